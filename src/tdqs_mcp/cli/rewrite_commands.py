@@ -112,7 +112,7 @@ SUFFIXES = (".patch", ".diff")
 @judge_options
 @spec_option
 @live_options
-@page_options()
+@page_options("html")
 def rewrite(
     locator: str,
     *,
@@ -245,7 +245,7 @@ _WHAT_IF = views("improvement_reports:what_if_blocks")
 @click.option("--tool", metavar="NAME", help="Instead: what the overall becomes when this tool gets better.")
 @judge_options
 @live_options
-@page_options()
+@page_options("html")
 def plan(locator: str, *, target: str, tool: str | None, asked: Asked, live: LiveOptions, page: Page) -> None:
     """Find the cheapest rewrites that bring a server to a tier.
 
@@ -275,7 +275,7 @@ _COMPARE = views("improvement_reports:compare_blocks")
 @judge_options
 @spec_option
 @live_options
-@page_options(help="What to print: markdown for a pull request.")
+@page_options("html", help="What to print: markdown for a pull request, html for a browser.")
 def compare(
     old: str, new: str, *, fail_on_regression: bool, asked: Asked, spec: str, live: LiveOptions, page: Page
 ) -> None:

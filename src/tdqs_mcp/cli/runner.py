@@ -37,12 +37,13 @@ View = Callable[[Any], Any] | str
 
 
 def views(blocks: str, **options: Any) -> dict[str, View]:  # noqa: ANN401  # the function's own
-    """Text and Markdown of a result, by the function of the reports that gives its blocks."""
+    """Text, Markdown and HTML of a result, by the function of the reports that gives its blocks."""
 
     def written(form: str) -> View:
-        return lambda result: reporter(f"blocks:{form}")(reporter(blocks)(result, **options))
+        return lambda result: reporter(form)(reporter(blocks)(result, **options))
 
-    return {"text": written("as_text"), "markdown": written("as_markdown")}
+    forms = {"text": "blocks:as_text", "markdown": "blocks:as_markdown", "html": "html_pages:as_html"}
+    return {name: written(form) for name, form in forms.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ from tdqs_mcp.cli.runner import (
     write,
 )
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
@@ -100,7 +101,7 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 @judge_options
 @spec_option
 @live_options
-@page_options()
+@page_options("html", help="What to print; html: a page for the browser, as FILE with --output.")
 def score(
     locators: tuple[str, ...],
     *,
@@ -123,6 +124,8 @@ def score(
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
     _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill, tool=tool)
+    if page.form == "html" and (len(locators) > 1 or dry_run or installed.is_asked):
+        raise click.UsageError("--format html is a page about one server; give one locator")
     if installed.is_asked:
         if tool or answers or skill or dry_run or rubric != TOOL_RUBRICS[0]:
             raise click.UsageError(
@@ -159,12 +162,17 @@ def score(
         if answers
         else partial(judging.score_blocking, judge=chosen, **options)
     )
-    one = use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool))
+    scored: list[Catalog] = []
+
+    def one(catalog: Catalog) -> ServerScore:
+        scored.append(catalog if tool is None else judging.with_tool(catalog, tool))
+        return use(scored[-1])
+
     scores = for_each(locators, live, one, undiscovered=undiscovered)
     tell_usage(chosen)
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [each and _among_stored(each, store) for each in scores]
-    page.show(scores, _score_views(locators, tool), ending=None if tool else _RANKING)
+    page.show(scores, _score_views(locators, tool, scored), ending=None if tool else _RANKING)
     if fail_under is None:
         end(scores, answered, asked=False)
     else:
@@ -191,12 +199,18 @@ def _among_stored(score: ServerScore, store: str) -> ServerScore:
         return score
 
 
-def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View]:
+def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Catalog]) -> Mapping[str, View]:
     """What shows a score, or the tools of one name in it; the commands that help name the locator if they can."""
     shown = shown_locator(locators[0]) if len(locators) == 1 else "-"
     locator = "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
+
+    def as_page(score: ServerScore) -> str:
+        shown: str = reporter("score_page:score_page")(score, measure(scored[0]), locator=locator, tool=tool)
+        return shown
+
+    html: dict[str, View] = {"html": as_page}
     if tool is None:
-        return views("score_report:score_blocks", locator=locator)
+        return views("score_report:score_blocks", locator=locator) | html
 
     def only(score: ServerScore) -> dict[str, Any]:
         document: dict[str, Any] = reporter("json_values:document")(score)
@@ -204,7 +218,7 @@ def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View
         findings = [each for each in document["findings"] if each["subject"] == {"kind": "tool", "name": tool}]
         return document | {"tools": tools, "findings": findings}
 
-    return views("score_report:tool_blocks", tool=tool, locator=locator) | {"json": only}
+    return views("score_report:tool_blocks", tool=tool, locator=locator) | html | {"json": only}
 
 
 @command()

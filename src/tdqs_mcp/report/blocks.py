@@ -229,18 +229,18 @@ class _Marked:
         if console.color_system is None or console.no_color:
             yield Text(_plain_diff(self._diff))
             return
-        runs = ((visible(text), _MARKS[kind][0] if kind else "") for kind, text in _runs(self._diff))
+        runs = ((visible(text), _MARKS[kind][0] if kind else "") for kind, text in diff_runs(self._diff))
         yield Text(" ").join([Text(f"{self._diff.label}:"), *(Text(text, style=style) for text, style in runs)])
 
 
 def _plain_diff(diff: Diff) -> str:
     """The diff with marks around what went and what came."""
-    runs = (_MARKS[kind][1].format(text) if kind else text for kind, text in _runs(diff))
+    runs = (_MARKS[kind][1].format(text) if kind else text for kind, text in diff_runs(diff))
     return visible(" ".join([f"{diff.label}:", *runs]))
 
 
-def _runs(diff: Diff) -> Iterator[tuple[str, str]]:
-    """The words by what became of them: nothing, `-` or `+`; of a long stretch that stays only its ends."""
+def diff_runs(diff: Diff) -> Iterator[tuple[str, str]]:
+    """The words of a diff by what became of them: nothing, `-` or `+`; of a long stretch that stays only its ends."""
     old, new = diff.before.split(), diff.after.split()
     for operation, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         stays, gone, come = new[first:last], old[start:end], new[first:last]
@@ -253,7 +253,7 @@ def _runs(diff: Diff) -> Iterator[tuple[str, str]]:
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
     for place, (words, style) in enumerate(items.entries[: items.shown]):
-        numbered = (f"{place + 1}. ", *_parts(words)) if items.is_numbered else words
+        numbered = (f"{place + 1}. ", *word_parts(words)) if items.is_numbered else words
         yield _indented(numbered, style, items.indent)
         if items.below:
             yield from _text_items(items.below[place])
@@ -315,7 +315,7 @@ def _styled(words: Words, style: str) -> "Text":
     from rich.text import Text  # noqa: PLC0415
 
     text = Text(style=style)
-    for part in _parts(words):
+    for part in word_parts(words):
         text.append(printable(part.text, is_part=True), style=part.style if isinstance(part, Span) else None)
     text.rstrip()
     return text
@@ -368,11 +368,17 @@ def _markdown_table(table: Table, rows: int) -> str:
 
 def _escaped(words: Words) -> str:
     return "".join(
-        f"`{part.text}`" if isinstance(part, Code) else markdown(part.text, is_part=True) for part in _parts(words)
+        f"`{part.text}`" if isinstance(part, Code) else markdown(part.text, is_part=True) for part in word_parts(words)
     ).strip()
 
 
-def _parts(words: Words) -> tuple[Span | Code, ...]:
+def plain_words(words: Words) -> str:
+    """The words without their styles."""
+    return "".join(part.text for part in word_parts(words))
+
+
+def word_parts(words: Words) -> tuple[Span | Code, ...]:
+    """The words with a style each; a command of ours is apart."""
     parts = words if isinstance(words, tuple) else (words,)
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 

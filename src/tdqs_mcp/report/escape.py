@@ -32,6 +32,13 @@ def markdown(text: str, *, is_part: bool = False) -> str:
     return _MARKDOWN.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), printable(text, is_part=is_part))
 
 
+def readable(text: str) -> str:
+    """The text with its line breaks and spaces, but without anything else that a reader cannot see."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "\n".join(visible(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n"))
+
+
 def well_formed(text: str) -> str:
     """The text with lone surrogates replaced, fit for UTF-8."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,65 @@
+"""HTML pages of one file each, which load nothing: styles and script are inside, and every text is escaped here.
+
+A browser refuses every other style, script and request: the page's policy names the hashes of its own two.
+"""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tdqs_mcp.report.blocks import Block, Title, diff_runs, plain_words, word_parts
+from tdqs_mcp.report.escape import readable
+
+
+def as_html(blocks: Sequence[Block]) -> str:
+    """The report as a page."""
+    title = next((plain_words(block.words) for block in blocks if isinstance(block, Title)), "tdqs-mcp")
+    return render_page("blocks.html.j2", title=title, blocks=blocks)
+
+
+def render_page(template: str, **values: Any) -> str:  # noqa: ANN401  # what the template names
+    """A template of this package with these values."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("tdqs_mcp.report"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
+    made.filters |= {"parts": word_parts, "runs": diff_runs, "spaced": lambda key: key.replace("_", " ")}
+    style, script = (_source(name) for name in ("page.css", "page.js"))
+    made.globals |= {
+        "style": Markup(style),  # noqa: S704  # ours
+        "script": Markup(script),  # noqa: S704
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+    }
+    return made
+
+
+def _shown(value: object) -> object:
+    """What a template puts out: markup of ours as it is, text without invisible characters, and nothing for None."""
+    if value is None:
+        return ""
+    return readable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _source(name: str) -> str:
+    return files("tdqs_mcp.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

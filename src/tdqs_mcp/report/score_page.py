@@ -1,0 +1,231 @@
+"""A server's score as a page: the arithmetic, and each tool with its reasons, its definition and what to fix."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tdqs_mcp.facts.schema.normal_form import types_of, values_of
+from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
+from tdqs_mcp.facts.schema.walk import TYPES, Node
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset.overlaps import OverlapKind
+from tdqs_mcp.report.blocks import judge_words, named, percentile_words, unjudged_words
+from tdqs_mcp.report.html_pages import render_page
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.verdicts import Judgement, Tier, tier_of
+from tdqs_mcp.rubrics.rubric import Dimension, load
+from tdqs_mcp.scoring.score import fixes_by_tool
+
+_UNNAMED = re.compile(r"^/inputSchema/(properties/|\$defs/|definitions/)?|/(anyOf|oneOf|allOf)/\d+")
+"""Steps of a pointer that the reader of a schema needs no name for."""
+
+MAX_FIELDS = 100
+"""Fields of one definition that are shown."""
+
+MAX_VALUES = 12
+"""Listed values of one field that are shown."""
+
+MAX_PICTURED = 40
+"""Overlapping pairs in the picture; all are listed."""
+
+MAX_RULES = 6
+"""Rules in the list of those that concern most tools."""
+
+ROW = 26
+"""Pixels between two tools in the picture of overlaps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One dimension's score with what it rests on."""
+
+    dimension: Dimension
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Part of a definition's text, and the dimensions whose reasons quote it."""
+
+    text: str
+    quoted_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One property of the input schema, at any depth."""
+
+    name: str
+    kinds: str
+    values: tuple[str, ...]
+    is_required: bool
+    description: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCard:
+    """All that the page shows of one tool."""
+
+    score: ToolScore
+    place: int
+    """In the order of what helps most."""
+
+    reasons: Sequence[Reason]
+    findings: Sequence[Finding]
+    """What to fix, the best first, then the others."""
+
+    description: Sequence[Piece]
+    parameters: Sequence[Field]
+    nested: Sequence[Field]
+    hidden_fields: int
+    shares: Mapping[str, int]
+    """Tokens by field that a client sends."""
+
+    output_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        """All that a client sends."""
+        return sum(self.shares.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arc:
+    """An overlap in the picture: from the row of one tool to the row of the other, in pixels."""
+
+    top: int
+    bottom: int
+    kind: OverlapKind
+
+
+def score_page(score: ServerScore, measured: Measured, *, locator: str = "LOCATOR", tool: str | None = None) -> str:
+    """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
+    cards, rubric = _cards(score, measured), load("tdqs").dimensions
+    pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
+    rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
+    height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}
+    arcs = [Arc(top=height[first], bottom=height[second], kind=kind) for first, second, kind in pairs[:MAX_PICTURED]]
+    return render_page(
+        "score.html.j2",
+        title=f"{named(score.server, score.version)}: {_standing(score)}",
+        score=score,
+        judge=judge_words(score.judge),
+        place=percentile_words(score.percentiles) if score.percentiles else None,
+        coherence=_reasons(score.coherence_justifications, "coherence"),
+        cards=[card for card in cards if tool is None or card.score.name == tool],
+        above=_above(score.rollup.overall),
+        histogram=Counter(tool.tdqs for tool in score.tools),
+        common=_common(cards),
+        server_findings=[each for each in score.findings if each.tool_index is None],
+        unjudged=unjudged_words((each.name or "coherence", each.ungraded.reason) for each in score.unscored),
+        overlaps=pairs,
+        rows=height,
+        arcs=arcs,
+        tokens=measured.tokens,
+        means=[(each, sum(tool.scores[each.key] for tool in score.tools) / len(score.tools)) for each in rubric]
+        if score.tools
+        else [],
+        most_tokens=max((card.tokens for card in cards), default=1),
+        locator=locator,
+        tier_of=tier_of,
+        tiers=list(Tier)[:-1],
+        dimensions=rubric,
+    )
+
+
+def _standing(score: ServerScore) -> str:
+    overall = score.rollup.overall
+    return "no score" if overall is None else f"{overall / 10} {tier_of(overall)}"
+
+
+def _above(overall: int | None) -> Tier | None:
+    """The next better tier."""
+    return None if overall is None else next((tier for tier in reversed(Tier) if tier.floor > overall), None)
+
+
+def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:
+    """The tools in the order of what helps most: those with something to fix, then the others, the lowest first."""
+    fixes = {each[0].tool.index: [fix.finding for fix in each] for each in fixes_by_tool(score)}
+    findings: dict[int | None, list[Finding]] = {}
+    for finding in score.findings:
+        findings.setdefault(finding.tool_index, []).append(finding)
+    subjects = {subject.tool.index: subject for subject in measured.subjects}
+    order = sorted(score.tools, key=lambda tool: (tool.index not in fixes, tool.tdqs, tool.index))
+    return [
+        _card(tool, subjects[tool.index], place, fixes.get(tool.index, []), findings.get(tool.index, []))
+        for place, tool in enumerate(order)
+    ]
+
+
+def _card(
+    tool: ToolScore, subject: Subject, place: int, fixes: Sequence[Finding], findings: Sequence[Finding]
+) -> ToolCard:
+    quotes = [
+        (quote, dimension.short)
+        for dimension in load("tdqs").dimensions
+        for quote in tool.judgements[dimension.key].evidence
+        if quote
+    ]
+    nodes = [node for node in subject.input_shape.nodes if node.name is not None]
+    return ToolCard(
+        score=tool,
+        place=place,
+        reasons=_reasons(tool.judgements, "tdqs"),
+        findings=[*fixes, *(each for each in findings if each not in fixes)],
+        description=_pieces(subject.tool.description or "", quotes),
+        parameters=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if node.is_top],
+        nested=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if not node.is_top],
+        hidden_fields=max(0, len(nodes) - MAX_FIELDS),
+        shares=field_shares(subject.tool, subject.tokens),
+        output_tokens=output_schema_tokens(subject.tool),
+    )
+
+
+def _reasons(judgements: Mapping[str, Judgement], rubric: str) -> list[Reason]:
+    known = {dimension.key: dimension for dimension in load(rubric).dimensions}
+    return [Reason(dimension=known[key], judgement=each) for key, each in judgements.items()]
+
+
+def _field(node: Node, quotes: Sequence[tuple[str, str]]) -> Field:
+    kinds, values, text = types_of(node.schema), values_of(node.schema) or (), node.schema.get("description")
+    path = _UNNAMED.sub("", node.path).replace("/properties/", ".").replace("/items", "[]")
+    return Field(
+        name=path.replace("~1", "/").replace("~0", "~"),
+        kinds="any" if kinds == TYPES else " or ".join(sorted(kinds)),
+        values=tuple(map(_value, values[:MAX_VALUES])),
+        is_required=node.is_required,
+        description=_pieces(text, quotes) if isinstance(text, str) else (),
+    )
+
+
+def _value(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    return value if isinstance(value, str) else str(value)
+
+
+def _pieces(text: str, quotes: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
+    """The text cut where quotations begin and end."""
+    found = [(start, start + len(quote), why) for quote, why in quotes if (start := text.find(quote)) >= 0]
+    cuts = sorted({0, len(text), *(place for start, end, _ in found for place in (start, end))})
+    return tuple(
+        Piece(
+            text=text[start:end],
+            quoted_for=tuple(dict.fromkeys(why for first, last, why in found if first <= start and end <= last)),
+        )
+        for start, end in pairwise(cuts)
+    )
+
+
+def _common(cards: Sequence[ToolCard]) -> list[tuple[Finding, int]]:
+    """The rules to begin with, the most severe of most tools first: a finding of each, and the number of tools."""
+    first: dict[str, Finding] = {}
+    counts: Counter[str] = Counter()
+    for card in cards:
+        found = {finding.rule: finding for finding in reversed(card.findings)}
+        first = found | first
+        counts.update(found.keys())
+    ordered = sorted(counts, key=lambda rule: (first[rule].severity.rank, counts[rule]), reverse=True)
+    return [(first[rule], counts[rule]) for rule in ordered[:MAX_RULES]]

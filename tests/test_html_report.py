@@ -1,0 +1,265 @@
+"""The report for a browser: what it shows, and how it does in a real Chromium."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from definitions import FINE, flat, tool
+from playwright.sync_api import sync_playwright
+
+HOSTILE = (
+    "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
+    "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp; \ud800"
+)
+EVIL = tool(
+    "<b>evil</b>",
+    HOSTILE,
+    {"type": "object", "properties": {"<i>x</i>": {"type": "string", "description": HOSTILE, "enum": [HOSTILE]}}},
+)
+QUOTED = tool(
+    "list_orders",
+    "Lists the open orders of one customer, newest first. Use it when you know the customer.\n\nReturns at most 50 orders.",
+    {
+        "type": "object",
+        "properties": {"customer": {"type": "string", "description": "The customer's id."}},
+        "required": ["customer"],
+    },
+)
+
+
+def many(count):
+    """So many tools of every kind, as large as real ones."""
+    kinds = [FINE, QUOTED, tool("process", "Process", flat(6)), *[QUOTED] * 6, EVIL]
+    return [{**kinds[place % 10], "name": f"{kinds[place % 10]['name']}_{place}"} for place in range(count)]
+
+
+@pytest.fixture
+def report(request, write, tmp_path):
+    """The page of a command about these tools; beside a browser, the command has a process of its own."""
+    run = request.getfixturevalue("tdqs_mcp" if request.node.get_closest_marker("process") else "command")
+
+    def make(tools, *words):
+        file = write("shop.json", tools) if isinstance(tools, list) else tools
+        page = tmp_path / "page.html"
+        done = run(*(words or ("score",)), file, "--format", "html", "--output", page)
+        assert done.returncode < 2, done.stderr
+        return page
+
+    return make
+
+
+def test_the_page_shows_the_score_with_its_arithmetic(report, command, write):
+    text = report([QUOTED, tool("process", "Process", flat(3))]).read_text(encoding="utf-8")
+    score = json.loads(
+        command("score", write("shop.json", [QUOTED, tool("process", "Process", flat(3))]), "--format", "json").stdout
+    )
+    plain = re.sub(r"<[^>]+>", "", text)
+    assert f"{score['overallScore']}{score['overallTier']}" in plain
+    assert f"70% × {score['descriptionQualityScore']} descriptions + 30% × {score['coherenceScore']} coherence" in plain
+    assert f"60% × {score['meanTdqs']} mean + 40% × {score['minTdqs']} lowest tool" in plain
+
+
+def test_the_lowest_tool_stands_first_and_a_tool_without_findings_last(report):
+    text = report([QUOTED, tool("process", "Process", flat(3))]).read_text(encoding="utf-8")
+    assert re.findall(r'class="name">(\w+)', text) == ["process", "list_orders"]
+
+
+def test_quoted_words_are_marked_in_the_definition_with_the_dimension(report):
+    text = report([QUOTED]).read_text(encoding="utf-8")
+    marked = re.findall(r"<mark>(.*?)<sup>(.*?)</sup>", text, re.DOTALL)
+    assert ("Lists the open orders of one customer, newest first.", "purpose") in marked
+    assert all(words.strip() in QUOTED["description"] for words, _ in marked)
+
+
+def test_one_tool_alone_is_shown_on_request(report):
+    text = report([QUOTED, tool("process", "Process", flat(3))], "score", "--tool", "process").read_text(
+        encoding="utf-8"
+    )
+    assert re.findall(r'class="name">(\w+)', text) == ["process"]
+
+
+def test_the_page_is_about_one_server(command, write):
+    done = command("score", write("a.json", [FINE]), write("b.json", [FINE]), "--format", "html")
+    assert done.returncode == 2
+    assert b"give one locator" in done.stderr
+
+
+def test_a_server_without_tools_has_a_page_too(report):
+    assert "no score" in report([]).read_text(encoding="utf-8")
+
+
+def test_no_text_of_a_definition_becomes_markup(report):
+    text = report([EVIL, {**EVIL, "name": "other"}]).read_text(encoding="utf-8")
+    assert text.count("<script>") == text.count("</script>") == 1
+    assert "<img" not in text
+    assert "<b>evil" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b[31mred" in text
+    assert "{{ 7 * 7 }}" in text
+
+
+@pytest.mark.parametrize("words", [("rewrite",), ("plan",), ("compare", "old")])
+def test_the_other_pages_escape_too(report, write, words):
+    words = [write("old.json", [{**EVIL, "description": "Old."}]) if word == "old" else word for word in words]
+    text = report([EVIL, QUOTED], *words).read_text(encoding="utf-8")
+    assert text.count("<script>") == 1
+    assert "<img" not in text
+
+
+def test_a_rewrite_marks_the_words_that_go_and_come(report, write):
+    draft = write("draft.md", QUOTED["description"].replace("you know the customer", "somebody names the customer"))
+    words = ("rewrite", "--tool", "list_orders", "--draft", draft)
+    text = report([QUOTED, FINE], *words).read_text(encoding="utf-8")
+    assert "<del>you know</del>" in text
+    assert "<ins>somebody names</ins>" in text
+
+
+# In a browser
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+WAYS = [
+    *((20, scheme, size) for scheme in ("light", "dark") for size in (DESKTOP, PHONE)),
+    (1, "light", DESKTOP),
+    (1, "dark", PHONE),
+    (200, "dark", PHONE),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Debian's chromium; none is downloaded."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page in the browser, with what it logged and asked for."""
+
+    def __init__(self, browser, file, **options):
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.logged, self.asked = [], []
+        self.page.on("console", lambda message: self.logged.append(message.text))
+        self.page.on("pageerror", lambda error: self.logged.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(Path(file).as_uri())
+
+    def serious(self):
+        found = Axe().run(self.page).response["violations"]
+        return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+
+    @property
+    def is_wider_than_the_screen(self):
+        return self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+@pytest.fixture
+def visit(chromium):
+    visits = []
+
+    def go(file, **options):
+        visits.append(Visit(chromium, file, **options))
+        return visits[-1]
+
+    yield go
+    for each in visits:
+        each.context.close()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("count", "scheme", "size"), WAYS)
+def test_the_page_is_quiet_and_accessible(report, visit, count, scheme, size):
+    file = report(many(count))
+    seen = visit(file, color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
+    if count > 1:
+        seen.page.locator(".tool > summary").nth(1).click()
+    assert seen.logged == []
+    assert seen.asked == [file.as_uri()]
+    assert not seen.is_wider_than_the_screen
+    assert seen.page.title() != "taken"
+    assert seen.serious() == []
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("words", [("rewrite",), ("plan",), ("compare", "old")])
+def test_the_other_pages_are_quiet_and_accessible(report, visit, write, words):
+    words = [write("old.json", [QUOTED]) if word == "old" else word for word in words]
+    file = report(many(8), *words)
+    seen = visit(file, viewport={"width": 390, "height": 844})
+    assert (seen.logged, seen.asked) == ([], [file.as_uri()])
+    assert not seen.is_wider_than_the_screen
+    assert seen.serious() == []
+
+
+@pytest.mark.process
+def test_200_tools_are_small_and_soon_there(report, visit):
+    file = report(many(200))
+    assert file.stat().st_size < 1_500_000
+    seen = visit(file, viewport={"width": 1280, "height": 900})
+    assert (seen.logged, seen.asked) == ([], [file.as_uri()])
+    assert seen.page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive") < 1_000
+    spent = seen.page.evaluate(
+        "() => { const start = performance.now(); const box = document.getElementById('search');"
+        " box.value = 'process'; box.dispatchEvent(new Event('input')); return performance.now() - start; }"
+    )
+    assert spent < 1_000
+
+
+@pytest.mark.process
+def test_real_catalogs_have_pages(report, visit, catalog_files):
+    for file in sorted(catalog_files, key=lambda file: -file.stat().st_size)[:3]:
+        page = report(file)
+        seen = visit(page)
+        assert (seen.logged, seen.asked) == ([], [page.as_uri()])
+        assert not seen.is_wider_than_the_screen
+
+
+@pytest.mark.process
+def test_tools_are_searched_filtered_and_sorted(report, visit):
+    page = visit(report([FINE, QUOTED, tool("process", "Process", flat(3))])).page
+    names = page.locator(".tool:visible .name")
+    page.fill("#search", "LIST_orders newest")
+    assert names.all_inner_texts() == ["list_orders"]
+    page.fill("#search", "zzzz")
+    assert page.locator("#nothing").is_visible()
+    page.fill("#search", "")
+    page.select_option("#weak", "purpose_clarity")
+    assert names.all_inner_texts() == ["process"]
+    page.select_option("#weak", "")
+    page.select_option("#sort", "name")
+    assert names.all_inner_texts() == sorted(names.all_inner_texts())
+    page.select_option("#tier", "D")
+    assert names.all_inner_texts() == ["process"]
+
+
+@pytest.mark.process
+def test_a_link_to_a_tool_opens_it(report, visit):
+    page = visit(report([FINE, QUOTED])).page
+    page.locator("#tokens a").first.click()
+    assert page.locator(".tool[open]").count() == 1
+
+
+@pytest.mark.process
+def test_the_page_works_without_a_script(report, visit):
+    page = visit(report([FINE, QUOTED]), java_script_enabled=False).page
+    assert page.locator("#controls").is_hidden()
+    page.locator(".tool > summary").first.click()
+    assert page.locator(".tool[open] .reasons").is_visible()
+
+
+@pytest.mark.process
+def test_a_print_has_every_tool_open(report, visit):
+    seen = visit(report([FINE, QUOTED]))
+    seen.page.emulate_media(media="print")
+    assert seen.page.locator("#controls").is_hidden()
+    assert seen.page.pdf()[:4] == b"%PDF"
+    assert seen.page.locator(".tool[open]").count() == 0
