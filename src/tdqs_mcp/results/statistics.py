@@ -145,10 +145,10 @@ class UngradedReason:
     reason: str
     count: int
     server: Name
-    """One of their servers."""
+    """Of the first of them."""
 
     name: Name
-    """One of their names; empty for the coherence of a tool set."""
+    """Its name; empty for the coherence of its tool set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

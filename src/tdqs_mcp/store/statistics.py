@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from math import sqrt
 from typing import Any
 
-from sqlalchemy import Connection, FromClause, Select, and_, case, exists, func, select
+from sqlalchemy import Connection, FromClause, Select, and_, case, collate, exists, func, select
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError, UnknownIdError
@@ -365,19 +365,29 @@ def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
             func.count(held),
         ).select_from(table)
     ).one()
-    reasons = connection.execute(
-        select(UNGRADED.c.reason, func.count(), func.min(SERVERS.c.server), func.min(UNGRADED.c.name))
+    by_bytes = "C" if connection.dialect.name == "postgresql" else "BINARY"
+    in_order = (collate(SERVERS.c.server, by_bytes), UNGRADED.c.position)
+    each = (
+        select(
+            UNGRADED.c.reason,
+            func.count().over(partition_by=UNGRADED.c.reason).label("number"),
+            SERVERS.c.server,
+            UNGRADED.c.name,
+            func.row_number().over(partition_by=UNGRADED.c.reason, order_by=in_order).label("place"),
+        )
         .select_from(table)
         .where(held.is_(None))
-        .group_by(UNGRADED.c.reason)
-        .order_by(func.count().desc(), UNGRADED.c.reason)
-        .limit(MAX_LISTED)
+        .subquery()
+    )
+    first = select(each).where(each.c.place == 1)
+    reasons = connection.execute(
+        first.order_by(each.c.number.desc(), collate(each.c.reason, by_bytes)).limit(MAX_LISTED)
     )
     scores = connection.execute(
         select(SERVERS.c.server, UNGRADED.c.name, held, UNGRADED.c.held_estimate)
         .select_from(table)
         .where(held.is_not(None))
-        .order_by((held - UNGRADED.c.held_estimate).desc(), SERVERS.c.server, UNGRADED.c.position)
+        .order_by((held - UNGRADED.c.held_estimate).desc(), *in_order)
         .limit(MAX_LISTED)
     )
     return UngradedStatistics(

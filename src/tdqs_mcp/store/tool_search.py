@@ -25,12 +25,13 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.statistics import Match, MethodStamp, StoredTool
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.store.database import snapshot
+from tdqs_mcp.store.database import explained, snapshot
 from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
@@ -82,13 +83,19 @@ def search(connection: Connection, method: MethodStamp, query: str, *, limit: in
 
 
 def export_tools(engine: Engine, method: MethodStamp) -> Iterator[StoredTool]:
-    """Every tool of the newest captures that have scores, server by server in the order of the keys' bytes."""
+    """Every tool of the newest captures that have scores, server by server in the order of the keys' bytes.
+
+    Raises InputError where the database fails.
+    """
     order = "C" if engine.dialect.name == "postgresql" else "BINARY"
     table = CAPTURED_TOOLS.outerjoin(DEFINITIONS, _SAME_DEFINITION)
     query = _tools(method.key, table).order_by(collate(SERVERS.c.server, order), CAPTURED_TOOLS.c.position)
-    with snapshot(engine).begin() as connection:
-        for row in connection.execute(query, execution_options={"yield_per": 1000}):
-            yield _tool(row, method)
+    try:
+        with snapshot(engine).begin() as connection:
+            for row in connection.execute(query, execution_options={"yield_per": 1000}):
+                yield _tool(row, method)
+    except DBAPIError as error:
+        raise explained(engine.url, error) from error
 
 
 def _sqlite(words: Sequence[str], count: int) -> Any:  # noqa: ANN401  # SQLAlchemy's
