@@ -1,9 +1,10 @@
 """Makes a registry to measure sweeps with: real captures first, then deterministic variations of their tools.
 
-    python calibration/registry.py CATALOGS TOOLS OUT.jsonl.gz [CHANGED]
+    python calibration/registry.py CATALOGS TOOLS OUT.jsonl.gz [CHANGED [servers]]
 
 CATALOGS is a folder of captures, TOOLS how many tools the registry has in all. CHANGED is the share of the tools, such
-as 0.01, that say something else than in the registry without it; everything else is equal to the byte.
+as 0.01, that say something else than in the registry without it; everything else is equal to the byte. With `servers`
+it is the share of the servers, all of whose tools say something else.
 """
 
 import gzip
@@ -70,13 +71,14 @@ def _varied(value: Any, chance: random.Random, words: Sequence[str], key: str = 
     return (text[: cut + 1] if cut > 0 else text) + (more if chance.random() < SHARE else "")
 
 
-def changed(records: Iterator[dict[str, Any]], share: float) -> Iterator[dict[str, Any]]:
-    """The records, with another description for so many of the tools."""
+def changed(records: Iterator[dict[str, Any]], share: float, *, whole: bool = False) -> Iterator[dict[str, Any]]:
+    """The records, with another description for so many of the tools, or for all tools of so many `whole` servers."""
     chance = random.Random(19)  # noqa: S311
     for record in records:
+        is_all = whole and chance.random() < share
         tools = [
             {**tool, "description": f"{tool.get('description') or ''} Changed since."}
-            if chance.random() < share
+            if is_all or (not whole and chance.random() < share)
             else tool
             for tool in record["tools"]
         ]
@@ -98,4 +100,4 @@ def write(path: Path, records: Iterator[dict[str, Any]]) -> None:
 if __name__ == "__main__":
     folder, tools, out, *share = sys.argv[1:]
     made = servers(read_catalogs(Path(folder)), int(tools))
-    write(Path(out), changed(made, float(share[0])) if share else made)
+    write(Path(out), changed(made, float(share[0]), whole="servers" in share) if share else made)

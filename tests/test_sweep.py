@@ -3,9 +3,11 @@
 import gzip
 import json
 from pathlib import Path
+from time import process_time
 
 import pyarrow as pa
 import pytest
+import registry
 from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
@@ -260,9 +262,22 @@ def test_which_schedulers_are_on_this_machine():
     )
 
 
-def test_the_generator_of_registries_makes_the_same_bytes(tmp_path, catalog_files):
-    import registry  # noqa: PLC0415
+@pytest.mark.bench
+def test_an_unchanged_registry_costs_a_twentieth_of_the_first_sweep(sweep, tmp_path, check_ratio):
+    bases = [
+        {"server": word, "tools": [tool(f"{word}_{n}", f"Lists {n} {word}s. " * 5) for n in range(20)]}
+        for word in ("fee", "loan")
+    ]
+    registry.write(tmp_path / "r.gz", registry.servers(bases, 3_000))
+    content, spent = gzip.decompress((tmp_path / "r.gz").read_bytes()), []
+    for _ in range(2):
+        started = process_time()
+        sweep(content)
+        spent.append(process_time() - started)
+    check_ratio(spent[1] / spent[0], at_most=0.05)
 
+
+def test_the_generator_of_registries_makes_the_same_bytes(tmp_path, catalog_files):
     catalogs = registry.read_catalogs(Path(catalog_files[0]).parent)
     made = [tmp_path / name for name in ("a.gz", "b.gz")]
     for path in made:
