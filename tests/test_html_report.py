@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -116,6 +117,30 @@ def test_a_rewrite_marks_the_words_that_go_and_come(report, write):
     text = report([QUOTED, FINE], *words).read_text(encoding="utf-8")
     assert "<del>you know</del>" in text
     assert "<ins>somebody names</ins>" in text
+
+
+# The badge
+
+
+def test_the_badge_shows_the_score_and_how_to_show_it(command, write, tmp_path):
+    badge, shop = tmp_path / "my badge.svg", write("<shop>.json", [QUOTED])
+    done = command("score", shop, "--format", "badge", "--output", badge)
+    score = json.loads(command("score", shop, "--format", "json").stdout)
+    words = f"{score['overallScore']} {score['overallTier']}"
+    drawn = ET.fromstring(badge.read_text(encoding="utf-8"))  # noqa: S314  # ours
+    assert [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")] == ["tool definitions", words]
+    assert drawn.find("{http://www.w3.org/2000/svg}title").text == f"<shop>: tool definitions {words}"
+    assert f"[![tool definitions: {words}](".encode() in done.stderr
+    assert b"my%20badge.svg)](https://github.com/tdqs-mcp/tdqs-mcp)" in done.stderr
+
+
+def test_a_badge_of_nothing_says_so(command, write):
+    assert b">no score</text>" in command("score", write("empty.json", []), "--format", "badge").stdout
+
+
+@pytest.mark.parametrize("words", [("--tool", "process"), ("--rubric", "smells"), ("other.json",)])
+def test_a_badge_is_about_one_whole_server(command, write, words):
+    assert command("score", write("shop.json", [FINE]), *words, "--format", "badge").returncode == 2
 
 
 # In a browser

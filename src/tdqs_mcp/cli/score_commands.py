@@ -70,6 +70,7 @@ _NAME_MODEL = (
     f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
     "--rubric bundles prints and give --answers"
 )
+_OF_ONE = ("html", "badge")
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
 _RANKING = views("score_report:ranking_blocks")["text"]
 installed_options = group_options(
@@ -101,7 +102,7 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 @judge_options
 @spec_option
 @live_options
-@page_options("html", help="What to print; html: a page for the browser, as FILE with --output.")
+@page_options("html", "badge", help="What to print; html: a page for a browser, badge: an SVG for a README.")
 def score(
     locators: tuple[str, ...],
     *,
@@ -124,8 +125,7 @@ def score(
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
     _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill, tool=tool)
-    if page.form == "html" and (len(locators) > 1 or dry_run or installed.is_asked):
-        raise click.UsageError("--format html is a page about one server; give one locator")
+    _refuse_form(page.form, has_one=len(locators) == 1 and not dry_run, is_whole=not tool and rubric == TOOL_RUBRICS[0])
     if installed.is_asked:
         if tool or answers or skill or dry_run or rubric != TOOL_RUBRICS[0]:
             raise click.UsageError(
@@ -173,11 +173,27 @@ def score(
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [each and _among_stored(each, store) for each in scores]
     page.show(scores, _score_views(locators, tool, scored), ending=None if tool else _RANKING)
+    _tell_badge(page, scores)
     if fail_under is None:
         end(scores, answered, asked=False)
     else:
         tier = Tier(fail_under)
         end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
+
+
+def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
+    """Refuses forms that show one server for several, and a badge for less than the server."""
+    if form in _OF_ONE and not has_one:
+        raise click.UsageError(f"--format {form} shows the score of one server; give one locator")
+    if form == "badge" and not is_whole:
+        raise click.UsageError("--format badge shows a server's score by TDQS; leave --tool and --rubric out")
+
+
+def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
+    """The line that shows a badge's file in a README, on standard error."""
+    if page.form == "badge" and page.output and scores[0]:
+        line = reporter("badge:badge_line")(scores[0], page.output)
+        click.echo(f"{page.output} is written. In a README: {line}", err=True)
 
 
 def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_bad: bool, needs_model: bool) -> None:
@@ -208,9 +224,9 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
         shown: str = reporter("score_page:score_page")(score, measure(scored[0]), locator=locator, tool=tool)
         return shown
 
-    html: dict[str, View] = {"html": as_page}
+    own: dict[str, View] = {"html": as_page, "badge": "badge:badge_svg"}
     if tool is None:
-        return views("score_report:score_blocks", locator=locator) | html
+        return views("score_report:score_blocks", locator=locator) | own
 
     def only(score: ServerScore) -> dict[str, Any]:
         document: dict[str, Any] = reporter("json_values:document")(score)
@@ -218,7 +234,7 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
         findings = [each for each in document["findings"] if each["subject"] == {"kind": "tool", "name": tool}]
         return document | {"tools": tools, "findings": findings}
 
-    return views("score_report:tool_blocks", tool=tool, locator=locator) | html | {"json": only}
+    return views("score_report:tool_blocks", tool=tool, locator=locator) | own | {"json": only}
 
 
 @command()
