@@ -188,6 +188,19 @@ async def test_a_server_that_dies_ends_its_session_and_not_the_router(tmp_path):
     assert all(map(is_gone, started))
 
 
+async def test_a_signal_ends_the_servers_of_all_sessions(tmp_path):
+    with routing(tmp_path, sys.executable, "-c", SCRIPT, "deaf") as (url, said):
+        for number in range(2):
+            info = {"name": "x", "version": "1"}
+            params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+            body = {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
+            answer = httpx2.post(url, json=body, headers={"accept": "application/json, text/event-stream"}, timeout=20)
+            assert answer.headers["mcp-session-id"]
+    started = [int(each) for line in said[0].splitlines() if line[0].isdigit() for each in line.split()]
+    assert len(started) == 4
+    assert all(map(is_gone, started))
+
+
 def test_a_server_that_cannot_be_reached_is_said_to_the_client(tmp_path):
     file = tmp_path / "variants.json"
     file.write_text(json.dumps(VARIANTS))
