@@ -97,7 +97,7 @@ def test_without_domains_each_model_is_one_scope_and_runs_without_a_partner_are_
     rows = [f"t{n},m,,{v},1,,,{n}\n" for n in range(6) for v in "ab"]
     path = outcomes(HEAD + "".join(rows) + "t9,m,,a,0,,,3\n")
     found = studying.study_outcomes(path)
-    assert [(each.model, each.domain, each.units, each.alone) for each in found.pairs] == [("m", None, 6, 1)]
+    assert [(each.model, each.domain, each.units, each.without_partner) for each in found.pairs] == [("m", None, 6, 1)]
     assert [(each.domain, each.successes) for each in found.caps] == [(None, 6), (None, 6)]
     assert "1 run of a pair have no run of the same task" in command("study", path).stdout.decode()
 
@@ -127,7 +127,7 @@ def test_steps_of_pairs_are_ranked_and_equal_ones_dropped(outcomes):
 def test_variants_with_other_tasks_are_compared_as_independent_groups_and_corrected(outcomes):
     rows = [f"{v}{n},m,d,{v},{n % 2},,,{n + 10 * (v == 'c')}\n" for n in range(6) for v in "abc"]
     pairs = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs
-    assert not any(each.is_paired for each in pairs)
+    assert not any(each.agreement for each in pairs)
     tests = [test for each in pairs for test in each.tests]
     assert {test.test for test in tests} == {"Mann-Whitney U"}
     assert all(test.adjusted == pytest.approx(min(1, test.p_value * len(tests))) for test in tests)

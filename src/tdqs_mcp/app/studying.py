@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 
 from tdqs_mcp.app.improving import UNSHOWN, rewrite, select, with_rewrites
@@ -16,9 +17,9 @@ from tdqs_mcp.results.checks import Query
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_outcomes
-from tdqs_mcp.study.effects import require_statistics
+from tdqs_mcp.study.estimates import require_statistics
 from tdqs_mcp.study.outcomes import compare_variants
-from tdqs_mcp.study.predictions import Observation, ToolKey, ToolValues, predict, tool_values
+from tdqs_mcp.study.predictions import TWICE, Observation, ToolKey, ToolValues, predict
 
 K = 5
 """Places in which a tool counts as found."""
@@ -77,9 +78,11 @@ async def _facts(catalog: Catalog) -> dict[ToolKey, ToolValues]:
         if finding.subject.kind == "tool":
             fired.setdefault(finding.subject.index, set()).add(finding.rule)
     return {
-        (catalog.server, tool.name): tool_values(
-            len(tool.description or ""), scores.get(tool.index, {}), fired.get(tool.index, set()), rules
-        )
+        (catalog.server, tool.name): {
+            TWICE: log2(1 + len(tool.description or "")),
+            **scores.get(tool.index, {}),
+            **{rule: float(rule in fired.get(tool.index, ())) for rule in rules},
+        }
         for tool in catalog.tools
     }
 
@@ -99,13 +102,6 @@ def _known(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query
     left_out = "{} of {} {} left out: no tool of that name, or several"
     problems = [left_out.format(whole - used, whole, what) for what, whole, used in counts if whole > used]
     return queries, calls, problems
-
-
-def require_model(model: Model | None) -> Model:
-    """The model that writes tasks. Raises InputError where none is named."""
-    if model is None:
-        raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
-    return model
 
 
 async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:

@@ -13,6 +13,7 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_options, report_on_interrupt, tell_usage
 from tdqs_mcp.cli.runner import FILE, Page, end, for_each, live_options, page_options, views, waiting, warn
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.sources.locator import LiveOptions
 
@@ -73,7 +74,9 @@ def _write_tasks(locator: str, asked: Asked, live: LiveOptions, page: Page) -> N
     if asked.exact_prompt:
         raise click.UsageError("no prompt for tasks is published; leave --exact-prompt out")
     settings = read_settings(os.environ, **asked.options())
-    model = studying.require_model(make_model(settings, warn=warn, on_progress=waiting().count))
+    model = make_model(settings, warn=warn, on_progress=waiting().count)
+    if model is None:
+        raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
     report_on_interrupt(model, by="writer", is_kept=settings.cache is not None)
     write = partial(blocking(studying.write_tasks), model=model)
     [written] = for_each((locator,), live, write, doing="writing tasks for")

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TypeVar
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
@@ -48,8 +47,8 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         Items(named if len(named) > 1 else []),
     ]
     for title, heads, left, rows in (
-        ("Variants", _VARIANTS, 2, [(place(each), *_summary(each)) for each in _by_width(study.summaries)]),
-        ("Pairs", _PAIRS, 2, [(place(each), *_pair(each)) for each in _by_width(study.pairs)]),
+        ("Variants", _VARIANTS, 2, [(place(each), *_summary(each)) for each in study.summaries]),
+        ("Pairs", _PAIRS, 2, [(place(each), *_pair(each)) for each in study.pairs]),
         ("Cochran's Q", _COCHRANS_Q, 1, [(place(each), *_cochrans_q(each)) for each in study.cochrans_q]),
         ("Pareto front", _FRONT, 3, [(place(each), *_point(each)) for each in study.front if each.is_on_front]),
         ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(each), *_cap(each)) for each in study.caps]),
@@ -57,9 +56,9 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         if rows:
             shown = 2 * SHOWN if heads is _PAIRS else SHOWN
             blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=shown)]
-    alone = max((pair.alone for pair in study.pairs), default=0)
-    told = (f"up to {count_words(alone, 'run')} of a pair have no run of the same task to compare with",)
-    return [*blocks, problem_items(told if alone else ()), Line(_next(study))]
+    most = max((pair.without_partner for pair in study.pairs), default=0)
+    told = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
+    return [*blocks, problem_items(told if most else ()), Line(_next(study))]
 
 
 _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
@@ -68,21 +67,10 @@ _COCHRANS_Q = ("where", "variants", "tasks", "Q", "p")
 _FRONT = ("where", "model", "variant", "tasks", "score", "steps")
 _CAPS = ("where", "variant", "cap", "keeps", "saves")
 
-Row = TypeVar("Row", Summary, VariantPair)
-
-
-def _by_width(rows: Sequence[Row]) -> list[Row]:
-    """All domains together before each of them."""
-    return sorted(rows, key=lambda each: each.domain is not None)
-
 
 def _summary(row: Summary) -> tuple[str, ...]:
     interval = "" if row.low is None or row.high is None else f" ({row.low:.0f} to {row.high:.0f})"
     return row.variant, str(row.runs), f"{row.success:.1f} %{interval}", _number(row.score, 2), _number(row.steps, 1)
-
-
-def _pair(pair: VariantPair) -> tuple[str, ...]:
-    return f"{pair.before} → {pair.after}", str(pair.units), *_tests(pair)
 
 
 def _cochrans_q(row: CochransQ) -> tuple[str, ...]:
@@ -97,11 +85,13 @@ def _cap(row: Cap) -> tuple[str, ...]:
     return row.variant, f"{row.cap:g} {row.resource}", f"{row.kept} of {row.successes}", f"{row.saved:.0f} %"
 
 
-def _tests(pair: VariantPair) -> tuple[str, ...]:
-    """Success, score and steps of a pair with their p values, and phi."""
+def _pair(pair: VariantPair) -> tuple[str, ...]:
+    """Success, score and steps with their p values, and phi."""
     tests = {str(test.metric): test for test in pair.tests}
     success, score, steps = (tests.get(metric) for metric in ("success", "score", "steps"))
     return (
+        f"{pair.before} → {pair.after}",
+        str(pair.units),
         _interval(success.difference if success else None),
         _p(success),
         _number(pair.agreement.phi if pair.agreement else None, 3),

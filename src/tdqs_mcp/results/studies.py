@@ -107,16 +107,15 @@ class VariantPair(Scope):
 
     before: str
     after: str
-    is_paired: Annotated[bool, Key("paired")]
-    """Whether the same tasks were run with both."""
-
     units: int
     """Pairs, or runs of both variants where they are not paired."""
 
-    alone: Annotated[int, Key("withoutPartner")]
+    without_partner: int
     """Runs of either variant whose task was not run with the other; no test has them."""
 
     agreement: Agreement | None
+    """Null where no task was run with both, so that they are compared as independent groups."""
+
     tests: tuple[MetricTest, ...]
 
 

@@ -15,11 +15,12 @@ from tdqs_mcp.results.studies import (
     FrontPoint,
     MetricTest,
     OutcomeStudy,
+    Scope,
     Summary,
     VariantPair,
 )
 from tdqs_mcp.sources.study_files import TaskRun
-from tdqs_mcp.study.effects import DIGITS, estimate
+from tdqs_mcp.study.estimates import DIGITS, estimate
 
 KEPT = 0.95
 """Share of the successful runs that a cap keeps."""
@@ -38,12 +39,9 @@ _METRICS: Mapping[Own, Callable[[TaskRun], float | None]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scope:
-    """The runs that one row of a table is about, by variant."""
+class _ScopeRuns(Scope):
+    """The runs of a scope, by variant."""
 
-    experiment: str
-    model: str | None
-    domain: str | None
     runs: Mapping[str, Mapping[Key, TaskRun]]
 
     @property
@@ -57,9 +55,9 @@ class _Scope:
 
 
 def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
-    """Every pair of variants in every scope of every experiment."""
+    """Every pair of variants in every scope of every experiment, all domains together before each of them."""
     every = list(_scopes(runs))
-    scopes = _distinct(every)
+    scopes = sorted(_distinct(every), key=lambda scope: scope.domain is not None)
     pairs = [_pair(scope, *names) for scope in scopes for names in combinations(scope.runs, 2)]
     return OutcomeStudy(
         runs=len(runs),
@@ -73,7 +71,7 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
     )
 
 
-def _scopes(runs: Sequence[TaskRun]) -> Iterator[_Scope]:
+def _scopes(runs: Sequence[TaskRun]) -> Iterator[_ScopeRuns]:
     """All models and domains together, each model, each domain, and each model in each domain."""
     for experiment in dict.fromkeys(run.experiment for run in runs):
         own = [run for run in runs if run.experiment == experiment]
@@ -85,16 +83,16 @@ def _scopes(runs: Sequence[TaskRun]) -> Iterator[_Scope]:
                     if model in (None, run.model) and domain in (None, run.domain):
                         by_variant.setdefault(run.variant, {})[run.model, run.domain, run.task] = run
                 if by_variant:
-                    yield _Scope(experiment=experiment, model=model, domain=domain, runs=by_variant)
+                    yield _ScopeRuns(experiment=experiment, model=model, domain=domain, runs=by_variant)
 
 
-def _distinct(scopes: Sequence[_Scope]) -> list[_Scope]:
+def _distinct(scopes: Sequence[_ScopeRuns]) -> list[_ScopeRuns]:
     """Of the scopes with the same runs only the narrowest, which comes last."""
     by_runs = {frozenset(id(run) for runs in scope.runs.values() for run in runs.values()): scope for scope in scopes}
     return list(by_runs.values())
 
 
-def _summary(scope: _Scope, variant: str) -> Summary:
+def _summary(scope: _ScopeRuns, variant: str) -> Summary:
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415
 
     runs = list(scope.runs[variant].values())
@@ -118,7 +116,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _pair(scope: _Scope, before: str, after: str) -> VariantPair:
+def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
     old, new = scope.runs[before], scope.runs[after]
     shared = [key for key in old if key in new]
     pairs = [(old[key], new[key]) for key in shared]
@@ -127,9 +125,8 @@ def _pair(scope: _Scope, before: str, after: str) -> VariantPair:
         **scope.place,
         before=before,
         after=after,
-        is_paired=bool(pairs),
         units=len(pairs) or len(old) + len(new),
-        alone=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
+        without_partner=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
         tests=tuple(tests),
     )
@@ -235,18 +232,14 @@ def _corrected(pairs: Sequence[VariantPair]) -> Iterator[VariantPair]:
     """Bonferroni's correction of all Mann-Whitney tests, as the paper compares independent groups."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
 
-    raw = [test.p_value for pair in pairs if not pair.is_paired for test in pair.tests if test.p_value is not None]
-    known = iter(multipletests(raw, method="bonferroni")[1].tolist() if raw else ())
+    raw = [test.p_value for pair in pairs if not pair.agreement for test in pair.tests if test.p_value is not None]
+    adjusted = iter(multipletests(raw, method="bonferroni")[1].tolist() if raw else ())
     for pair in pairs:
-        tests = (
-            pair.tests
-            if pair.is_paired
-            else tuple(test if test.p_value is None else replace(test, adjusted=next(known)) for test in pair.tests)
-        )
-        yield replace(pair, tests=tests)
+        corrected = (test if test.p_value is None else replace(test, adjusted=next(adjusted)) for test in pair.tests)
+        yield pair if pair.agreement else replace(pair, tests=tuple(corrected))
 
 
-def _cochrans_q(scope: _Scope) -> Iterator[CochransQ]:
+def _cochrans_q(scope: _ScopeRuns) -> Iterator[CochransQ]:
     """The test over the tasks that were run with all variants, where there are three or more."""
     from statsmodels.stats.contingency_tables import cochrans_q  # noqa: PLC0415
 
@@ -265,7 +258,7 @@ def _cochrans_q(scope: _Scope) -> Iterator[CochransQ]:
     )
 
 
-def _front(scope: _Scope) -> Iterator[FrontPoint]:
+def _front(scope: _ScopeRuns) -> Iterator[FrontPoint]:
     """Score against steps, of each model with each variant, over the tasks that all of them have."""
     found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     for variant, runs in scope.runs.items():
@@ -291,7 +284,7 @@ def _front(scope: _Scope) -> Iterator[FrontPoint]:
         )
 
 
-def _caps(scope: _Scope) -> Iterator[Cap]:
+def _caps(scope: _ScopeRuns) -> Iterator[Cap]:
     """A limit of steps, and of tokens where they are known, for each variant."""
     import numpy as np  # noqa: PLC0415
 

@@ -1,13 +1,11 @@
 """What scores and rules predict of searches and calls, with the length of the description held constant."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from math import log2
 
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import LEVEL, Estimate, Prediction, Predictor, Reading
-from tdqs_mcp.study.effects import estimate
+from tdqs_mcp.study.estimates import estimate
 
 MARGIN = 5.0
 """Percentage points: an effect that a maintainer would act on."""
@@ -22,12 +20,8 @@ ToolKey = tuple[str, str]
 """A server and one of its tools."""
 
 ToolValues = Mapping[str, float]
-"""By name what may predict how a tool fares: its length, TDQS, its dimensions, and 1 or 0 for every rule."""
-
-
-def tool_values(length: int, scores: Mapping[str, float], fired: AbstractSet[str], rules: Sequence[str]) -> ToolValues:
-    """The predictors of one tool, by the characters of its description, its scores and the rules that fire."""
-    return {TWICE: log2(1 + length), **scores, **{rule: float(rule in fired) for rule in rules}}
+"""By name what may predict how a tool fares: TWICE is the binary logarithm of its description's length, then TDQS, the
+dimensions, and 1 or 0 for every rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
