@@ -551,8 +551,13 @@ def test_the_json_of_rewrite_is_a_variant(command, write):
     tool = {"name": "get_user", "description": "Gets.", "inputSchema": {"type": "object", "properties": {"id": {}}}}
     material = {"facts": [{"tool": "get_user", "fact": "Returns one user by the numeric id."}]}
     options = ("--material", write("material.json", material), "--format", "json")
-    printed = json.loads(command("rewrite", write("tools.json", [tool]), *options).stdout)
+    other = {"name": "echo", "description": "Return the text.", "inputSchema": {"type": "object", "properties": {}}}
+    printed = json.loads(command("rewrite", write("tools.json", [tool, other]), *options).stdout)
+    assert not printed["rewrites"][1]["changes"]
     found = read_variants(printed, origin="it")
+    assert found.choose("echo", None) == (ORIGINAL, {})
+    whole = read_variants(printed, origin="it", components=read_components("purpose"))
+    assert whole.choose("echo", None) == ("rewrite", {"/description": "Return the text."})
     name, wording = found.choose("get_user", None)
     assert (name, reword(tool, wording)) == ("rewrite", printed["rewrites"][0]["definition"])
     assert reword(tool, wording) != tool

@@ -106,7 +106,7 @@ def read_variants(given: object, *, origin: str, components: Sequence[Component]
     if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
     if "rewrites" in given:
-        texts = {REWRITE: dict(_rewrites(given["rewrites"], origin))}
+        texts = {REWRITE: dict(_rewrites(given["rewrites"], origin, has_components=bool(components)))}
     else:
         _refuse_unknown(given, ("variants", "serve", "clients"), origin)
         texts = {name: dict(_texts(name, entries, origin)) for name, entries in _members(given, "variants", origin)}
@@ -142,15 +142,16 @@ def _wording(text: _Text, components: Sequence[Component]) -> dict[str, str]:
     return {DESCRIPTION: description, **fixed} if description else fixed
 
 
-def _rewrites(given: object, origin: str) -> Iterator[tuple[str, _Text]]:
-    """What has changed in each definition, and its sentences by component."""
+def _rewrites(given: object, origin: str, *, has_components: bool) -> Iterator[tuple[str, _Text]]:
+    """What has changed in each definition, and where it is wanted all sentences by component."""
     if not isinstance(given, list):
         raise InputError(f"{origin}: rewrites must be a list, as `rewrite --format json` prints it")
     for number, each in enumerate(given, 1):
         try:
             changes = {change["path"]: change["after"] for change in each["changes"]}
             fixed = {path: str(after) for path, after in changes.items() if after and _TEXT.fullmatch(path)}
-            yield each["name"], _Text(fixed=fixed, components=_components(each.get("components") or {}, origin))
+            said = (each.get("components") or {}) if has_components else {}
+            yield each["name"], _Text(fixed=fixed, components=_components(said, origin))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{origin}: rewrite {number} has not the form that `rewrite --format json` prints: {error!r}"
