@@ -37,8 +37,8 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     benchmark = read_benchmark(folder)
     tools: dict[ToolKey, ToolValues] = {}
     for catalog in benchmark.catalogs:
-        tools |= await _facts(catalog)
-    queries, calls, problems = _known(benchmark, tools)
+        tools |= await _tool_values(catalog)
+    queries, calls, problems = _known_observations(benchmark, tools)
     rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
     selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
     found = [
@@ -63,7 +63,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     )
 
 
-async def _facts(catalog: Catalog) -> dict[ToolKey, ToolValues]:
+async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     """The offline scores of a catalog's tools and every rule that fires on them, whatever other rule entails it."""
     measured = measure(catalog)
     scored = await score_measured(measured, judge=Offline())
@@ -87,7 +87,7 @@ async def _facts(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     }
 
 
-def _known(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query], list[Call], list[str]]:
+def _known_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query], list[Call], list[str]]:
     """The queries and calls whose tool is there once, and how many others there are. Raises InputError without any."""
     homes: dict[str, list[str]] = {}
     for server, name in tools:

@@ -68,7 +68,7 @@ _LABELS = views("score_report:label_blocks")
 _SKILL = views("score_report:skill_blocks")
 _NAME_MODEL = (
     f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
-    "--rubric bundles prints and give --answers"
+    "--rubric bundles [--skill FILE] prints and give --answers"
 )
 _OF_ONE = ("html", "badge")
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"

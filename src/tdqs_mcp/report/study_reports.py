@@ -58,7 +58,7 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
             blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=shown)]
     most = max((pair.without_partner for pair in study.pairs), default=0)
     told = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
-    return [*blocks, problem_items(told if most else ()), Line(_next(study))]
+    return [*blocks, problem_items(told if most else ()), Line(_next_step(study))]
 
 
 _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
@@ -93,16 +93,16 @@ def _pair(pair: VariantPair) -> tuple[str, ...]:
         f"{pair.before} → {pair.after}",
         str(pair.units),
         _interval(success.difference if success else None),
-        _p(success),
+        _test_probability(success),
         _number(pair.agreement.phi if pair.agreement else None, 3),
         f"{score.after - score.before:+.2f}" if score else "",
-        _p(score),
+        _test_probability(score),
         f"{steps.after - steps.before:+.1f}" if steps else "",
-        _p(steps),
+        _test_probability(steps),
     )
 
 
-def _p(test: MetricTest | None) -> str:
+def _test_probability(test: MetricTest | None) -> str:
     return "" if test is None else _probability(test.p_value if test.adjusted is None else test.adjusted)
 
 
@@ -120,7 +120,7 @@ def _interval(found: Estimate | None) -> str:
     return "-" if found is None else f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
 
 
-def _next(study: OutcomeStudy) -> str:
+def _next_step(study: OutcomeStudy) -> str:
     """What the pairs allow to decide."""
     if not study.pairs:
         return "Only one variant was run. Next: run the same tasks with the other descriptions, as another variant"
@@ -197,7 +197,7 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     left_out = count_words(len(study.predictors) - len(measured), "rule")
     return [
         Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),
-        Items([(fact, "") for fact in _facts(study)]),
+        Items([(fact, "") for fact in _measured_lines(study)]),
         Table(columns("predictor", "tool is found, points (95 %)", "calls fail, points (95 %)", is_whole=True), rows),
         Line(f"- and {left_out} that are not listed: not measurable, they differ between too few servers", "dim"),
         problem_items(study.problems),
@@ -205,7 +205,7 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     ]
 
 
-def _facts(study: BenchmarkStudy) -> Iterator[str]:
+def _measured_lines(study: BenchmarkStudy) -> Iterator[str]:
     """What was measured, and in which units."""
     asked = f"{study.queries} human requests for {study.queried_tools} tools"
     yield f"{asked}: {study.found:.1f} % find their tool among the first five (BM25)"

@@ -50,7 +50,7 @@ class TaskRun(BaseModel):
     """Only variants of one experiment are compared."""
 
     @model_validator(mode="after")
-    def _counted(self) -> "TaskRun":
+    def _check_counts(self) -> "TaskRun":
         if (self.passed is None) != (self.total is None) or (self.passed or 0) > (self.total or 0):
             raise ValueError("evaluators_passed must come with evaluators_total, and be at most as many")
         return self
@@ -100,15 +100,23 @@ def _reason(error: ValidationError) -> str:
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Each row with its place; what is empty is left out."""
     if path.suffix == ".parquet":
-        yield from _parquet_rows(path)
-        return
+        return _parquet_rows(path)
     text = read_text(path)
-    if text.lstrip()[:1] in ("{", "["):
-        for number, line in enumerate(text.splitlines(), start=1):
-            row = _object(line, f"line {number} of {str(path)!r}") if line.strip() else {"event": None}
-            if row.get("event", _CALL) == _CALL:
-                yield f"line {number}", _as_run(row, number) if "event" in row else row
-        return
+    return _json_rows(text, path) if text.lstrip()[:1] in ("{", "[") else _csv_rows(text, path)
+
+
+def _json_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        row = _object(line, f"line {number} of {str(path)!r}")
+        if "event" not in row:
+            yield f"line {number}", row
+        elif row["event"] == _CALL:
+            yield f"line {number}", _as_run(row, number)
+
+
+def _csv_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         if len(set(names := reader.fieldnames or ())) < len(names):

@@ -41,7 +41,7 @@ def predict(
 ) -> tuple[Predictor, ...]:
     """The length alone, then everything else beside the length."""
     names = list(dict.fromkeys(name for each in tools.values() for name in each))
-    by_outcome = [_read([_estimate(tools, observed, name) for name in names]) for observed in (found, fails)]
+    by_outcome = [_readings([_estimate(tools, observed, name) for name in names]) for observed in (found, fails)]
     return tuple(
         Predictor(name=Own(name), found=one, fails=other) for name, one, other in zip(names, *by_outcome, strict=True)
     )
@@ -62,7 +62,7 @@ def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observatio
     return estimate([100 * each.outcome for each, _ in known], [values, *held], clusters)
 
 
-def _read(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
+def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
     """What each interval says; one that excludes zero must do so after Holm's correction."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
 

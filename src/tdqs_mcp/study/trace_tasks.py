@@ -60,7 +60,7 @@ async def write_tasks(tools: Sequence[Tool], *, model: Model) -> list[list[ToolT
     back to the model with the reason.
     """
     names = [tool.name for tool in tools]
-    return await ask(model, [(_request(tool, names), partial(_read, tool=tool)) for tool in tools])
+    return await ask(model, [(_request(tool, names), partial(_read_tasks, tool=tool)) for tool in tools])
 
 
 def _request(tool: Tool, siblings: Sequence[str]) -> Request:
@@ -69,7 +69,7 @@ def _request(tool: Tool, siblings: Sequence[str]) -> Request:
     return Request(prompt=prompt, name=STAGE, schema=_SCHEMA, check=partial(read_stage, _Tasks))
 
 
-def _read(answer: str, *, tool: Tool) -> list[ToolTask]:
+def _read_tasks(answer: str, *, tool: Tool) -> list[ToolTask]:
     """The tasks in an answer. Raises ContractError, fit to be sent back."""
     given = read_stage(_Tasks, answer).tasks
     counts = Counter(TaskKind(each.kind) for each in given)
@@ -80,15 +80,15 @@ def _read(answer: str, *, tool: Tool) -> list[ToolTask]:
         )
     if len({" ".join(each.task.split()).lower() for each in given}) < len(given):
         raise ContractError("tasks: two of them are the same request")
-    return [_checked(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
+    return [_read_task(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
 
 
-def _refuse(uri: str) -> NoReturn:
+def _refuse_reference(uri: str) -> NoReturn:
     """A definition must not make this program read files or addresses."""
     raise ValueError(uri)
 
 
-def _checked(given: _Task, tool: Tool, place: str) -> ToolTask:
+def _read_task(given: _Task, tool: Tool, place: str) -> ToolTask:
     """The task. Raises ContractError for arguments that are no object, or that cannot work."""
     from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only models' tasks need
 
@@ -101,7 +101,7 @@ def _checked(given: _Task, tool: Tool, place: str) -> ToolTask:
     kind = TaskKind(given.kind)
     if kind is TaskKind.WORKS and tool.input_schema:
         try:
-            validator = validator_for(dict(tool.input_schema), retriever=_refuse)
+            validator = validator_for(dict(tool.input_schema), retriever=_refuse_reference)
         except (ValidationError, ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
             validator = None
         error = next(validator.iter_errors(arguments), None) if validator else None
