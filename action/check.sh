@@ -7,6 +7,8 @@ scripts="$RUNNER_TEMP/tdqs-mcp/bin"
 [[ -d "$scripts" ]] || scripts="$RUNNER_TEMP/tdqs-mcp/Scripts"
 work="$(mktemp -d "$RUNNER_TEMP/tdqs-check.XXXXXX")"
 summary="${GITHUB_STEP_SUMMARY:-/dev/null}"
+comment="$work/comment"
+: >"$comment"
 worst=0
 
 check() {
@@ -21,12 +23,39 @@ refuse() {
   exit 2
 }
 
-locators=()
-while IFS= read -r line || [[ -n "$line" ]]; do
+trim() {
   line="${line#"${line%%[![:space:]]*}"}"
   line="${line%"${line##*[![:space:]]}"}"
+}
+
+# The same file in the pull request's target branch, under its own name, which names the server.
+base_of() {
+  local file="$work/base-$2/${1##*/}"
+  mkdir -p "${file%/*}"
+  git fetch --quiet --depth=1 origin "$GITHUB_BASE_REF" && git show "FETCH_HEAD:./$1" >"$file" && echo "$file"
+}
+
+# What has changed in a catalog since the target branch, for the summary and the comment.
+compare() {
+  local before="${bases[$2]:-}"
+  if [[ -z "$before" ]]; then
+    before="$(base_of "$1" "$2")" || { echo "the target branch has no $1 to compare with"; return 0; }
+  fi
+  if [[ -f "$before" ]] && cmp -s -- "$before" "$3"; then return 0; fi
+  "$scripts/tdqs-mcp" compare --format markdown --output "$work/compare.md" -- "$before" "$3" || return 0
+  cat "$work/compare.md" >>"$comment"
+}
+
+locators=()
+while IFS= read -r line || [[ -n "$line" ]]; do
+  trim
   [[ -z "$line" ]] || locators+=("$line")
 done <<<"${INPUT_LOCATOR:-}"
+bases=()
+while IFS= read -r line || [[ -n "$line" ]]; do
+  trim
+  bases+=("$line")
+done <<<"${INPUT_BASE:-}"
 read -r -a extra <<<"${INPUT_ARGS:-}" || true
 
 ((${#locators[@]})) || [[ -n "${INPUT_SUITE:-}" ]] || refuse "set the input locator, or suite"
@@ -57,6 +86,9 @@ for ((number = 0; number < ${#locators[@]}; number++)); do
   check lint "${options[@]}" -- "$catalog"
   "$scripts/tdqs-mcp" lint "${options[@]}" --format markdown --output "$work/lint.md" -- "$catalog" >/dev/null 2>&1 || true
   "$scripts/tdqs-mcp" score --format markdown --output "$work/score.md" -- "$catalog" >/dev/null 2>&1 || true
+  if [[ "${INPUT_COMMENT:-}" == true && -n "${GITHUB_BASE_REF:-}" ]]; then
+    compare "${locators[$number]}" "$number" "$catalog"
+  fi
   cat "$work"/*.md >>"$summary" 2>/dev/null || true
   rm -f "$work"/*.md
   if [[ -n "${INPUT_SARIF:-}" ]]; then
@@ -70,6 +102,10 @@ done
 if [[ -n "${INPUT_SUITE:-}" ]]; then
   check gate --format markdown --output "$work/gate.md" -- "$INPUT_SUITE"
   if [[ -f "$work/gate.md" ]]; then tee -a "$summary" <"$work/gate.md"; fi
+fi
+
+if [[ "${INPUT_COMMENT:-}" == true && -n "${GITHUB_BASE_REF:-}" ]]; then
+  "$scripts/python" "$GITHUB_ACTION_PATH/action/comment.py" "$comment"
 fi
 
 echo "exit-code=$worst" >>"${GITHUB_OUTPUT:-/dev/null}"

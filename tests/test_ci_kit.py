@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -36,8 +38,9 @@ def action(tmp_path):
     command = scripts / "tdqs-mcp"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tdqs_mcp "$@"\n')
     command.chmod(0o755)
+    (scripts / "python").symlink_to(sys.executable)
 
-    def run(**inputs):
+    def run(github=None, cwd=None, **inputs):
         given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | inputs
         expression = re.compile(r"\$\{\{ inputs\.([a-z-]+) \}\}")
         env = {name: expression.sub(lambda found: given[found[1]], template) for name, template in CHECK["env"].items()}
@@ -49,8 +52,8 @@ def action(tmp_path):
         }
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", CHECK["run"]],
-            env={**os.environ, **env, **runner},
-            cwd=tmp_path,
+            env={**os.environ, **env, **runner, **(github or {})},
+            cwd=cwd or tmp_path,
             capture_output=True,
             text=True,
             timeout=120,
@@ -71,7 +74,7 @@ def test_no_input_is_ever_written_into_a_shell_line():
 def test_every_variable_that_the_scripts_read_is_one_that_a_step_sets():
     read = {
         name
-        for script in ("install.sh", "check.sh")
+        for script in ("install.sh", "check.sh", "comment.py")
         for name in re.findall(r"INPUT_[A-Z_]+", (ROOT / "action" / script).read_text(encoding="utf-8"))
     }
     assert read == {name for step in STEPS.values() for name in step.get("env", {})}
@@ -162,6 +165,137 @@ def test_sarif_is_written_where_it_is_asked_for_once_lint_can(action, write, tmp
         assert done.returncode == 1
     else:
         assert done.returncode == 2
+
+
+# The comment on a pull request
+
+
+COMMENTED = {"locator": "tools.json", "comment": "true", "token": "secret", "fail-on": "never"}
+
+
+class GitHub(ThreadingHTTPServer):
+    """The comments of pull request 7, as GitHub's API keeps them."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Api)
+        self.comments = [{"id": number, "body": f"comment {number}"} for number in range(120)]
+        self.is_read_only = False
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def event(self, folder):
+        """What the runner tells a job about the event."""
+        event = folder / "event.json"
+        event.write_text(json.dumps({"pull_request": {"number": 7}}))
+        return {
+            "GITHUB_API_URL": f"http://127.0.0.1:{self.server_port}",
+            "GITHUB_REPOSITORY": "shop/server",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_BASE_REF": "main",
+        }
+
+
+class _Api(BaseHTTPRequestHandler):
+    def do_GET(self):
+        found = re.fullmatch(r"/repos/shop/server/issues/7/comments\?per_page=(\d+)&page=(\d+)", self.path)
+        size, page = map(int, found.groups())
+        self._answer(200, self.server.comments[size * (page - 1) : size * page])
+
+    def do_POST(self):
+        assert self.path == "/repos/shop/server/issues/7/comments"
+        self._write(lambda body: self.server.comments.append({"id": 1_000, "body": body}))
+
+    def do_PATCH(self):
+        number = int(self.path.removeprefix("/repos/shop/server/issues/comments/"))
+        comment = next(each for each in self.server.comments if each["id"] == number)
+        self._write(lambda body: comment.update(body=body))
+
+    def _write(self, keep):
+        assert self.headers["Authorization"] == "Bearer secret"
+        text = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.server.is_read_only:
+            self._answer(403, {"message": "Resource not accessible by integration"})
+        else:
+            keep(json.loads(text)["body"])
+            self._answer(200, {})
+
+    def _answer(self, status, content):
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def github():
+    server = GitHub()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def pull_request(tmp_path):
+    """A clone whose target branch has a catalog `tools.json` in a folder; gives the folder."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    git = ["git", "-c", "user.name=Shop", "-c", "user.email=shop@example.org"]
+    (origin / "api").mkdir(parents=True)
+    (origin / "api" / "tools.json").write_text(json.dumps([ALONE]))
+    for words in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--message=First"],
+    ):
+        subprocess.run([*git, *words], cwd=origin, env=env, check=True)
+    subprocess.run([*git, "clone", "--quiet", origin.as_uri(), clone], env=env, check=True)
+    return clone / "api"
+
+
+def test_one_comment_follows_a_pull_request(action, github, pull_request, tmp_path):
+    def run():
+        done = action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED)
+        assert done.returncode == 0, done.stderr
+        return [each["body"] for each in github.comments[120:]]
+
+    assert run() == []
+    (pull_request / "tools.json").write_text(json.dumps([ALONE, POOR]))
+    (first,) = run()
+    assert first.startswith("<!-- tdqs-mcp comparison -->\n## tools: overall ")
+    assert "- process: the tool is new" in first
+    assert first.partition("\n")[2] in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    (pull_request / "tools.json").write_text(json.dumps([POOR]))
+    (second,) = run()
+    assert "### Breaking (" in second
+    (pull_request / "tools.json").write_text(json.dumps([ALONE]))
+    assert run() == ["<!-- tdqs-mcp comparison -->\nThe tool definitions are those of the target branch."]
+
+
+def test_without_the_permission_the_comparison_is_in_the_summary(action, github, pull_request, tmp_path):
+    github.is_read_only = True
+    (pull_request / "tools.json").write_text(json.dumps([ALONE, POOR]))
+    done = action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED)
+    assert done.returncode == 0
+    assert len(github.comments) == 120
+    assert "pull-requests: write" in done.stderr
+    assert "- process: the tool is new" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_a_catalog_is_compared_with_the_earlier_version_that_is_named(action, github, pull_request, write, tmp_path):
+    before = write("before.json", [POOR])
+    action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED, base=str(before))
+    assert "\n## before → tools: overall 2.3 C → 3.9 A, " in github.comments[-1]["body"]
+
+
+def test_a_new_catalog_is_compared_with_nothing(action, github, pull_request, tmp_path):
+    (pull_request / "more.json").write_text(json.dumps([ALONE]))
+    done = action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED | {"locator": "more.json"})
+    assert done.returncode == 0
+    assert "the target branch has no more.json" in done.stdout
+    assert len(github.comments) == 120
 
 
 # pre-commit

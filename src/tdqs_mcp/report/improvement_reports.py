@@ -1,6 +1,7 @@
 """Plans, what-ifs, comparisons and rewrites for people."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.blocks import (
@@ -12,10 +13,13 @@ from tdqs_mcp.report.blocks import (
     Line,
     Marker,
     OnlyIn,
+    Span,
     Table,
     Title,
+    Words,
     columns,
     count_words,
+    number,
     score_words,
     unjudged_lines,
     unjudged_words,
@@ -48,6 +52,7 @@ _IMPACTS = {
     Impact.COMPATIBLE: ("Compatible", "green"),
     Impact.WORDING: ("Wording", "cyan"),
 }
+_SCORES = "Scores"
 _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 
@@ -89,13 +94,23 @@ def what_if_blocks(report: WhatIfReport) -> list[Block]:
 
 
 def compare_blocks(comparison: Comparison) -> list[Block]:
-    """Numbers, then differences by what they mean for a caller, then findings."""
+    """Numbers, then differences by what they mean for a caller, then scores and findings."""
     verdict = _verdict(comparison)
-    blocks: list[Block] = [Title(_compare_summary(comparison)), OnlyIn("markdown", [Line(f"{verdict}.")])]
-    for title, style, lines in _compare_sections(comparison):
-        entries = [(line, "") for line in lines]
-        blocks += [OnlyIn("text", [Heading(title, style)]), OnlyIn("markdown", [Heading(f"{title} ({len(lines)})")])]
-        blocks.append(Items(entries, indent=2, shown=MAX_DIFFERENCES))
+    numbers = Table(columns("", "before", "after", "change"), list(_compare_numbers(comparison)))
+    blocks: list[Block] = [
+        Title(_compare_summary(comparison)),
+        OnlyIn("markdown", [Line(f"{verdict}."), *([numbers] if comparison.changed else [])]),
+    ]
+    for title, style, entries in _compare_sections(comparison):
+        blocks += [
+            OnlyIn("text", [Heading(title, style)]),
+            OnlyIn("markdown", [Heading(f"{title} ({len(entries)})", style)]),
+        ]
+        if title == _SCORES:
+            heads = columns("tool", "before", "after", "change", "tokens, about")
+            blocks.append(Table(heads, entries, shown=MAX_DIFFERENCES))
+        else:
+            blocks.append(Items([(line, "") for line in entries], indent=2, shown=MAX_DIFFERENCES))
     return [*blocks, Gap(), OnlyIn("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
 
 
@@ -189,22 +204,50 @@ def _verdict(comparison: Comparison) -> str:
     return "No regression: the new version can be used"
 
 
-def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[str]]]:
-    """Title, style and lines of everything that is not empty."""
+def _compare_numbers(comparison: Comparison) -> Iterator[tuple[Words, ...]]:
+    """The server's numbers in both versions."""
+    before, after = comparison.standing_before, comparison.standing_after
+    scores = (
+        ("overall", before.overall, after.overall),
+        ("descriptions", before.description_quality, after.description_quality),
+        ("lowest tool", before.min_tdqs, after.min_tdqs),
+        ("coherence", before.coherence, after.coherence),
+    )
+    for name, lower, upper in scores:
+        yield name, number(lower), number(upper), _difference(lower, upper)
+    tokens = comparison.tokens_after - comparison.tokens_before
+    yield "tools", str(comparison.old.tool_count), str(comparison.new.tool_count), ""
+    yield (
+        "tokens, about",
+        f"{comparison.tokens_before:,}",
+        f"{comparison.tokens_after:,}",
+        f"{tokens:+,}" if tokens else "",
+    )
+
+
+def _difference(before: int | None, after: int | None) -> Span:
+    """What became of a score; nothing where it is the same."""
+    change = 0 if before is None or after is None else after - before
+    return Span(f"{change / 10:+.1f}" if change else "", "green" if change > 0 else "red")
+
+
+def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]]:
+    """Title, style and entries of what is not empty: lines, but rows for the scores, the worst change first."""
     differences: dict[Impact, list[str]] = {impact: [] for impact in Impact}
-    scores = []
+    scores: list[tuple[int, tuple[Words, ...]]] = []
     for tool in comparison.tools:
         for each in tool.differences:
             place = filter(None, (tool.name or "a tool without a name", each.path, each.message))
             differences[each.impact].append(": ".join(place))
-        if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs:
-            tokens = f"about {tool.tokens_before} → {tool.tokens_after} tokens"
-            scores.append(f"{tool.name}: TDQS {_change(tool.before, tool.after)}, {tokens}")
-    sections = [
+        if tool.before and tool.after and (change := tool.after.tdqs - tool.before.tdqs):
+            old, new = tool.before.tdqs, tool.after.tdqs
+            tokens = f"{tool.tokens_before:,} → {tool.tokens_after:,}"
+            scores.append((change, (tool.name, number(old), number(new), _difference(old, new), tokens)))
+    sections: list[tuple[str, str, list[Any]]] = [
         ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
         ("Regressions", "bold red", list(comparison.regressions)),
         *((*_IMPACTS[impact], lines) for impact, lines in differences.items()),
-        ("Scores", "bold", scores),
+        (_SCORES, "bold", [row for _, row in sorted(scores, key=lambda each: each[0])]),
         ("New findings", "red", list(map(_finding, comparison.findings_added))),
         ("Fixed findings", "green", list(map(_finding, comparison.findings_fixed))),
     ]
