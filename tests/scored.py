@@ -1,7 +1,10 @@
 """Scored captures for tests of the store."""
 
 import json
+from collections import defaultdict
 from dataclasses import replace
+
+from sqlalchemy import select, true
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.subject import measure
@@ -10,7 +13,9 @@ from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.scoring.score import all_cases, finish_cases
 from tdqs_mcp.sources.files import read_content
+from tdqs_mcp.store.encoding import unpack
 from tdqs_mcp.store.scored_captures import Method, ScoredCapture, StoredVerdict, capture_digest
+from tdqs_mcp.store.tables import CAPTURED_TOOLS, SERVER_SCORES, SERVERS, TOOL_SCORES, UNGRADED
 
 JUDGE = Offline()
 METHOD = Method(judge=JUDGE.stamp, spec="1.2")
@@ -38,3 +43,30 @@ def scored_capture(server, content, *, outcomes=None, **changes):
         coherence=stored[-1] if cases and isinstance(stored[-1].verdict, Verdict) else None,
     )
     return replace(scored, **changes)
+
+
+def stored_scores(engine, method=METHOD):
+    """Every row of the newest captures' scores, as JSON values: a server a line, in the order of the keys' bytes."""
+    with engine.connect() as connection:
+
+        def rows(table):
+            of_method = table.c.method == method.id if "method" in table.c else true()
+            found = defaultdict(list)
+            for row in connection.execute(select(table).where(of_method).order_by(*table.primary_key)).mappings():
+                document = {"document": row["document"] and unpack(row["document"])} if "document" in row else {}
+                found[row["capture"]].append({**row, **document})
+            return found
+
+        servers, scores = rows(SERVERS), rows(SERVER_SCORES)
+        tools, ungraded, captured = rows(TOOL_SCORES), rows(UNGRADED), rows(CAPTURED_TOOLS)
+    for capture, found in tools.items():
+        for each in found:
+            each["name"] = captured[capture][each["position"]]["name"]
+    return sorted(
+        (
+            {**server, **score, "tools": tools[capture], "ungraded": ungraded[capture]}
+            for capture, (score,) in scores.items()
+            for server in servers[capture]
+        ),
+        key=lambda line: line["server"].encode(),
+    )

@@ -12,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from definitions import tool
-from scored import METHOD, scored_capture
+from scored import METHOD, scored_capture, stored_scores
 from sqlalchemy import column, event, func, inspect, select, table, text
 
 from tdqs_mcp.errors import InputError
@@ -21,7 +21,6 @@ from tdqs_mcp.results.verdicts import EstimateCheck, Judgement, Ungraded, Verdic
 from tdqs_mcp.store import database
 from tdqs_mcp.store.captures import (
     complete_captures,
-    export,
     finish_run,
     known_verdicts,
     read_catalog,
@@ -30,6 +29,7 @@ from tdqs_mcp.store.captures import (
 )
 from tdqs_mcp.store.database import VERSION, VERSION_TABLE, default_url, open_store, transact
 from tdqs_mcp.store.judgements import Judgements
+from tdqs_mcp.store.scored_captures import FLAGS
 from tdqs_mcp.store.tables import DEFINITIONS, METADATA, RUNS, SERVERS
 
 TOOLS = [
@@ -38,7 +38,7 @@ TOOLS = [
 
 
 def exported(engine):
-    return [json.dumps(line) for line in export(engine, METHOD)]
+    return [json.dumps(line) for line in stored_scores(engine)]
 
 
 def counts(engine):
@@ -161,38 +161,39 @@ def test_what_is_scored_anew_replaces_what_was_there(store):
     failed = {0: Ungraded(judge="m", reason="no\0 answer"), 1: Ungraded(judge="m", reason="held", held=held)}
     write(store, METHOD, [scored_capture("s", TOOLS, outcomes=failed, is_complete=False)])
     assert complete_captures(store, METHOD) == {}
-    (line,) = export(store, METHOD)
-    assert [each["name"] for each in line["tools"]] == ["list_fees"]
-    assert line["ungraded"] == [
-        {"name": "list_loans", "reason": "no\ufffd answer", "heldScore": None, "heldEstimate": None},
-        {"name": "list_cards", "reason": "held", "heldScore": 4.5, "heldEstimate": 2.0},
+    (line,) = stored_scores(store)
+    assert [each["position"] for each in line["tools"]] == [2]
+    assert [(each["name"], each["reason"], each["held_score"], each["held_estimate"]) for each in line["ungraded"]] == [
+        ("list_loans", "no\ufffd answer", None, None),
+        ("list_cards", "held", 45, 20),
     ]
     better = Verdict(judgements={key: Judgement(score=5, justification="\ud800") for key in METHODS_KEYS}, summary="")
     again = scored_capture("s", TOOLS, outcomes={0: better})
     write(store, METHOD, [again])
-    (line,) = export(store, METHOD)
-    assert (line["tools"][0]["name"], line["tools"][0]["tdqs"]) == ("list_loans", 5.0)
+    (line,) = stored_scores(store)
+    assert (line["tools"][0]["position"], line["tools"][0]["tdqs"]) == (0, 50)
     assert (len(line["tools"]), line["ungraded"]) == (3, [])
-    assert known_verdicts(store, METHOD, ["s"])["s"].tools[line["tools"][0]["inputHash"]].verdict == better
+    assert known_verdicts(store, METHOD, ["s"])["s"].tools[line["tools"][0]["input_hash"]].verdict == better
 
 
 METHODS_KEYS = list(scored_capture("s", TOOLS).score.tools[0].scores)
 
 
-def test_the_export_is_what_was_scored_in_the_order_of_the_keys_bytes(store):
+def test_what_is_stored_is_what_was_scored(store):
     names = ["b", "B", "a-b", "ab", "ä", "Z", "\U0001f600", "\uffee"]
     servers = {name: scored_capture(name, TOOLS, is_official=name == "b") for name in names}
     write(store, METHOD, list(servers.values()))
-    lines = list(export(store, METHOD))
+    lines = stored_scores(store)
     assert [line["server"] for line in lines] == sorted(names, key=str.encode)
     for line in lines:
         score = servers[line["server"]].score
-        assert line["overallScore"] == score.rollup.overall / 10
-        assert (line["completeness"], line["toolCount"]) == (score.completeness, 3)
-        assert line["isOfficial"] is (line["server"] == "b")
+        assert line["overall"] == score.rollup.overall
+        assert (line["completeness"], line["scored_tool_count"]) == (score.completeness, 3)
+        assert line["is_official"] is (line["server"] == "b")
         for found, made in zip(line["tools"], score.tools, strict=True):
-            assert (found["tdqs"], found["scores"], found["tier"]) == (made.tdqs / 10, made.scores, made.tier)
-            assert found["flags"] == [flag.value for flag in made.flags]
+            assert found["tdqs"] == made.tdqs
+            assert {key: found[key] for key in made.scores} == made.scores
+            assert [flag for flag, bit in FLAGS.items() if found["flags"] & bit] == list(made.flags)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,7 @@ WRITER = """
 import sys
 from itertools import count
 from definitions import tool
-from scored import METHOD, scored_capture
+from scored import METHOD, scored_capture, stored_scores
 from tdqs_mcp.store.captures import write
 from tdqs_mcp.store.database import open_store
 
@@ -323,11 +324,11 @@ def test_a_writer_killed_at_any_moment_leaves_whole_servers(store, store_url):
                 said = process.stdout.readline()
             threading.Event().wait(seed.random() / 10)
             process.kill()
-        lines = list(export(store, METHOD))
+        lines = stored_scores(store)
         assert len(lines) == 12
-        assert len({json.dumps(line["tools"]) for line in lines}) == 1, "all servers are of one version"
-        tools = lines[0]["toolCount"]
-        assert all(len(line["tools"]) == line["scoredToolCount"] == tools for line in lines)
+        tools = [[each["input_hash"] for each in line["tools"]] for line in lines]
+        assert all(each == tools[0] for each in tools), "all servers are of one version"
+        assert all(line["scored_tool_count"] == len(tools[0]) for line in lines)
         with store.connect() as connection:
             captures = connection.scalars(select(SERVERS.c.capture)).all()
             catalogs = [read_catalog(connection, capture) for capture in captures]

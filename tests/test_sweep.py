@@ -12,6 +12,7 @@ from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from scored import stored_scores
 from test_anthropic_judge import KEY, Fake
 
 from tdqs_mcp.app import sweeping
@@ -22,7 +23,7 @@ from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.prompted import WAITING
 from tdqs_mcp.sources.files import read_catalog
-from tdqs_mcp.store.captures import complete_captures, export, start_run
+from tdqs_mcp.store.captures import complete_captures, start_run
 from tdqs_mcp.store.database import open_store, read_url
 from tdqs_mcp.sweep import records
 from tdqs_mcp.sweep.plan import SHARD_TOOLS, Tally, plan_shards
@@ -53,7 +54,7 @@ def keys(path):
 
 @pytest.fixture
 def sweep(store_url):
-    """Sweeps records in this process, without Dask; gives back the tally and the store's export."""
+    """Sweeps records in this process, without Dask; gives back the tally and what the store has."""
 
     def run(content, *, is_batch=False, environ=None, **named):
         settings = read_settings(environ or {}, **named)
@@ -69,7 +70,7 @@ def sweep(store_url):
             for shard in plan_shards(found, complete):
                 share = Share(tools=2, servers=2, budget=settings.budget)
                 tally += sweeping.score_entries(job, shard, share) if shard.entries else Tally(problems=shard.problems)
-            return tally, list(export(engine, method))
+            return tally, stored_scores(engine, method)
         finally:
             engine.dispose()
             sweeping._opened(url).dispose()
@@ -165,8 +166,8 @@ def test_scores_in_the_store_are_those_of_score(sweep):
     for record in (LOANS, CARDS):
         score = score_offline(read_catalog(record, name=""))
         (line,) = [line for line in stored if line["server"] == record["id"]]
-        assert [each["tdqs"] for each in line["tools"]] == [each.tdqs / 10 for each in score.tools]
-        assert line["overallScore"] == score.rollup.overall / 10
+        assert [each["tdqs"] for each in line["tools"]] == [each.tdqs for each in score.tools]
+        assert line["overall"] == score.rollup.overall
 
 
 def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_anew(sweep):
@@ -191,10 +192,10 @@ def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
     assert (tally.asked, tally.ungraded, tally.usage.requests) == (3, 2, 2), "a tool and the tool set are left"
     assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
-    assert stored[0]["overallScore"] is None, "below 80 % of the tools"
+    assert stored[0]["overall"] is None, "below 80 % of the tools"
     tally, stored = sweep(lines(LOANS), **named)
     assert (tally.asked, tally.ungraded, tally.usage.requests) == (1, 0, 2), "the third tool and the tool set"
-    assert stored[0]["overallScore"] is not None
+    assert stored[0]["overall"] is not None
     assert sweep(lines(LOANS), **named)[0] == Tally()
 
 

@@ -13,15 +13,12 @@ import psutil
 import pytest
 import registry
 from definitions import tool
+from scored import stored_scores
 
-from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.store.captures import export
 from tdqs_mcp.store.database import open_store
-from tdqs_mcp.store.scored_captures import Method
 
 pytestmark = pytest.mark.process
 
-METHOD = Method(judge=Offline().stamp, spec="1.2")
 TOOLS = 4_000
 PATIENCE = 100
 WORDS = "loan card fee account branch member statement transfer limit holder region rate report".split()
@@ -30,7 +27,7 @@ WORDS = "loan card fee account branch member statement transfer limit holder reg
 def exported(url):
     engine = open_store(str(url))
     try:
-        return [json.dumps(line) for line in export(engine, METHOD)]
+        return [json.dumps(line) for line in stored_scores(engine)]
     finally:
         engine.dispose()
 

@@ -4,35 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import (
     Connection,
     Delete,
     Engine,
     RowMapping,
-    Select,
     Table,
     and_,
     bindparam,
-    collate,
     delete,
     insert,
     select,
     update,
 )
-from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.results.contract import camel
-from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.store import encoding
-from tdqs_mcp.store.database import adding, explained, putting, read, snapshot, transact
+from tdqs_mcp.store.database import adding, putting, read, transact
 from tdqs_mcp.store.scored_captures import (
-    DIMENSIONS,
-    FLAGS,
-    PARTS,
-    ROLLUP,
     Method,
     Row,
     Rows,
@@ -134,25 +125,6 @@ def finish_run(engine: Engine, run: int, **columns: object) -> None:
     transact(engine, lambda connection: connection.execute(update(RUNS).where(RUNS.c.run == run).values(values)))
 
 
-def export(engine: Engine, method: Method) -> Iterator[Row]:
-    """Every server with its scores and tools, as of one moment, in the order of the keys' bytes.
-
-    Scores have the names and units of the published JSON. Equal stores give equal lines: no line holds a time.
-    """
-    try:
-        with snapshot(engine).begin() as connection:
-            query = _exported_servers(connection.dialect.name, method.id)
-            for batch in connection.execute(query, execution_options={"yield_per": BATCH}).mappings().partitions():
-                captures = [row["capture"] for row in batch]
-                rows = partial(_by_capture, connection, method=method.id, captures=captures)
-                tools, ungraded = rows(_exported_tools(), TOOL_SCORES), rows(select(UNGRADED), UNGRADED)
-                for row in batch:
-                    capture = row["capture"]
-                    yield _exported(row, tools.get(capture, ()), ungraded.get(capture, ()))
-    except DBAPIError as error:
-        raise explained(engine.url, error) from error
-
-
 def _write(connection: Connection, rows: Rows) -> None:
     """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
     _add(connection, METHODS, [rows.method])
@@ -228,12 +200,13 @@ def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) 
 
 def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) -> dict[str, RowMapping]:
     """By server, the scores of the capture that it points to, else of the last that has scores."""
+    is_newest = SERVERS.c.capture == CAPTURES.c.capture
     query = (
         select(CAPTURES.c.server, SERVER_SCORES.c.capture, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == CAPTURES.c.capture)
-        .outerjoin(SERVERS, SERVERS.c.capture == CAPTURES.c.capture)
+        .join(SERVERS, SERVERS.c.server == CAPTURES.c.server)
         .where(SERVER_SCORES.c.method == method, CAPTURES.c.server.in_(servers))
-        .order_by(SERVERS.c.server.is_not(None), CAPTURES.c.captured_at, CAPTURES.c.capture)
+        .order_by(is_newest, CAPTURES.c.captured_at, CAPTURES.c.capture)
     )
     return {row["server"]: row for row in connection.execute(query).mappings()}
 
@@ -241,71 +214,6 @@ def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) 
 def _stored(row: RowMapping) -> StoredVerdict:
     verdict = encoding.unpack_verdict(row["document"])
     return StoredVerdict(verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"])
-
-
-def _exported_servers(dialect: str, method: str) -> Select[Any]:
-    scores = [column for column in SERVER_SCORES.c if column.name not in ("capture", "document")]
-    return (
-        select(SERVERS, CAPTURES.c.tool_count, *scores)
-        .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
-        .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
-        .where(SERVER_SCORES.c.method == method)
-        .order_by(collate(SERVERS.c.server, "C" if dialect == "postgresql" else "BINARY"))
-    )
-
-
-def _exported_tools() -> Select[Any]:
-    same = and_(CAPTURED_TOOLS.c.capture == TOOL_SCORES.c.capture, CAPTURED_TOOLS.c.position == TOOL_SCORES.c.position)
-    return select(TOOL_SCORES, CAPTURED_TOOLS.c.name).join(CAPTURED_TOOLS, same)
-
-
-def _by_capture(
-    connection: Connection, query: Select[Any], table: Table, *, method: str, captures: Sequence[str]
-) -> dict[str, list[RowMapping]]:
-    """The rows of some captures in the order of their tools."""
-    wanted = query.where(table.c.method == method, table.c.capture.in_(captures)).order_by(table.c.position)
-    found: dict[str, list[RowMapping]] = {}
-    for row in connection.execute(wanted).mappings():
-        found.setdefault(row["capture"], []).append(row)
-    return found
-
-
-def _exported(server: RowMapping, tools: Sequence[RowMapping], ungraded: Sequence[RowMapping]) -> Row:
-    keys = {"description_quality": "descriptionQualityScore", "coherence": "coherenceScore", "overall": "overallScore"}
-    return {
-        "server": server["server"],
-        "isOfficial": server["is_official"],
-        "source": server["source"],
-        "capture": server["capture"],
-        "toolCount": server["tool_count"],
-        "scoredToolCount": server["scored_tool_count"],
-        **{keys.get(name, camel(name)): _points(server[name]) for name in ROLLUP},
-        **{camel(name): server[name] for name in PARTS},
-        "tools": [
-            {
-                "name": tool["name"],
-                "inputHash": tool["input_hash"],
-                "tdqs": _points(tool["tdqs"]),
-                "tier": tier_of(tool["tdqs"]).value,
-                "scores": {name: tool[name] for name in DIMENSIONS},
-                "flags": [flag.value for flag, bit in FLAGS.items() if tool["flags"] & bit],
-            }
-            for tool in tools
-        ],
-        "ungraded": [
-            {
-                "name": each["name"],
-                "reason": each["reason"],
-                "heldScore": _points(each["held_score"]),
-                "heldEstimate": _points(each["held_estimate"]),
-            }
-            for each in ungraded
-        ],
-    }
-
-
-def _points(tenths: int | None) -> float | None:
-    return None if tenths is None else tenths / 10
 
 
 def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
