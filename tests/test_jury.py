@@ -146,6 +146,14 @@ def judged(command, loopback, write, tmp_path, monkeypatch):
     return run
 
 
+def test_the_page_for_a_browser_shows_how_far_the_jurors_agree(judged, votes, write):
+    apart = {"a": (2, 4, 4, 4, 4, 4), "b": (5, 4, 4, 4, 4, 4), "c": (3, 4, 4, 4, 4, 4)}
+    votes({"one": apart, "two": apart})
+    page = judged("score", write("shop.json", [tool("one"), tool("two")]), "--format", "html").stdout.decode()
+    assert "jurors: mini, haiku, qwen" in page
+    assert "jurors far apart: one (purpose_clarity by 3); two (purpose_clarity by 3)" in page
+
+
 def test_a_jury_of_profiles_shows_ballots_means_both_smell_rules_and_what_is_too_close(judged, votes, write):
     sharp = {"a": (2, 4, 4, 4, 4, 4), "b": (3, 4, 4, 4, 4, 4), "c": (3, 4, 4, 4, 4, 4)}
     split = {"a": (1, 1, 1, 1, 1, 1), "b": (3, 3, 3, 3, 3, 3), "c": (5, 5, 5, 5, 5, 5)}

@@ -12,8 +12,9 @@ from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
-from tdqs_mcp.report.blocks import judge_words, named, percentile_words, unjudged_words
+from tdqs_mcp.report.blocks import Items, judge_words, named, percentile_words, unjudged_words
 from tdqs_mcp.report.html_pages import render_page
+from tdqs_mcp.report.score_report import uncertainty
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier, tier_of
@@ -78,6 +79,7 @@ class ToolCard:
     findings: Sequence[Finding]
     """What to fix, the best first, then the others."""
 
+    title: str | None
     description: Sequence[Piece]
     parameters: Sequence[Field]
     nested: Sequence[Field]
@@ -121,6 +123,7 @@ def score_page(score: ServerScore, measured: Measured, *, locator: str = "LOCATO
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
         server_findings=[each for each in score.findings if each.tool_index is None],
+        doubts=[each for each in uncertainty(score) if not isinstance(each, Items) or each.entries],
         unjudged=unjudged_words((each.name or "coherence", each.ungraded.reason) for each in score.unscored),
         overlaps=pairs,
         rows=height,
@@ -176,6 +179,7 @@ def _card(
         place=place,
         reasons=_reasons(tool.judgements, "tdqs"),
         findings=[*fixes, *(each for each in findings if each not in fixes)],
+        title=subject.tool.title,
         description=_pieces(subject.tool.description or "", quotes),
         parameters=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if node.is_top],
         nested=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if not node.is_top],
