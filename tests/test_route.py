@@ -8,17 +8,21 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import Queue
 from statistics import median
 
 import pytest
 from mcp import Client, StdioServerParameters
+from scored import METHOD, scored_capture
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.router.call_log import CallLog
 from tdqs_mcp.router.variants import ORIGINAL, read_components, read_variants, reword
 from tdqs_mcp.sources.input_files import read_material
+from tdqs_mcp.store.captures import write as write_captures
+from tdqs_mcp.store.database import open_store
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 EVERYTHING = ("node", f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio")
@@ -154,7 +158,7 @@ def routed(file, *server, options=()):
 def talk_to_everything(client):
     """A walk through what the protocol had before 2026-07-28."""
     client.shake_hands()
-    client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed", seconds=5)
+    client.until(lambda frame: frame.get("method") == "roots/list", seconds=5)
     client.ask("tools/list", vendor={"x": 1.0})
     client.call("echo", message="é \ud83d\ude00 \u2028")
     client.call("get-sum", a=1.0, b=1e3)
@@ -290,6 +294,53 @@ def test_variants_are_switched_while_clients_are_connected(variants, era):
         variants.write(given, serve=ORIGINAL)
         client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
         assert listed(client, **meta)["count"] == "Count."
+
+
+def keep(engine, server, text):
+    """Stores a capture of the tool `count`; gives the name of its variant."""
+    schema = {"type": "object", "properties": {"steps": {"type": "integer", "description": f"Steps: {text}"}}}
+    tools = [{"name": "count", "description": text, "inputSchema": schema}]
+    capture = scored_capture(server, {"tools": tools})
+    write_captures(engine, METHOD, [capture])
+    return f"{datetime.now(UTC):%Y-%m-%d}-{capture.capture[:8]}"
+
+
+@process
+def test_the_captures_in_a_store_are_variants_of_which_the_newest_is_served(store_url, store):
+    keep(store, "routed", "Old.")
+    with wire(*routed(store_url, *NEWER)) as client:
+        client.shake_hands()
+        assert listed(client)["count"] == "Old."
+        name = keep(store, "routed", "New.")
+        client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
+        (tool, *_) = client.ask("tools/list")["result"]["tools"]
+        assert tool["description"] == "New."
+        assert tool["inputSchema"]["properties"]["steps"]["description"] == "Steps: New."
+        keep(store, "routed", "Old.")  # the server has gone back
+        client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
+        assert listed(client)["count"] == "Old."
+        assert any(f'"served": {{"{name}": ["count"]' in line for line in client.errors)
+
+
+@process
+def test_a_file_says_which_captures_of_a_store_are_served(tmp_path, variants):
+    store = open_store(str(tmp_path / "store.sqlite"))
+    old, _ = keep(store, "registry/id", "Old."), keep(store, "registry/id", "New.")
+    given = {"store": str(tmp_path / "store.sqlite"), "server": "registry/id", "serve": "latest"}
+    file = variants.write({"mine": {"count": "Mine."}}, **given, clients={"wire": old, "third": "mine"})
+    store.dispose()
+    for name, expected in (("wire", "Old."), ("other", "New."), ("third", "Mine.")):
+        info = {"io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}}
+        with wire(*routed(file, *NEWER)) as client:
+            assert listed(client, **(ENVELOPE | info))["count"] == expected
+
+
+@process
+def test_a_server_that_a_store_does_not_have_keeps_its_descriptions(store_url, store):
+    keep(store, "registry/id", "Old.")
+    with wire(*routed(store_url, *NEWER)) as client:
+        assert listed(client, **ENVELOPE)["count"] == "Count."
+        until(lambda: any("no captures of 'routed'" in line for line in client.errors))
 
 
 @process

@@ -70,9 +70,7 @@ async def load_configured(found: "ConfiguredServer", options: LiveOptions, *, ca
     """The catalog of a configured server under a name that hides what it is started with. Raises as `load`."""
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415
 
-    headers, env = {**found.headers, **options.headers}, {**found.env, **options.env}
-    filled = replace(options, headers=headers, env=env, cwd=options.cwd or found.cwd)
-    catalog = await capture(found.locator, filled, called=called)
+    catalog = await capture(found.locator, found.fill(options), called=called)
     return replace(catalog, problems=(*found.unresolved, *catalog.problems))
 
 

@@ -43,7 +43,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
                 return replace(score, percentiles=found or score.percentiles)
         return score
 
-    engine = _opened(store)
+    engine = open_filled(store)
     try:
         return read(snapshot(engine), among)
     finally:
@@ -62,7 +62,7 @@ def search_tools(store: str, query: str, *, method: str | None = None, limit: in
 
 def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
     """Every tool of the store with its score, as of one moment. Raises InputError."""
-    engine = _opened(store)
+    engine = open_filled(store)
     try:
         found = read(engine, lambda connection: statistics.find_method(connection, method))
         yield from tool_search.export_tools(engine, found)
@@ -71,15 +71,15 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
 
 
 def _ask(store: str, method: str | None, use: Callable[[Connection, MethodStamp], Result]) -> Result:
-    engine = _opened(store)
+    engine = open_filled(store)
     try:
         return read(snapshot(engine), lambda connection: use(connection, statistics.find_method(connection, method)))
     finally:
         engine.dispose()
 
 
-def _opened(store: str) -> Engine:
-    """The store, which a question never makes."""
+def open_filled(store: str) -> Engine:
+    """The store, which a question never makes. Raises InputError."""
     url = read_url(store)
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise InputError(

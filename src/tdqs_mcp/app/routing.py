@@ -2,15 +2,21 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import Engine
+
+from tdqs_mcp.app.registry_queries import open_filled
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.improvements import Component
 from tdqs_mcp.router.call_log import CallLog
 from tdqs_mcp.router.frames import Peer, Server
 from tdqs_mcp.router.relay import Relay, relay_frames
@@ -18,7 +24,9 @@ from tdqs_mcp.router.variants import Variants, Wordings, read_components, read_v
 from tdqs_mcp.sources import clients
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.input_files import parse_text
-from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator
+from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
+from tdqs_mcp.store.captures import read_catalog, server_captures
+from tdqs_mcp.store.database import read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +34,9 @@ class Router:
     """What serves any number of clients, each through a connection to the server of its own."""
 
     locator: Stdio | Url
+    name: str
+    """The server's in messages."""
+
     options: LiveOptions
     wordings: Wordings
     log: Callable[[Mapping[str, Any]], None]
@@ -41,7 +52,8 @@ class Router:
 
     async def serve(self, client: Peer, relay: Relay | None = None) -> None:
         """Serves one client until it leaves. Raises CaptureError when the server fails it."""
-        await relay_frames(relay or self.open(), client, Server(locator=self.locator, options=self.options))
+        server = Server(locator=self.locator, name=self.name, options=self.options)
+        await relay_frames(relay or self.open(), client, server)
 
 
 def make_router(
@@ -51,33 +63,75 @@ def make_router(
     wordings: Wordings,
     log: Callable[[Mapping[str, Any]], None],
     log_call: Callable[[Mapping[str, Any]], None] | None = None,
+    tell: Callable[[str], None],
 ) -> Router:
-    """A router to the live server that a locator names. Raises InputError."""
+    """A router to the live server that a locator names; `tell` gets what its configuration lacks. Raises InputError."""
     parsed = parse_locator(locator)
+    name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
         found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
-        headers, env = {**found.headers, **options.headers}, {**found.env, **options.env}
-        parsed, options = found.locator, replace(options, headers=headers, env=env, cwd=options.cwd or found.cwd)
+        for problem in found.unresolved:
+            tell(problem)
+        parsed, options = found.locator, found.fill(options)
     if not isinstance(parsed, Stdio | Url):
         raise InputError("route needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
-    return Router(locator=parsed, options=options, wordings=wordings, log=log, log_call=log_call)
+    return Router(locator=parsed, name=name, options=options, wordings=wordings, log=log, log_call=log_call)
 
 
-def file_wordings(path: Path, *, components: str | None, tell: Callable[[str], None]) -> Wordings:
-    """The variants in a file, which is read again when it changes. Raises InputError."""
-    wanted = read_components(components) if components else ()
+def read_wordings(named: str, *, components: str | None, tell: Callable[[str], None]) -> Wordings:
+    """The variants in a file or a store, which are read again when they change. Raises InputError."""
+    return Wordings(_Source(named, read_components(components) if components else ()).load, tell=tell)
 
-    def read() -> Variants:
-        origin = repr(str(path))
-        return read_variants(parse_text(read_text(path), origin=origin), origin=origin, components=wanted)
 
-    def stamp() -> object:
-        with suppress(OSError):
-            state = path.stat()
-            return (state.st_mtime_ns, state.st_size, state.st_ino)
-        return None
+class _Source:
+    """A file of variants, or a store, which a file may also name."""
 
-    return Wordings(read, stamp, tell=tell)
+    def __init__(self, named: str, components: Sequence[Component]) -> None:
+        self._path = None if "://" in named or _is_sqlite(Path(named)) else Path(named)
+        self._origin = "the store" if self._path is None else repr(named)
+        self._components = components
+        self._given: object = {"store": named} if self._path is None else None
+        self._state: object = None
+        self._seen: object = None
+        self._open = cache(open_filled)
+
+    def load(self, server: str | None) -> Variants | None:
+        """The variants for a server of this name; None where nothing has changed. Raises InputError."""
+        if self._path and ((state := _file_state(self._path)) != self._state or self._given is None):
+            self._state = state
+            self._given = parse_text(read_text(self._path), origin=self._origin)
+        given = self._given if isinstance(self._given, Mapping) else {}
+        engine = self._open(str(given["store"])) if "store" in given else None
+        key = given.get("server", server)
+        rows = read(engine, partial(server_captures, server=str(key)), recovery=0) if engine and key else []
+        seen, self._seen = self._seen, (self._state, key if engine else None, rows)
+        if self._seen == seen:
+            return None
+        if engine is None or rows:
+            captures = _read_captures(engine, rows) if engine else {}
+            return read_variants(self._given, origin=self._origin, components=self._components, captures=captures)
+        if key is None:  # the server says it in its first answer
+            return Variants(named={}, serve={})
+        raise InputError(f"the store has no captures of {key!r}; a file of variants names another key as `server`")
+
+
+def _read_captures(engine: Engine, rows: Sequence[tuple[datetime, str]]) -> dict[str, Catalog]:
+    """The catalogs by date and digest, the newest first."""
+    names = {f"{moment:%Y-%m-%d}-{capture[:8]}": capture for moment, capture in reversed(rows)}
+    return read(engine, lambda connection: {name: read_catalog(connection, each) for name, each in names.items()})
+
+
+def _is_sqlite(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as stream:
+        return stream.read(16) == b"SQLite format 3\0"
+    return False
+
+
+def _file_state(path: Path) -> object:
+    with suppress(OSError):
+        state = path.stat()
+        return (state.st_mtime_ns, state.st_size, state.st_ino)
+    return None
 
 
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Callable[[Mapping[str, Any]], None]:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.runner import FILE, TARGET, live_options, locator_argument, warn
+from tdqs_mcp.cli.runner import TARGET, live_options, locator_argument, warn
 from tdqs_mcp.server.http_transport import http_options, read_http, run_http, tell_url
 from tdqs_mcp.sources.locator import LiveOptions
 
@@ -21,10 +21,10 @@ from tdqs_mcp.sources.locator import LiveOptions
 @locator_argument
 @click.option(
     "--variants",
-    "file",
-    type=FILE,
+    metavar="FILE|URL",
     required=True,
-    help="The descriptions: {variants: {NAME: {TOOL: text}}}, or what rewrite --format json prints.",
+    help="The descriptions: {variants: {NAME: {TOOL: text}}}, what rewrite --format json prints, or the store of a "
+    "sweep with the captures of the server.",
 )
 @click.option(
     "--components",
@@ -39,7 +39,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 def route(
     *,
     locator: str,
-    file: Path,
+    variants: str,
     components: str | None,
     log: Path | None,
     log_calls: Path | None,
@@ -51,12 +51,12 @@ def route(
 ) -> None:
     """Serve the tools of another server with other descriptions.
 
-    Everything else passes as it is: calls, progress, errors, what the server asks its client. The file is read again
-    when it changes, and clients are told that the tools have changed.
+    Everything else passes as it is: calls, progress, errors, what the server asks its client. The variants are read
+    again when they change, and clients are told that the tools have changed.
     """
     import anyio  # noqa: PLC0415  # the help goes without
 
-    from tdqs_mcp.app.routing import file_wordings, line_writer, make_router  # noqa: PLC0415  # the SDK
+    from tdqs_mcp.app.routing import line_writer, make_router, read_wordings  # noqa: PLC0415  # the SDK
     from tdqs_mcp.server.stdio_transport import run_stdio  # noqa: PLC0415
 
     http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
@@ -64,9 +64,10 @@ def route(
     router = make_router(
         locator,
         live,
-        wordings=file_wordings(file, components=components, tell=warn),
+        wordings=read_wordings(variants, components=components, tell=warn),
         log=line_writer(log, tell=warn) if log else _tell_line,
         log_call=line_writer(log_calls, tell=warn) if log_calls else None,
+        tell=warn,
     )
     if http is not None:
         from tdqs_mcp.server.routed_http import router_app  # noqa: PLC0415

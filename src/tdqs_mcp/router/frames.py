@@ -26,7 +26,7 @@ from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, explain
-from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, public
+from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
 from tdqs_mcp.sources.recording import Recording, unshield_surrogates
 
 CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, ConnectionError)
@@ -61,9 +61,10 @@ def make_frame(value: object) -> Frame:
     return Frame(raw=json.dumps(value, separators=(",", ":")).encode(), value=value)
 
 
-def error_frame(request: object, code: int, message: str) -> Frame:
+def error_frame(request: object, code: int, message: str, data: object = None) -> Frame:
     """The error that answers a request."""
-    return make_frame({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return make_frame({"jsonrpc": "2.0", "id": request, "error": error})
 
 
 class Peer(Protocol):
@@ -179,14 +180,12 @@ class Server:
     """Where the server is, and what was seen of it."""
 
     locator: Stdio | Url
+    name: str
+    """Without credentials."""
+
     options: LiveOptions
     ending: transports.Ending = field(default_factory=transports.Ending)
     replies: list[transports.Reply] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """The locator without credentials."""
-        return public(self.locator)
 
     @asynccontextmanager
     async def connect(self, headers: Callable[[Mapping[str, Any]], dict[str, str]]) -> AsyncGenerator[Peer]:

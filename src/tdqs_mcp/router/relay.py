@@ -25,7 +25,7 @@ from tdqs_mcp.router.frames import (
     request_headers,
 )
 from tdqs_mcp.router.variants import Wordings, reword
-from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST
+from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info
 
 LOOK_SECONDS = 1.0
 """How often the variants and the server are looked at."""
@@ -77,7 +77,7 @@ class Relay:
 
         self._wordings = wordings
         self._log, self._calls = log, calls
-        self._seen = wordings.current()
+        self._seen = wordings.current
         self._client: str | None = None
         self._version: str | None = None
         self._served: dict[tuple[str | None, str], str] = {}
@@ -112,14 +112,13 @@ class Relay:
             return frame
 
     def related(self, message: Mapping[str, Any]) -> Any:  # noqa: ANN401  # an id
-        """The pending request that a message of the server belongs to, as far as that can be known: else the last."""
+        """The pending request that a message of the server names by its token; of one without a token the last."""
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
-        listening = meta_of(message).get(SUBSCRIPTION_ID_META_KEY)
-        for key, request in self.pending.items():
-            if key == listening or (token is not None and token == meta_of(request.message).get("progressToken")):
-                return key
-        return next(reversed(self.pending), None)
+        if token is None:
+            return next(reversed(self.pending), None)
+        tokens = {key: meta_of(request.message).get("progressToken") for key, request in self.pending.items()}
+        return next((key for key, known in tokens.items() if known == token), None)
 
     def lose_server(self, reason: str) -> list[Frame]:
         """The errors for every request that gets no answer any more."""
@@ -128,12 +127,21 @@ class Relay:
             self._end_call(self.pending.pop(key), "lost", {})
         return lost
 
-    def switch(self) -> list[Frame]:
+    async def note_server(self, frame: Frame) -> None:
+        """Reads the variants of a server that says its name for the first time."""
+        for message in frame.messages if self._wordings.server is None else ():
+            result = message.get("result")
+            name = (server_info(result) or {}).get("name") if isinstance(result, dict) else None
+            if isinstance(name, str):
+                await self._wordings.refresh(name)
+                self._seen = self._wordings.current
+
+    async def switch(self) -> list[Frame]:
         """The notifications that are due when the variants have changed since the last look."""
-        current = self._wordings.current()
-        if current is self._seen:
+        await self._wordings.refresh()
+        if self._wordings.current is self._seen:
             return []
-        self._seen = current
+        self._seen = self._wordings.current
         notified: list[dict[str, Any]] = [{}] if self._is_ready else []
         notified += [{"params": {"_meta": {SUBSCRIPTION_ID_META_KEY: key}}} for key in self._listeners()]
         return [make_frame({"jsonrpc": "2.0", "method": LIST_CHANGED, **each}) for each in notified]
@@ -178,7 +186,7 @@ class Relay:
 
     def _reword(self, request: Request, result: Mapping[str, Any]) -> list[Any]:
         """The tools of a page with the client's variants."""
-        variants = self._wordings.current()
+        variants = self._wordings.current
         served: dict[str, list[str]] = {}
         tools = []
         for tool in result["tools"]:
@@ -240,7 +248,7 @@ class _Exchange:
     async def run(self) -> CaptureError | None:
         """Why the server could not be used any longer; None when the client has left."""
         async with self._tasks:
-            for task in (self._pass_up, self._pass_down, self._await_first_answer, self._watch):
+            for task in (self._pass_up, self._pass_down, self._await_first_answer, self._await_blocking, self._switch):
                 self._tasks.start_soon(task)
         return self._failure
 
@@ -254,7 +262,7 @@ class _Exchange:
             except CLOSED:
                 return  # the other direction sees why
             except ValueError:
-                await self._refuse(frame)
+                await self._refuse(frame, is_answer=False)
             self._sends_since = math.inf
         with anyio.move_on_after(LAST_SECONDS):
             while self._relay.pending:  # noqa: ASYNC110  # a server that was sent a script may still be answering
@@ -273,10 +281,13 @@ class _Exchange:
                 await self._fail(str(error))
                 return
             try:
+                await self._relay.note_server(frame)
                 await self._client.send(self._relay.take_from_server(frame))
             except CLOSED:
                 self._tasks.cancel_scope.cancel()
                 return
+            except ValueError:
+                await self._refuse(frame, is_answer=True)
 
     async def _await_first_answer(self) -> None:
         """A server that does not start hangs; later it may take as long as the client waits."""
@@ -286,25 +297,30 @@ class _Exchange:
         if limit.cancelled_caught:
             await self._fail(timed_out=True)
 
-    async def _watch(self) -> None:
-        """Looks now and then whether the server takes what is sent, and whether the variants have changed."""
+    async def _await_blocking(self) -> None:
+        """A server that takes nothing of what is sent hangs."""
         seconds = self._server.options.timeout
+        while anyio.current_time() - self._sends_since <= seconds:  # noqa: ASYNC110  # no event says that time passes
+            await anyio.sleep(LOOK_SECONDS)
+        await self._fail(f"took no message for {seconds:g} s")
+
+    async def _switch(self) -> None:
+        """Tells the client when the variants have changed."""
         while True:
             await anyio.sleep(LOOK_SECONDS)
-            if anyio.current_time() - self._sends_since > seconds:
-                await self._fail(f"took no message for {seconds:g} s")
-                return
-            for frame in self._relay.switch():
+            for frame in await self._relay.switch():
                 with suppress(*CLOSED):
                     await self._client.send(frame)
 
-    async def _refuse(self, frame: Frame) -> None:
-        """Answers the requests in a frame that the server's transport cannot carry."""
-        for message in frame.messages or [{}]:
+    async def _refuse(self, frame: Frame, *, is_answer: bool) -> None:
+        """Answers the requests in a frame, or those that it answers, where a transport over HTTP cannot carry it."""
+        for message in frame.messages:
             key = message.get("id")
-            if type(key) in (int, str):
+            if type(key) in (int, str) and is_answer == ("method" not in message):
                 self._relay.pending.pop(key, None)
-            await self._client.send(error_frame(key, INVALID_REQUEST, "the message is no single JSON-RPC 2.0 message"))
+                told = error_frame(key, INVALID_REQUEST, "the message is no single JSON-RPC 2.0 message")
+                with suppress(*CLOSED):
+                    await self._client.send(told)
 
     async def _fail(self, why: str | None = None, *, timed_out: bool = False) -> None:
         """Ends the connection for a reason; without one the server says or shows it."""

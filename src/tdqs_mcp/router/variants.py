@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
+
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.facts.schema.arguments import property_pointer
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.schema.walk import put_at, value_at, walk_schema
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.improvements import Component
 
 ORIGINAL = "original"
@@ -15,6 +18,9 @@ ORIGINAL = "original"
 
 REWRITE = "rewrite"
 """The variant in the JSON that `rewrite` prints."""
+
+LATEST = "latest"
+"""Stands for the newest capture of a store."""
 
 ANY = "*"
 """Stands for every tool that is not named."""
@@ -25,8 +31,9 @@ _TEXT = re.compile(r"/description|/inputSchema/(.*/)?description")
 
 SHAPE = (
     "{variants: {NAME: {TOOL: description, or {description, parameters: {PARAMETER: text}, or a text for each of "
-    "purpose, guidelines, limitations, parameter explanation, examples}}}, serve: NAME or {TOOL or *: NAME}, "
-    "clients: {CLIENT: NAME or {TOOL or *: NAME}}}, or what `rewrite --format json` prints"
+    "purpose, guidelines, limitations, parameter explanation, examples}}}, store: FILE or URL, server: its key there, "
+    "serve: NAME or {TOOL or *: NAME}, clients: {CLIENT: NAME or {TOOL or *: NAME}}}, or what "
+    "`rewrite --format json` prints"
 )
 """The format in one line, for messages."""
 
@@ -64,20 +71,12 @@ class Variants:
         return frozenset(tool for wordings in self.named.values() for tool in wordings)
 
 
-def reword(tool: Mapping[str, Any], wording: Wording) -> dict[str, Any]:
+def reword(tool: Mapping[str, Any], wording: Wording) -> Mapping[str, Any]:
     """A raw definition with other texts; a text of a parameter that it does not have is left out."""
-    found = dict(tool)
     for pointer, text in wording.items():
-        *steps, last = split_pointer(pointer)
-        place: Any = found
-        for step in steps:
-            below = place.get(step)
-            if not isinstance(below, dict):
-                break
-            place[step] = place = dict(below)
-        else:
-            place[last] = text
-    return found
+        if isinstance(value_at(tool, pointer.rpartition("/")[0]), dict):
+            tool = put_at(tool, pointer, text)
+    return tool
 
 
 def read_components(text: str) -> tuple[Component, ...]:
@@ -95,21 +94,29 @@ def _component(word: str) -> Component:
         ) from error
 
 
-def read_variants(given: object, *, origin: str, components: Sequence[Component] = ()) -> Variants:
+def read_variants(
+    given: object,
+    *,
+    origin: str,
+    components: Sequence[Component] = (),
+    captures: Mapping[str, Catalog] | None = None,
+) -> Variants:
     """The variants in parsed JSON: a file of variants, or what `rewrite --format json` prints.
 
-    With `components`, a description consists of their texts in that order. Raises InputError, which says what is wrong
-    where, and what the format is.
+    With `components`, a description consists of their texts in that order. `captures` are those of the store that the
+    file names, the newest first. Raises InputError, which says what is wrong where, and what the format is.
     """
     if isinstance(given, list) and given and all(isinstance(each, Mapping) and "rewrites" in each for each in given):
         raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
-    if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites"}:
+    if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites", "store"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
     if "rewrites" in given:
         texts = {REWRITE: dict(_rewrites(given["rewrites"], origin, has_components=bool(components)))}
     else:
-        _refuse_unknown(given, ("variants", "serve", "clients"), origin)
-        texts = {name: dict(_texts(name, entries, origin)) for name, entries in _members(given, "variants", origin)}
+        _refuse_unknown(given, ("variants", "store", "server", "serve", "clients"), origin)
+        texts = {name: dict(_captured(catalog)) for name, catalog in (captures or {}).items()}
+        for name, entries in _members(given, "variants", origin):
+            texts[name] = dict(_texts(name, entries, origin))
     if not texts or ORIGINAL in texts:
         what = f"names a variant {ORIGINAL!r}, which the server has" if texts else "names no variant"
         raise InputError(f"{origin} {what}; its format is {SHAPE}")
@@ -118,10 +125,13 @@ def read_variants(given: object, *, origin: str, components: Sequence[Component]
         for name, tools in texts.items()
     }
     lost = frozenset(tool for name in texts for tool in texts[name] if components and tool not in named[name])
-    serve = _choice(given["serve"], named, f"{origin}: serve") if "serve" in given else {ANY: next(iter(named))}
+    names = {name: name for name in (*named, ORIGINAL)}
+    if captures:
+        names.setdefault(LATEST, next(iter(captures)))
+    serve = _choice(given.get("serve", next(iter(named))), names, f"{origin}: serve")
     clients = {
-        client: _choice(choice, named, f"{origin}: client {client!r}")
-        for client, choice in (_members(given, "clients", origin) if "clients" in given else ())
+        client: _choice(choice, names, f"{origin}: client {client!r}")
+        for client, choice in _members(given, "clients", origin)
     }
     return Variants(named=named, serve=serve, clients=clients, without_components=lost)
 
@@ -158,6 +168,16 @@ def _rewrites(given: object, origin: str, *, has_components: bool) -> Iterator[t
             ) from error
 
 
+def _captured(catalog: Catalog) -> Iterator[tuple[str, _Text]]:
+    """The texts of every tool as it was captured."""
+    for tool in catalog.tools:
+        schemas = walk_schema(tool.input_schema, "/inputSchema").by_keyword.get("description", ())
+        texts = {DESCRIPTION: tool.description} | {
+            f"{each.path}{DESCRIPTION}": each.schema["description"] for each in schemas
+        }
+        yield tool.name, _Text(fixed={path: text for path, text in texts.items() if isinstance(text, str)})
+
+
 def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Text]]:
     where = f"{origin}: variant {variant!r}"
     if not isinstance(given, Mapping):
@@ -171,7 +191,7 @@ def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Tex
             fixed = {DESCRIPTION: words.pop("description")} if "description" in words else {}
             described = {
                 f"{property_pointer(name)}/description": _words(value, f"{place}: parameter {name!r}")
-                for name, value in (_members(text, "parameters", place) if "parameters" in text else ())
+                for name, value in _members(text, "parameters", place)
             }
             yield tool, _Text(fixed=fixed | described, components=_components(words, place))
         else:
@@ -192,19 +212,21 @@ def _words(value: object, origin: str) -> str:
 
 
 def _members(given: Mapping[str, Any], key: str, origin: str) -> list[tuple[str, Any]]:
-    if not isinstance(given[key], Mapping):
+    found = given.get(key, {})
+    if not isinstance(found, Mapping):
         raise InputError(f"{origin}: {key} must be an object; the format is {SHAPE}")
-    return list(given[key].items())
+    return list(found.items())
 
 
-def _choice(given: object, named: Mapping[str, Any], origin: str) -> dict[str, str]:
+def _choice(given: object, names: Mapping[str, str], origin: str) -> dict[str, str]:
+    """The variant by tool; `names` are those that may be given, with the variant that each stands for."""
     choice = {ANY: given} if isinstance(given, str) else given
     if not isinstance(choice, Mapping) or not all(isinstance(name, str) for name in choice.values()):
         raise InputError(f"{origin} must be a variant's name, or names by tool; the format is {SHAPE}")
     for name in choice.values():
-        if name != ORIGINAL and name not in named:
-            raise InputError(f"{origin} names {name!r}; the variants are {', '.join([*named, ORIGINAL])}")
-    return dict(choice)
+        if name not in names:
+            raise InputError(f"{origin} names {name!r}; the variants are {', '.join(names)}")
+    return {tool: names[name] for tool, name in choice.items()}
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], origin: str) -> None:
@@ -216,37 +238,46 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], origin: str)
 class Wordings:
     """The variants as they are at the moment: read again when what they are read from has changed."""
 
-    def __init__(
-        self, read: Callable[[], Variants], stamp: Callable[[], object], *, tell: Callable[[str], None]
-    ) -> None:
-        """`stamp` gives another value when `read` would; `tell` gets a warning. Raises InputError, as `read` does."""
-        self._read, self._stamp, self._tell = read, stamp, tell
-        self._seen = stamp()
-        self._missing: frozenset[str] = frozenset()
-        self._variants = read()
-        self._report()
+    def __init__(self, load: Callable[[str | None], Variants | None], *, tell: Callable[[str], None]) -> None:
+        """`load` gets what the server calls itself, and gives None where nothing has changed; `tell` gets warnings.
 
-    def current(self) -> Variants:
-        """The variants, unchanged where what they are read from has become unreadable."""
-        seen = self._stamp()
-        if seen != self._seen:
-            self._seen = seen
+        Raises InputError, as `load` does.
+        """
+        self._load, self._tell = load, tell
+        self._reading = anyio.Lock()
+        self._missing: frozenset[str] = frozenset()
+        self._problem = ""
+        self._take(load(None))
+        self.server: str | None = None
+        """What the server calls itself, once it has said so."""
+
+    async def refresh(self, server: str | None = None) -> None:
+        """Reads what has changed, in a thread: a database may take its time.
+
+        Where it has become unreadable, the variants stay as they were.
+        """
+        async with self._reading:
+            self.server = self.server or server
             try:
-                self._variants = self._read()
+                found = await anyio.to_thread.run_sync(self._load, self.server, abandon_on_cancel=True)
             except InputError as error:
-                self._tell(f"the variants stay as they were: {error}")
+                if str(error) != self._problem:
+                    self._tell(f"the variants stay as they were: {error}")
+                self._problem = str(error)
             else:
-                self._missing = frozenset()
-                self._report()
-        return self._variants
+                self._take(found)
 
     def note_tools(self, names: frozenset[str]) -> None:
         """Warns once of variants for tools that the server does not list."""
-        missing = self._variants.tools - names - self._missing
+        missing = self.current.tools - names - self._missing
         if missing:
             self._missing |= missing
             self._tell(f"there are variants for tools that the server does not list: {', '.join(sorted(missing))}")
 
-    def _report(self) -> None:
-        if lost := sorted(self._variants.without_components):
+    def _take(self, found: Variants | None) -> None:
+        if found is None:
+            return
+        self.current = found
+        self._missing, self._problem = frozenset(), ""
+        if lost := sorted(found.without_components):
             self._tell(f"these tools have none of the components and keep their descriptions: {', '.join(lost)}")

@@ -101,6 +101,8 @@ class _Front:
             await self._sessions[key].handle_request(scope, receive, send)
         elif key is not None:
             await _answer(error_frame(None, INVALID_REQUEST, "Session not found"), 404)(scope, receive, send)
+        elif request.method != "POST":  # starts no server
+            await _answer(error_frame(None, INVALID_REQUEST, "Missing session ID"), 400)(scope, receive, send)
         elif len(self._sessions) >= MAX_SESSIONS:
             await _answer(error_frame(None, INVALID_REQUEST, "Too many open sessions"), 503)(scope, receive, send)
         else:
@@ -160,13 +162,8 @@ class _Front:
             return
         verdict = classify_inbound_request(message, headers=dict(request.headers))
         if isinstance(verdict, InboundLadderRejection):
-            error = {"code": verdict.code, "message": verdict.message, "data": verdict.data}
-            refusal = {
-                "jsonrpc": "2.0",
-                "id": message["id"],
-                "error": {k: v for k, v in error.items() if v is not None},
-            }
-            await _answer(make_frame(refusal))(scope, receive, send)
+            refusal = error_frame(message["id"], verdict.code, verdict.message, verdict.data)
+            await _answer(refusal)(scope, receive, send)
             return
         if self._shared is None:
             self._shared = _Shared()
@@ -177,10 +174,8 @@ class _Front:
             tasks.cancel_scope.cancel()
 
     async def _run_shared(self, shared: "_Shared") -> None:
-        relay = self._router.open()
-        shared.related = relay.related
         try:
-            await self._router.serve(shared, relay)
+            await self._router.serve(shared, self._router.open())
         except CaptureError as error:
             self._tell(str(error))
         finally:
@@ -198,7 +193,6 @@ class _Shared:
     """The clients of the newer era as one client of the server: their requests get ids that are not used twice."""
 
     def __init__(self) -> None:
-        self.related: Callable[[Any], Any] = lambda _: None
         self._ids = count(1)
         self._send, self._receive = anyio.create_memory_object_stream[Frame](MAX_WAITING)
         self._waiting: dict[int, tuple[dict[str, Any], MemoryObjectSendStream[Frame]]] = {}
@@ -208,25 +202,35 @@ class _Shared:
         return await self._receive.receive()
 
     async def send(self, frame: Frame) -> None:
-        """Sends a frame to the client whom it is for."""
-        message = frame.value
+        """Sends each message to the client whom it is for."""
+        for message in frame.messages:
+            self._deliver(message)
+
+    def _deliver(self, message: dict[str, Any]) -> None:
+        params, meta = message.get("params"), dict(meta_of(message))
+        params = params if isinstance(params, dict) else {}
         is_answer = "method" not in message
-        key = message.get("id") if is_answer else self.related(message)
-        if key not in self._waiting:
+        key = message.get("id") if is_answer else params.get("progressToken", meta.get(SUBSCRIPTION_ID_META_KEY))
+        key = self._only_call() if key is None and not is_answer else key
+        if type(key) is not int or key not in self._waiting:
             return
         asked, stream = self._waiting[key]
-        meta, params = meta_of(message), message.get("params")
         if is_answer:
             del self._waiting[key]
             message = {**message, "id": asked["id"]}
-        elif isinstance(params, dict) and "progressToken" in params:
-            message = {**message, "params": {**params, "progressToken": meta_of(asked)["progressToken"]}}
+        elif "progressToken" in params:
+            message = {**message, "params": {**params, "progressToken": meta_of(asked).get("progressToken")}}
         elif SUBSCRIPTION_ID_META_KEY in meta:
             message = {**message, "params": {**params, "_meta": {**meta, SUBSCRIPTION_ID_META_KEY: asked["id"]}}}
         try:
             stream.send_nowait(make_frame(message))
         except (anyio.WouldBlock, *CLOSED):
             stream.close()
+
+    def _only_call(self) -> int | None:
+        """The request that a message without a token is about; among several, of clients apart, it is not known."""
+        keys = [key for key, (asked, _) in self._waiting.items() if asked["method"] != "subscriptions/listen"]
+        return keys[0] if len(keys) == 1 else None
 
     @asynccontextmanager
     async def ask(self, message: dict[str, Any]) -> AsyncGenerator[MemoryObjectReceiveStream[Frame]]:

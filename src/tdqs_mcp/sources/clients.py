@@ -15,7 +15,7 @@ import json5
 
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.results.installed import InstalledServer
-from tdqs_mcp.sources.locator import Stdio, Url, read_url
+from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, read_url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
@@ -49,6 +49,11 @@ class ConfiguredServer(InstalledServer):
         if self.url:
             return read_url(self.url)
         raise InputError(f"{self.name!r} in {self.file} has neither a command nor a URL; complete the entry")
+
+    def fill(self, options: LiveOptions) -> LiveOptions:
+        """The options with what the entry gives and they do not."""
+        headers, env = {**self.headers, **options.headers}, {**self.env, **options.env}
+        return replace(options, headers=headers, env=env, cwd=options.cwd or self.cwd)
 
     @property
     def connection(self) -> tuple[object, ...]:

@@ -259,7 +259,7 @@ def build_catalog(
 ) -> Catalog:
     """The catalog that the connection's answers add up to, entries as they came; problems are one sentence each."""
     handshake = recording.handshake or {}
-    info = _server_info(handshake)
+    info = server_info(handshake)
     problems: list[str] = []
     if recording.capabilities is None:
         problems.append("The initialize answer has no capabilities object; only tools were asked for.")
@@ -306,7 +306,8 @@ def _caching(recording: Recording) -> dict[str, dict[str, Any]] | None:
     return hints if DISCOVER in hints or any(hints.values()) else None
 
 
-def _server_info(handshake: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def server_info(handshake: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a server calls itself in the first answer of either era."""
     meta = handshake.get("_meta")
     for info in (handshake.get("serverInfo"), meta.get(_IDENTITY) if isinstance(meta, Mapping) else None):
         if isinstance(info, Mapping):

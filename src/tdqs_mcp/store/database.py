@@ -93,9 +93,9 @@ def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
     return engine
 
 
-def read(engine: Engine, use: Callable[[Connection], Result]) -> Result:
-    """What `use` reads, as of one moment. Raises InputError."""
-    return _repeat(snapshot(engine), use)
+def read(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
+    """What `use` reads, as of one moment, from a server that may be away for `recovery` seconds. Raises InputError."""
+    return _repeat(snapshot(engine), use, recovery=recovery)
 
 
 def snapshot(engine: Engine) -> Engine:
