@@ -103,10 +103,10 @@ def calculated(scores):
             for keys in chosen
         ],
     }, {
-        "overall": distribution([one.rollup.overall for one in scores]),
+        "overallScore": distribution([one.rollup.overall for one in scores]),
         "tiers": tiers([one.rollup.overall for one in scores]),
-        "descriptionQuality": distribution([one.rollup.description_quality for one in scores]),
-        "coherence": distribution([one.rollup.coherence for one in scores]),
+        "descriptionQualityScore": distribution([one.rollup.description_quality for one in scores]),
+        "coherenceScore": distribution([one.rollup.coherence for one in scores]),
         "coherenceDimensions": {key: mean([getattr(one, key) for one in scores]) for key in load("coherence").keys},
         "worstToolGap": mean([gap / 10 for gap in gaps]),
         "withWorstTool": share(sum(gap >= 10 for gap in gaps), len(gaps)),
@@ -146,7 +146,7 @@ def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, sh
         own = [each for one in group for each in one.tools]
         assert given["groups"][name] == {
             "servers": len(group),
-            "overall": mean([Fraction(one.rollup.overall, 10) for one in group]),
+            "overallScore": mean([Fraction(one.rollup.overall, 10) for one in group]),
             "tools": len(own),
             "tdqs": mean([Fraction(each.tdqs, 10) for each in own]),
             "dimensions": {key: mean([each.scores[key] for each in own]) for key in KEYS},
@@ -244,10 +244,22 @@ def test_of_comparable_matches_the_better_definition_goes_first(stats):
     assert [(each["server"], each["tool"]) for each in best] == [("c", "list_loans")]
 
 
+def test_a_table_of_matches_shows_no_relative_number_and_reasons_only_where_there_are_some(stats):
+    assert stats("--query", "loans", swept=[servers("a")]).splitlines()[1].split() == ["tool", "server", "TDQS"]
+    failed = {0: Ungraded(judge="x", reason="The model timed out.")}
+    swept = [[scored_capture("b", {"tools": [tool("list_loans", GOOD)]}, outcomes=failed)]]
+    assert "The model timed out." in stats("--query", "loans", swept=swept)
+
+
+def test_a_limit_without_a_query_is_refused(command, tmp_path):
+    done = command("stats", "--store", str(tmp_path / "none.sqlite"), "--limit", "5")
+    assert (done.returncode, b"--limit is of --query" in done.stderr) == (2, True)
+
+
 def test_a_server_is_compared_with_the_others_of_its_store(stats):
     swept = [[*servers("poor-1", "poor-2", description="Loans."), *servers("good")]]
     given = json.loads(stats("--format", "json", "--server", "good", swept=swept))
-    assert given["percentiles"] == {"servers": 2, "overall": 100, "descriptionQualityScore": 100}
+    assert given["percentiles"] == {"servers": 2, "overallScore": 100, "descriptionQualityScore": 100}
     assert "better than 0% of 2 other servers" in stats("--server", "poor-1")
     assert "did you mean poor-1, poor-2?" in stats("--server", "POOR", ending=2)
 

@@ -96,21 +96,23 @@ _SVG = "svg"
 @click.option("--method", metavar="METHOD", help="A judge or a method's key.  [default: the newest sweep's]")
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
 @click.option("--query", metavar="TEXT", help="Only tools that the text finds; of comparable matches the better first.")
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="With --query: so many.")
+@click.option("--limit", type=click.IntRange(1, 100), help="With --query: so many.  [default: 10]")
 @page_options(_JSONL, _SVG, help="What to print; jsonl has a line for each tool.")
 def stats(
-    *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int, page: Page
+    *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int | None, page: Page
 ) -> None:
     """Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query."""
     if server is not None and query is not None:
         raise click.UsageError("--server and --query are two questions: ask one")
+    if limit is not None and query is None:
+        raise click.UsageError("--limit is of --query: add one, or leave it out")
     if page.form in ((_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()):
         raise click.UsageError(f"--format {page.form} is of the whole store: leave --server and --query out")
     named = store or default_url(os.environ)
     if server is not None:
         page.show([registry_queries.server_standing(named, server, method=method)], _STANDING)
     elif query is not None:
-        found = registry_queries.search_tools(named, query, method=method, limit=limit)
+        found = registry_queries.search_tools(named, query, method=method, limit=limit or 10)
         page.show([found], _SEARCH) if page.form != _JSONL else page.stream(found.matches)
     elif page.form == _JSONL:
         page.stream(registry_queries.stored_tools(named, method=method))

@@ -80,15 +80,16 @@ def standing_blocks(standing: Standing) -> list[Block]:
 
 def search_blocks(found: ToolSearch) -> list[Block]:
     """The matches with their scores."""
-    rows: list[tuple[Words, ...]] = [
-        (each.tool.tool, each.tool.server, number(each.tool.tdqs), f"{each.relevance}%", each.tool.ungraded or "")
-        for each in found.matches
-    ]
-    if not rows:
+    tools = [each.tool for each in found.matches]
+    if not tools:
         return [Line(f"no tool of the store has a word of {found.query!r}; try others")]
+    heads, reasons = ("tool", "server", "TDQS"), any(each.ungraded for each in tools)
+    rows: list[tuple[Words, ...]] = [
+        (each.tool, each.server, number(each.tdqs), *((each.ungraded or "",) if reasons else ())) for each in tools
+    ]
     return [
         Title(f"{found.query!r} · {_method(found.method)}"),
-        Table(columns("tool", "server", "TDQS", "relevance", "ungraded", left=2), rows),
+        Table(columns(*heads, *(("ungraded",) if reasons else ()), left=2), rows),
         Line(("Next: ", Code("tdqs-mcp stats --server NAME"), " shows where a server stands"), "dim"),
     ]
 

@@ -197,7 +197,7 @@ class Percentiles:
     servers: int
     """The known servers: those that have an overall score."""
 
-    overall: Percentage
+    overall: Annotated[Percentage, Key("overallScore")]
     description_quality: Annotated[Percentage | None, Key("descriptionQualityScore")]
 
 

@@ -9,6 +9,7 @@ from tdqs_mcp.results.contract import (
     Hash,
     Hundredths,
     Inline,
+    Key,
     Name,
     Percentage,
     Point,
@@ -97,12 +98,12 @@ class ToolStatistics:
 class ServerStatistics:
     """Servers by what they score now; each distribution counts the servers that have the score."""
 
-    overall: Distribution
+    overall: Annotated[Distribution, Key("overallScore")]
     tiers: Mapping[Tier, Share]
     """Of the overall score."""
 
-    description_quality: Distribution
-    coherence: Distribution
+    description_quality: Annotated[Distribution, Key("descriptionQualityScore")]
+    coherence: Annotated[Distribution, Key("coherenceScore")]
     coherence_dimensions: Mapping[str, MeanScore | None]
     worst_tool_gap: Hundredths | None
     """How far the lowest tool of a server lies below its mean TDQS, on average; of servers with description quality."""
@@ -131,7 +132,7 @@ class GroupStatistics:
     servers: int
     """With an overall score."""
 
-    overall: MeanScore | None
+    overall: Annotated[MeanScore | None, Key("overallScore")]
     tools: int
     tdqs: MeanScore | None
     dimensions: Mapping[str, MeanScore | None]
@@ -218,9 +219,9 @@ class Standing(Document):
     server: Name
     method: MethodStamp
     tool_count: int
-    overall: Tenths | None
-    description_quality: Tenths | None
-    coherence: Tenths | None
+    overall: Annotated[Tenths | None, Key("overallScore")]
+    description_quality: Annotated[Tenths | None, Key("descriptionQualityScore")]
+    coherence: Annotated[Tenths | None, Key("coherenceScore")]
     percentiles: Percentiles | None
     """Null without an overall score."""
 
