@@ -110,12 +110,49 @@ def test_a_record_that_cannot_be_read_is_a_problem_with_its_line_and_disturbs_no
         "line 3 of ",
         "line 4 of ",
     ]
-    broken = write("cut.jsonl.gz", gzip.compress(content)[:-20])
-    assert "cannot be read after line" in [*read_records(broken)][-1]
-    tally, _ = sweep(lines({"id": "none"}, {"id": "empty", "tools": []}, CARDS))
-    assert tally.servers == 2
-    (problem,) = tally.problems
-    assert problem.startswith(("none holds no tool definitions", "line holds no tool definitions"))
+    assert "column 2" in shard.problems[0]
+    assert "line 1, column" not in shard.problems[0], "there is no second line number"
+    (shard,) = plan_shards(read_records(write("no.jsonl", lines({"id": "none"}, {"id": "empty", "tools": []}))), {})
+    assert [entry.server for entry in shard.entries] == ["empty"]
+    assert shard.problems[0].startswith(f"line 1 of {str(path.with_name('no.jsonl'))!r} holds no tool definitions")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("cut.jsonl.gz", gzip.compress(lines(CARDS, LOANS))[:-12], "cannot be read after line"),
+        ("plain.jsonl.gz", lines(CARDS), "cannot be read after line 0: Not a gzipped file"),
+        ("empty.jsonl", b"", "is empty"),
+    ],
+)
+def test_an_input_that_cannot_be_read_to_its_end_is_an_error_after_the_others_are_stored(
+    command, write, tmp_path, name, content, says
+):
+    good, store = write("good.jsonl", lines(LOANS)), tmp_path / "store.sqlite"
+    done = command("sweep", write(name, content), good, "--store", store)
+    assert (done.returncode, done.stderr) == (2, b"error: 1 input could not be read to the end\n")
+    assert says in " ".join(done.stdout.decode().split())
+    assert "Next: tdqs-mcp stats" in done.stdout.decode()
+    done = command("sweep", good, "--store", store, "--format", "json")
+    assert (done.returncode, json.loads(done.stdout)["unchanged"], json.loads(done.stdout)["unread"]) == (0, 1, 0)
+
+
+def test_a_sweep_that_reads_no_server_is_an_error_and_says_nothing_of_statistics(command, write, tmp_path):
+    csv = b"name,tools\nloans,3\n"
+    for unusable in (write("registry.jsonl", csv), write("empty.jsonl", b"\n"), "py:no_such_module:server"):
+        done = command("sweep", unusable, "--store", tmp_path / "store.sqlite")
+        assert (done.returncode, done.stderr) == (2, b"error: no server could be read\n")
+        assert "0 servers" in done.stdout.decode()
+        assert "Next" not in done.stdout.decode()
+    done = command("sweep", write("registry.csv", csv), "--store", tmp_path / "store.sqlite")
+    assert (done.returncode, b"registry.csv' is not valid JSON" in done.stderr) == (2, True)
+
+
+def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdqs_mcp.sweep.run._connected", pytest.fail)
+    done = command("sweep", write("registry.jsonl", lines(LOANS)), "--store", tmp_path / "store.sqlite")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "1 server\n" in done.stdout.decode()
 
 
 def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed():
@@ -125,7 +162,11 @@ def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed()
     (shard,) = plan_shards([broken, broken, again, again, other], {broken.digest: "a server"})
     assert shard.unchanged == 1
     assert [entry.origin for entry in shard.entries] == ["line 2"]
-    assert shard.problems == ("line 3 is left out: another record is about 'org/loans' too",)
+    assert shard.problems == (
+        "line 1 is left out: another record is about 'a server' too",
+        "line 2 is left out: another record is about 'org/loans' too",
+        "line 3 is left out: another record is about 'org/loans' too",
+    )
 
 
 def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
@@ -238,6 +279,7 @@ def test_no_key_of_a_judge_travels_to_the_workers():
     [
         (["missing.jsonl"], "'missing.jsonl' cannot be read: No such file or directory"),
         (["{}", "--cluster", "tcp://10.0.0.1:8786"], "other machines cannot write to a SQLite file"),
+        (["{}", "--cluster", "foo"], "'foo' is no address of a Dask scheduler: give tcp://HOST:8786"),
         (["{}", "--batch"], "a batch is one model's: give the anthropic judge"),
     ],
 )
@@ -261,6 +303,9 @@ def test_which_schedulers_are_on_this_machine():
     assert not any(
         Cluster(address=each).is_local for each in ("tcp://10.0.0.1:1", "tls://cluster:8786", "cluster:8786")
     )
+    for each in ("foo", "tcp://foo", "tcp://foo:x"):
+        with pytest.raises(InputError, match="is no address"):
+            Cluster(address=each).is_local  # noqa: B018
 
 
 @pytest.mark.bench

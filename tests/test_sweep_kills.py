@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -60,7 +61,7 @@ def start(records):
 
     def start(store, *options):
         command = [sys.executable, "-m", "tdqs_mcp", "sweep", str(records), "--store", str(store), *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         running.append(process)
         return process
 
@@ -155,14 +156,26 @@ def test_ctrl_c_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_
     process = start(store)
     wait_until(lambda: store.exists() and exported(store), "something is stored")
     left = workers(process)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, said = finish(process, code=130)
-    assert "tools of" in said
-    assert said.endswith("scored and stored; the next sweep does the rest\n")
+    assert re.fullmatch(
+        "interrupted; (at least .* tools of .* servers|nothing) scored and stored; the next sweep does the rest\n", said
+    )
     psutil.wait_procs(left, timeout=PATIENCE)
     assert not [each for each in left if each.is_running()]
     finish(start(store))
     assert exported(store) == undisturbed[0]
+
+
+def test_a_sweep_that_is_killed_says_nothing_and_leaves_no_process(start, tmp_path):
+    store = tmp_path / "store.sqlite"
+    process = start(store)
+    wait_until(lambda: store.exists() and exported(store), "something is stored")
+    left = psutil.Process(process.pid).children(recursive=True)
+    process.terminate()
+    _, said = finish(process, code=-signal.SIGTERM)
+    psutil.wait_procs(left, timeout=PATIENCE)
+    assert (said, [each for each in left if each.is_running()]) == ("", [])
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def sweep_registry(
     check_extra()
     started, url, settings = time.monotonic(), _absolute(read_url(request.store)), request.settings
     cluster = Cluster(address=request.cluster)
-    if url.get_backend_name() == "sqlite" and not cluster.is_local:
+    if not cluster.is_local and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
     judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn))
     if request.is_batch:
@@ -98,7 +98,8 @@ def sweep_registry(
     shares = Shares(
         budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
     )
-    records, done, store = _read_inputs(request), _Counts(on_progress), open_store(url)
+    unread: list[str] = []
+    records, done, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
         done.add(Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage()))
@@ -108,12 +109,17 @@ def sweep_registry(
             cluster=cluster,
             shares=shares,
             report=done.add,
+            warn=warn,
         )
+        done.add(Shard(problems=tuple(unread), done=1), Tally())
         found = read(store, partial(statistics, key=method.id))
         finish_run(store, run, statistics=json.dumps(document(found)), **done.columns)
+        if _opened.cache_info().currsize:  # this process has scored
+            _opened(url).dispose()
     finally:
         store.dispose()
-    return done.report(request, judge.stamp, milliseconds=round(1000 * (time.monotonic() - started)))
+    seconds = round(1000 * (time.monotonic() - started))
+    return done.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
 
 
 def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
@@ -206,7 +212,7 @@ class _Counts:
         counts = {"servers": read_count, "changed": tally.servers, "tools": tally.asked}
         return {**counts, "problems": json.dumps(self._problems)}
 
-    def report(self, request: SweepRequest, judge: JudgeStamp, *, milliseconds: int) -> SweepReport:
+    def report(self, request: SweepRequest, judge: JudgeStamp, *, unread: int, milliseconds: int) -> SweepReport:
         """The finished sweep."""
         tally = self._tally
         return SweepReport(
@@ -222,23 +228,34 @@ class _Counts:
             held=tally.held,
             problem_count=self._problem_count,
             problems=tuple(self._problems),
+            unread=unread,
             requests=tally.usage.requests,
             cost=tally.usage.cost,
             seconds=milliseconds,
         )
 
 
-def _read_inputs(request: SweepRequest) -> Iterator[Record | str]:
-    """The records of all inputs, live servers last. Raises InputError for a file that cannot be read."""
+def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | str]:
+    """The records of all inputs, live servers last; `unread` gets why the rest of one cannot be read.
+
+    Raises InputError for a file that cannot be opened.
+    """
     live = [each for each in request.inputs if not isinstance(parse_locator(each), File)]
     files = [read_records(Path(each)) for each in request.inputs if each not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
-    return (
-        record if isinstance(record, str) else replace(record, done=(place + record.done) / len(parts))
-        for place, part in enumerate(parts)
-        for record in part
-    )
+    if live and all(isinstance(each, str) for each in captured):
+        unread.append("no live server could be captured")
+    return _join(parts, unread)
+
+
+def _join(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterator[Record | str]:
+    for place, part in enumerate(parts):
+        try:
+            for record in part:
+                yield record if isinstance(record, str) else replace(record, done=(place + record.done) / len(parts))
+        except InputError as error:
+            unread.append(str(error))
 
 
 async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Record | str]:

@@ -15,7 +15,8 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import ON_INTERRUPT, command, fail
 from tdqs_mcp.cli.judge_options import Asked, judge_options, spec_option
 from tdqs_mcp.cli.runner import SPEED_PERIOD, Page, live_options, page_options, views, warn
-from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.documents import price
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url
@@ -78,6 +79,9 @@ def sweep(
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
             page.show([report], views("registry_report:sweep_blocks", statistics=statistics))
+            if report.unread or not report.servers:
+                some = f"{count_words(report.unread, 'input')} could not be read to the end"
+                raise InputError(some if report.servers else "no server could be read")  # --watch goes on
         except TdqsError as error:
             if watch is None:
                 raise
@@ -148,8 +152,9 @@ def _progress() -> Generator[sweeping.Progress]:
         nonlocal done
         rate = tally.tools / max(0.001, time.monotonic() - started)
         cost = f", {price(tally.usage.cost)}" if tally.usage.requests else ""
-        done = f"{tally.tools:,} tools of {tally.servers:,} servers"
-        shown.update(task, description=f"{done}, {rate:,.0f} tools/s{cost}", completed=share)
+        words = f"{count_words(tally.tools, 'tool')} of {count_words(tally.servers, 'server')}"
+        done = f"at least {words}"  # workers may have stored more
+        shown.update(task, description=f"{words}, {rate:,.0f} tools/s{cost}", completed=share)
 
     context = click.get_current_context()
     context.meta[ON_INTERRUPT] = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]

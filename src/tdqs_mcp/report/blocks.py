@@ -423,8 +423,8 @@ def named(server: str, version: str | None) -> str:
 
 
 def count_words(count: int, one: str, more: str | None = None) -> str:
-    """`1 tool`, `2 tools`."""
-    return f"1 {one}" if count == 1 else f"{count} {more or f'{one}s'}"
+    """`1 tool`, `2,000 tools`."""
+    return f"1 {one}" if count == 1 else f"{count:,} {more or f'{one}s'}"
 
 
 def unjudged_words(failed: Iterable[tuple[str, str]]) -> list[str]:

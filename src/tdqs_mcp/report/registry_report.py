@@ -1,6 +1,6 @@
 """For people: what a sweep of a registry did."""
 
-from tdqs_mcp.report.blocks import Block, Code, Gap, Items, Line, Span, Title, judge_words
+from tdqs_mcp.report.blocks import Block, Code, Gap, Items, Line, Span, Title, count_words, judge_words
 from tdqs_mcp.report.documents import price
 from tdqs_mcp.results.registry import SweepReport
 
@@ -11,12 +11,13 @@ MAX_LINES = 10
 def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     """What was read and scored, what it cost, and what to do next."""
     rate = f", {report.tools * 1000 // max(1, report.seconds):,} tools/s" if report.tools else ""
-    cost = f" · {report.requests:,} requests, {price(report.cost)}" if report.requests else ""
+    cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
+    tools = count_words(report.tools, "tool")
     asked = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
     blocks: list[Block] = [
-        Title((f"{report.store} · ", Span(f"{report.servers:,} servers", "bold"))),
+        Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
         Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
-        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {report.tools:,} tools{asked}"),
+        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{asked}"),
         Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
     ]
     if report.ungraded:
@@ -24,6 +25,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
         blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{held}", "yellow"))
     if report.problem_count:
         more = report.problem_count - MAX_LINES
-        lines = [(f"! {problem}", "yellow") for problem in report.problems[:MAX_LINES]]
-        blocks.append(Items(lines + ([(f"... and {more:,} more problems", "yellow")] if more > 0 else [])))
-    return [*blocks, Gap(), Line(("Next: ", Code(statistics)))]
+        lines = [(problem, "") for problem in report.problems[:MAX_LINES]]
+        more_lines = [(f"... and {count_words(more, 'more problem')}", "")] if more > 0 else []
+        blocks += [Line(count_words(report.problem_count, "problem"), "yellow"), Items(lines + more_lines, indent=2)]
+    return [*blocks, Gap(), Line(("Next: ", Code(statistics)))] if report.servers else blocks

@@ -44,6 +44,9 @@ class SweepReport(Document):
     problems: tuple[str, ...]
     """What could not be read or scored, one sentence each; the first 1,000."""
 
+    unread: int
+    """Inputs that could not be read to their end; the command fails where there is one, or no server was read."""
+
     requests: int
     """Sent to models."""
 

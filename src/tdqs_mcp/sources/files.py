@@ -27,9 +27,8 @@ def parse_json(content: bytes, *, origin: str) -> object:
     try:
         return json.loads(content, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{origin} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from error
+        line = f"line {error.lineno}, " if "\n" in error.doc else ""
+        raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
     except RecursionError as error:
@@ -109,7 +108,7 @@ def read_content(content: bytes, *, origin: str, name: str, source: str | None =
 
 def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:
     """The catalog in parsed JSON. Raises InputError where no definitions can be found at all."""
-    pages = _pages(data, source or name)
+    pages = read_pages(data, source or name)
     first = pages[0] if pages else {}
     info = _mapping(first.get("serverInfo"))
     templates = _entries(pages, "resourceTemplates")
@@ -138,22 +137,11 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     )
 
 
-def _caching(page: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
-    """The hints of a captured catalog, or those of the `tools/list` answer itself."""
-    captured = {method: _mapping(hints) for method, hints in _mapping(page.get("caching")).items()}
-    own = {key: page[key] for key in CACHING_HINTS if key in page}
-    return captured or ({"tools/list": own} if own else None)
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(constant)
-
-
-def _pages(data: object, origin: str) -> list[Mapping[str, Any]]:
-    """The data as a list of `tools/list` results."""
+def read_pages(data: object, origin: str) -> list[Mapping[str, Any]]:
+    """The data as a list of `tools/list` results. Raises InputError where no definitions can be found at all."""
     if isinstance(data, list):
         if any(_is_page(entry) for entry in data):
-            return [page for entry in data for page in _pages(entry, origin)]
+            return [page for entry in data for page in read_pages(entry, origin)]
         if data and not any(isinstance(entry, Mapping) for entry in data):
             raise InputError(f"{origin} is an array without a single tool definition; give {SHAPES}")
         return [{"tools": data}]
@@ -170,6 +158,17 @@ def _pages(data: object, origin: str) -> list[Mapping[str, Any]]:
     raise InputError(f"{origin} holds no tool definitions; give {SHAPES}")
 
 
+def _caching(page: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+    """The hints of a captured catalog, or those of the `tools/list` answer itself."""
+    captured = {method: _mapping(hints) for method, hints in _mapping(page.get("caching")).items()}
+    own = {key: page[key] for key in CACHING_HINTS if key in page}
+    return captured or ({"tools/list": own} if own else None)
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(constant)
+
+
 def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, Any]]:
     error = envelope.get("error")
     if isinstance(error, Mapping):
@@ -178,7 +177,7 @@ def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, An
         )
     if "result" not in envelope:
         raise InputError(f"{origin} is a JSON-RPC message without a result; give the answer to tools/list")
-    return _pages(envelope["result"], origin)
+    return read_pages(envelope["result"], origin)
 
 
 def _is_page(entry: object) -> bool:

@@ -99,8 +99,8 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
 
 
 def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:
-    """What to score, unchanged records, and problems; the second record of a server is one unless it is the same."""
-    captures: dict[str, str] = {}
+    """What to score, unchanged records, and problems; the second record of a server is one."""
+    servers: set[str] = set()
     for record in records:
         if isinstance(record, str):
             yield record
@@ -112,12 +112,11 @@ def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Ite
             yield str(error)
             continue
         server = entry.server if entry else complete[capture]
-        first = captures.setdefault(server, "")
-        if not first:
-            captures[server] = capture
-            yield entry or record
-        elif first != capture:
+        if server in servers:
             yield f"{record.origin} is left out: another record is about {server!r} too"
+        else:
+            servers.add(server)
+            yield entry or record
 
 
 def _entry(record: Record, capture: str) -> Entry:

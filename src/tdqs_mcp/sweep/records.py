@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.sources.files import parse_json, read_bytes, read_pages
 from tdqs_mcp.store.scored_captures import capture_digest
 
 FORMATS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
@@ -21,7 +21,7 @@ MAX_BYTES = 64 * 2**20
 PARQUET_ROWS = 64
 """Rows of Parquet that are in memory at once."""
 
-SHAPE = "give each record a text `id`, `server` or `name`"
+SHAPE = "give each record an `id`, `server` or `name`: text or a whole number"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,9 @@ class Header:
 
 
 def read_header(record: Record) -> Header:
-    """The server's key and size. Raises InputError for a record that is no JSON or has no key."""
+    """The server's key and size. Raises InputError for a record that is no JSON, or has no key or no definitions."""
     data = parse_json(record.content, origin=record.origin)
+    pages = read_pages(data, record.origin)
     given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
     own_id = None if "jsonrpc" in given else given.get("id")
     keys = (own_id, given.get("server"), given.get("serverName"), given.get("name"), record.name)
@@ -70,11 +71,10 @@ def read_header(record: Record) -> Header:
     if server is None:
         raise InputError(f"{record.origin} does not say which server it is: {SHAPE}")
     official = given.get("official", record.is_official)
-    tools = given.get("tools")
     return Header(
         server=server,
         is_official=official if isinstance(official, bool) else None,
-        tools=len(tools) if isinstance(tools, list) else 1,
+        tools=sum(len(page.get("tools") or []) for page in pages),
     )
 
 
@@ -90,14 +90,19 @@ def is_registry(path: Path) -> bool:
 
 
 def read_records(path: Path) -> Iterator[Record | str]:
-    """The records of a file or folder, in its order, or why one cannot be read. Raises InputError if none can be."""
+    """The records of a file or folder, in its order, or why one cannot be read.
+
+    Raises InputError, also on the way, where the rest cannot be read or there is no record.
+    """
     if path.is_dir():
         return _folder(path)
     if path.name.lower().endswith(".parquet"):
         return _parquet(path)
     if is_registry(path):
         return _lines(path)
-    return iter([Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, done=1)])
+    record = Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, done=1)
+    read_header(record)
+    return iter([record])
 
 
 def _folder(path: Path) -> Iterator[Record | str]:
@@ -137,7 +142,9 @@ def _numbered(raw: IO[bytes], path: Path) -> Iterator[Record | str]:
                 elif content := line.strip():
                     yield Record(content=content, origin=origin, done=min(1, raw.tell() / size))
         except (OSError, EOFError, zlib.error) as error:
-            yield f"{str(path)!r} cannot be read after line {number}: {error}"
+            raise InputError(f"{str(path)!r} cannot be read after line {number}: {error}") from error
+    if not number:
+        raise InputError(f"{str(path)!r} is empty")
 
 
 def _bounded(stream: IO[bytes] | gzip.GzipFile) -> Iterable[bytes | None]:
@@ -181,4 +188,6 @@ def _rows(file: Any, columns: list[str], path: Path) -> Iterator[Record | str]: 
                     done=number / count,
                 )
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-        yield f"{str(path)!r} cannot be read after row {number}: {error}"
+        raise InputError(f"{str(path)!r} cannot be read after row {number}: {error}") from error
+    if not number:
+        raise InputError(f"{str(path)!r} is empty")

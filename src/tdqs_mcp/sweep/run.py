@@ -1,12 +1,17 @@
 """Doing the shards of a sweep on Dask: on processes of this machine, or on a cluster that is there already."""
 
+import os
+import signal
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
+from itertools import chain
 from logging import CRITICAL, getLogger
+from multiprocessing import resource_tracker
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -26,9 +31,8 @@ AHEAD = 3
 CONNECT_TIMEOUT = 10
 """Seconds in which a scheduler answers, or comes back."""
 
-
-START_TIMEOUT = 60
-"""Seconds in which the first worker is there."""
+WORKER_TIMEOUT = 5
+"""Seconds after which a missing worker is told of."""
 
 _SETTINGS = {
     "distributed.comm.timeouts.connect": CONNECT_TIMEOUT,
@@ -49,10 +53,16 @@ class Cluster:
 
     @property
     def is_local(self) -> bool:
-        """Whether all workers see this machine's files."""
+        """Whether all workers see this machine's files. Raises InputError for what is no address."""
         if self.address is None:
             return True
-        host = urlsplit(self.address if "://" in self.address else f"//{self.address}").hostname or ""
+        try:
+            parts = urlsplit(self.address if "://" in self.address else f"//{self.address}")
+            host = parts.hostname if parts.port else None
+        except ValueError:
+            host = None
+        if not host:
+            raise InputError(f"{self.address!r} is no address of a Dask scheduler: give tcp://HOST:8786")
         try:
             return host == "localhost" or ip_address(host).is_loopback
         except ValueError:
@@ -66,19 +76,32 @@ def check_extra() -> None:
 
 
 def run_shards(
-    shards: Iterable[Shard], work: Work, *, cluster: Cluster, shares: Shares, report: Callable[[Shard, Tally], None]
+    shards: Iterable[Shard],
+    work: Work,
+    *,
+    cluster: Cluster,
+    shares: Shares,
+    report: Callable[[Shard, Tally], None],
+    warn: Callable[[str], None],
 ) -> None:
     """Does the work of every shard and reports each as it is done; workers that die are replaced.
 
-    A shard whose work fails is done again server by server, so that one server's failure is its own problem. No process
-    is started where nothing has changed. Raises the work's TdqsErrors, and InputError for a scheduler that cannot be
-    reached or is lost.
+    A shard whose work fails is done again server by server, so that one server's failure is its own problem. A single
+    shard is done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for a
+    scheduler that cannot be reached or is lost.
     """
     rest = iter(shards)
     first = _next_with_servers(rest, report)
-    if first is not None:
-        with _connected(cluster) as client:
-            _Runner(client=client, work=work, cluster=cluster, shares=shares, report=report).run(first, rest)
+    if first is None:
+        return
+    second = _next_with_servers(rest, report) if cluster.address is None else None
+    if second is None and cluster.address is None:
+        share = shares.take(1) or Share()
+        report(first, _tally(first, partial(work, first, share), lambda part: work(part, share), cluster))
+        return
+    with _connected(cluster, warn) as client:
+        runner = _Runner(client=client, work=work, cluster=cluster, shares=shares, report=report)
+        runner.run(first, chain([second] if second else [], rest))
 
 
 def _next_with_servers(shards: Iterator[Shard], report: Callable[[Shard, Tally], None]) -> Shard | None:
@@ -125,34 +148,43 @@ class _Runner:
             raise _lost(self.cluster) from error
         for future in done:
             shard, share = self.under_way.pop(future)
-            tally = self._result(future)
-            if isinstance(tally, str):
-                parts = [self._done_alone(part, share) for part in shard.split()]
-                tally = sum(parts, Tally())
+            tally = _tally(shard, future.result, partial(self._do_alone, share=share), self.cluster)
             self.shares.give_back(share, tally.usage)
             self.report(shard, tally)
 
-    def _done_alone(self, shard: Shard, share: Share) -> Tally:
-        """What came of one server of a shard that failed: a server that fails again is a problem."""
-        tally = self._result(self._submit(shard, share))
-        server = shard.entries[0].server
-        return Tally(problems=(f"{server!r} could not be scored: {tally}",)) if isinstance(tally, str) else tally
-
-    def _result(self, future: Any) -> Tally | str:  # noqa: ANN401
-        """What came of a shard, or why nothing did. Raises TdqsErrors."""
-        from distributed.scheduler import KilledWorker  # noqa: PLC0415
-
-        try:
-            tally: Tally = future.result()
-        except TdqsError:
-            raise
-        except CancelledError as error:
-            raise _lost(self.cluster) from error
-        except KilledWorker:
-            return "each process that tried it died"
-        except Exception as error:  # noqa: BLE001  # whatever a hostile definition brings out in any library
-            return f"{type(error).__name__}: {error}"
+    def _do_alone(self, shard: Shard, *, share: Share) -> Tally:
+        """Waits for one server of a shard that failed."""
+        tally: Tally = self._submit(shard, share).result()
         return tally
+
+
+def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally], cluster: Cluster) -> Tally:
+    """What `get` gives of a shard; where it fails, `do` is called for each server, and who fails again is a problem.
+
+    Raises TdqsErrors.
+    """
+    tally = _attempt(get, cluster)
+    if not isinstance(tally, str):
+        return tally
+    found = Tally()
+    for part in shard.split():
+        alone = _attempt(partial(do, part), cluster)
+        server = part.entries[0].server
+        found += Tally(problems=(f"{server!r} could not be scored: {alone}",)) if isinstance(alone, str) else alone
+    return found
+
+
+def _attempt(get: Callable[[], Tally], cluster: Cluster) -> Tally | str:
+    """What came of some work, or why nothing did. Raises TdqsErrors."""
+    try:
+        return get()
+    except TdqsError:
+        raise
+    except CancelledError as error:
+        raise _lost(cluster) from error
+    except Exception as error:  # noqa: BLE001  # whatever a hostile definition brings out in any library
+        is_killed = type(error).__name__ == "KilledWorker"  # distributed's, which a single shard goes without
+        return "each process that tried it died" if is_killed else f"{type(error).__name__}: {error}"
 
 
 def _lost(cluster: Cluster) -> InputError:
@@ -161,7 +193,7 @@ def _lost(cluster: Cluster) -> InputError:
 
 
 @contextmanager
-def _connected(cluster: Cluster) -> Generator[Any]:
+def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
     """A client of the cluster. Raises InputError."""
     from dask import config  # noqa: PLC0415
     from distributed import Client  # noqa: PLC0415
@@ -173,14 +205,42 @@ def _connected(cluster: Cluster) -> Generator[Any]:
         target = cluster.address
         if target is None:
             folder = stack.enter_context(TemporaryDirectory(prefix="tdqs-sweep-", ignore_cleanup_errors=True))
-            target = stack.enter_context(_start_processes(folder))
+            with _without_sigint():
+                target = stack.enter_context(_start_processes(folder))
         try:
             client = stack.enter_context(Client(target, timeout=CONNECT_TIMEOUT))
         except (OSError, ValueError) as error:
             raise InputError(
                 f"there is no Dask scheduler at {cluster.address!r}: start dask scheduler there"
             ) from error
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
+        if not client.nthreads():
+            warn(f"no worker yet, waiting; start one: dask worker {cluster.address}")
         yield client
+
+
+@contextmanager
+def _without_sigint() -> Generator[None]:
+    """Threads that start meanwhile never get SIGINT, and nor do processes that they start.
+
+    A terminal sends Ctrl-C to all processes, but only this one tells of it and ends the others; it gets it at the end.
+    Python's tracker of semaphores starts before: starting it unblocks SIGINT, and it would warn of a killed sweep.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    warnings = os.environ.get("PYTHONWARNINGS", "")
+    os.environ["PYTHONWARNINGS"] = f"{warnings},ignore::UserWarning:multiprocessing.resource_tracker".lstrip(",")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        os.environ["PYTHONWARNINGS"] = warnings
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_processes(folder: str) -> Any:  # noqa: ANN401
