@@ -385,12 +385,19 @@ for line in sys.stdin:
         info = {"name": "script", "version": "1"}
         result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info}
         say({"jsonrpc": "2.0", "id": frame["id"], "result": result})
+    if frame.get("method") == "tools/list": say({"jsonrpc": "2.0", "id": frame["id"], "result": {"tools": []}})
     if frame.get("method") != "tools/call": continue
     if mode == "dies": os._exit(3)
     if mode == "long": print("x" * (65 * 2**20), flush=True)
     if mode == "deaf": signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)
     if mode == "noise":
         for _ in range(200_000): print("no frame", flush=False)
+        say({"jsonrpc": "2.0", "id": frame["id"], "result": {"content": []}})
+    if mode == "strays":
+        print(json.dumps({"level": "info"}), flush=True)
+        say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}})
+        say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": [], "progress": 1}})
+        say({"jsonrpc": "2.0", "id": [], "result": {}})
         say({"jsonrpc": "2.0", "id": frame["id"], "result": {"content": []}})
     while mode == "floods":
         say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
@@ -429,6 +436,23 @@ def test_a_server_that_fails_ends_with_an_error_for_its_client_and_leaves_no_pro
         assert client.process.wait(15) == 2
         assert said in "".join(client.errors)
         until(lambda: all(map(is_gone, started)))
+
+
+@process
+def test_messages_do_not_show_what_a_configured_server_is_started_with(variants, tmp_path):
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    entry = {"command": sys.executable, "args": ["-c", SCRIPT, "dies", "--", "hunter two"], "env": {"A": "${env:LOST}"}}
+    file.write_text(json.dumps({"mcpServers": {"named": entry}}))
+    given = variants.write({"a": {"x": "X."}})
+    command = (sys.executable, "-m", "tdqs_mcp", "route", "--variants", str(given), "config:named")
+    with wire(*command, HOME=str(tmp_path)) as client:
+        client.shake_hands()
+        told = client.call("x")["error"]["message"]
+        assert told.startswith("config:named exited with code 3")
+        assert client.process.wait(15) == 2
+        assert "hunter" not in "".join([told, *client.errors])
+        assert any("LOST" in line for line in client.errors)
 
 
 @process

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CreateMessageResult, ElicitResult, TextContent
-from test_route import EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed, wire
+from test_route import ENVELOPE, EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed, wire
 from test_server import until
 from test_server_http import TOKEN, connect, free_port, wait_for
 
@@ -186,6 +186,29 @@ async def test_a_server_that_dies_ends_its_session_and_not_the_router(tmp_path):
     started = [int(each) for line in said[0].splitlines() if line[0].isdigit() for each in line.split()]
     assert len(started) >= 4
     assert all(map(is_gone, started))
+
+
+async def test_what_a_server_prints_beside_the_protocol_ends_no_session(tmp_path):
+    with routing(tmp_path, sys.executable, "-c", SCRIPT, "strays") as (url, _):
+        async with connect(url, "legacy") as client:
+            assert (await client.call_tool("x", {})).content == []
+
+
+def test_progress_that_belongs_to_no_call_reaches_no_client_of_the_newer_era(tmp_path):
+    params = {"name": "x", "arguments": {}, "_meta": ENVELOPE}
+    body = {"jsonrpc": "2.0", "id": "mine", "method": "tools/call", "params": params}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "x"}
+    headers["accept"] = "application/json, text/event-stream"
+    with routing(tmp_path, sys.executable, "-c", SCRIPT, "strays") as (url, _):
+        for _ in range(2):
+            answer = httpx2.post(url, json=body, headers=headers)
+            assert answer.json() == {"jsonrpc": "2.0", "id": "mine", "result": {"content": []}}
+
+
+def test_only_a_message_starts_a_server(tmp_path):
+    with routing(tmp_path, sys.executable, "-c", SCRIPT, "deaf") as (url, said):
+        assert httpx2.get(url, headers={"accept": "text/event-stream"}).status_code == 400
+    assert not any(line[0].isdigit() for line in said[0].splitlines())
 
 
 async def test_a_signal_ends_the_servers_of_all_sessions(tmp_path):

@@ -1,16 +1,20 @@
 """What the store of a registry can be asked: statistics, one server's place, tools by query, all tools."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch
 from tdqs_mcp.store import statistics, tool_search
+from tdqs_mcp.store.captures import read_catalog, server_captures
 from tdqs_mcp.store.database import open_store, read, read_url, snapshot
 
 Result = TypeVar("Result")
@@ -43,7 +47,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
                 return replace(score, percentiles=found or score.percentiles)
         return score
 
-    engine = open_filled(store)
+    engine = _opened(store)
     try:
         return read(snapshot(engine), among)
     finally:
@@ -62,7 +66,7 @@ def search_tools(store: str, query: str, *, method: str | None = None, limit: in
 
 def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
     """Every tool of the store with its score, as of one moment. Raises InputError."""
-    engine = open_filled(store)
+    engine = _opened(store)
     try:
         found = read(engine, lambda connection: statistics.find_method(connection, method))
         yield from tool_search.export_tools(engine, found)
@@ -71,15 +75,32 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
 
 
 def _ask(store: str, method: str | None, use: Callable[[Connection, MethodStamp], Result]) -> Result:
-    engine = open_filled(store)
+    engine = _opened(store)
     try:
         return read(snapshot(engine), lambda connection: use(connection, statistics.find_method(connection, method)))
     finally:
         engine.dispose()
 
 
-def open_filled(store: str) -> Engine:
-    """The store, which a question never makes. Raises InputError."""
+class CaptureHistory:
+    """The captures of servers over time; for a process that asks again and again, but waits for no database."""
+
+    def __init__(self, store: str) -> None:
+        """Raises InputError."""
+        self._engine = _opened(store)
+
+    def list_captures(self, server: str) -> list[tuple[datetime, str]]:
+        """When each capture of a server was first read, and its key; the newest last. Raises InputError."""
+        return read(self._engine, partial(server_captures, server=server), recovery=0)
+
+    def read_captures(self, listed: Sequence[tuple[datetime, str]]) -> dict[str, Catalog]:
+        """The catalogs by date and digest, the newest first. Raises InputError."""
+        names = {f"{moment:%Y-%m-%d}-{capture[:8]}": capture for moment, capture in reversed(listed)}
+        return read(self._engine, lambda db: {name: read_catalog(db, key) for name, key in names.items()}, recovery=0)
+
+
+def _opened(store: str) -> Engine:
+    """The store, which a question never makes."""
     url = read_url(store)
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise InputError(

@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine
-
-from tdqs_mcp.app.registry_queries import open_filled
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.improvements import Component
 from tdqs_mcp.router.call_log import CallLog
 from tdqs_mcp.router.frames import Peer, Server
@@ -25,8 +21,9 @@ from tdqs_mcp.sources import clients
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.input_files import parse_text
 from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
-from tdqs_mcp.store.captures import read_catalog, server_captures
-from tdqs_mcp.store.database import read
+
+if TYPE_CHECKING:
+    from tdqs_mcp.app.registry_queries import CaptureHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +90,6 @@ class _Source:
         self._given: object = {"store": named} if self._path is None else None
         self._state: object = None
         self._seen: object = None
-        self._open = cache(open_filled)
 
     def load(self, server: str | None) -> Variants | None:
         """The variants for a server of this name; None where nothing has changed. Raises InputError."""
@@ -101,24 +97,25 @@ class _Source:
             self._state = state
             self._given = parse_text(read_text(self._path), origin=self._origin)
         given = self._given if isinstance(self._given, Mapping) else {}
-        engine = self._open(str(given["store"])) if "store" in given else None
+        history = _open_history(str(given["store"])) if "store" in given else None
         key = given.get("server", server)
-        rows = read(engine, partial(server_captures, server=str(key)), recovery=0) if engine and key else []
-        seen, self._seen = self._seen, (self._state, key if engine else None, rows)
+        rows = history.list_captures(str(key)) if history and key else []
+        seen, self._seen = self._seen, (self._state, key if history else None, rows)
         if self._seen == seen:
             return None
-        if engine is None or rows:
-            captures = _read_captures(engine, rows) if engine else {}
+        if history is None or rows:
+            captures = history.read_captures(rows) if history else {}
             return read_variants(self._given, origin=self._origin, components=self._components, captures=captures)
         if key is None:  # the server says it in its first answer
             return Variants(named={}, serve={})
         raise InputError(f"the store has no captures of {key!r}; a file of variants names another key as `server`")
 
 
-def _read_captures(engine: Engine, rows: Sequence[tuple[datetime, str]]) -> dict[str, Catalog]:
-    """The catalogs by date and digest, the newest first."""
-    names = {f"{moment:%Y-%m-%d}-{capture[:8]}": capture for moment, capture in reversed(rows)}
-    return read(engine, lambda connection: {name: read_catalog(connection, each) for name, each in names.items()})
+@cache
+def _open_history(store: str) -> "CaptureHistory":
+    from tdqs_mcp.app.registry_queries import CaptureHistory  # noqa: PLC0415  # SQLAlchemy takes half a second
+
+    return CaptureHistory(store)
 
 
 def _is_sqlite(path: Path) -> bool:

@@ -215,11 +215,13 @@ class _Shared:
         if type(key) is not int or key not in self._waiting:
             return
         asked, stream = self._waiting[key]
+        if "progressToken" in params and "progressToken" not in meta_of(asked):
+            return  # the token of nobody
         if is_answer:
             del self._waiting[key]
             message = {**message, "id": asked["id"]}
         elif "progressToken" in params:
-            message = {**message, "params": {**params, "progressToken": meta_of(asked).get("progressToken")}}
+            message = {**message, "params": {**params, "progressToken": meta_of(asked)["progressToken"]}}
         elif SUBSCRIPTION_ID_META_KEY in meta:
             message = {**message, "params": {**params, "_meta": {**meta, SUBSCRIPTION_ID_META_KEY: asked["id"]}}}
         try:
