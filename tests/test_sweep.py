@@ -148,6 +148,30 @@ def test_a_sweep_that_reads_no_server_is_an_error_and_says_nothing_of_statistics
     assert (done.returncode, b"registry.csv' is not valid JSON" in done.stderr) == (2, True)
 
 
+def test_changed_servers_are_listed_by_how_much_their_scores_changed_and_new_ones_counted(command, write, tmp_path):
+    def swept(*records, form="json"):
+        done = command(
+            "sweep", write("registry.jsonl", lines(*records)), "--store", tmp_path / "store.sqlite", "--format", form
+        )
+        return json.loads(done.stdout) if form == "json" else done.stdout.decode()
+
+    first = swept(LOANS, CARDS)
+    assert (first["new"], first["changed"]) == (2, [])
+    worse = {**LOANS, "tools": [tool(each["name"], "x") for each in LOANS["tools"]]}
+    same_score = {**CARDS, "version": "2"}
+    second = swept(worse, same_score, {**CARDS, "id": "org/more"})
+    assert second["new"] == 1
+    assert [each["server"] for each in second["changed"]] == ["org/loans", "org/cards"]
+    loans, cards = second["changed"]
+    assert loans["overallBefore"] > loans["overallAfter"]
+    assert cards["overallBefore"] == cards["overallAfter"]
+    text = swept(LOANS, same_score, form="text")
+    assert f"{loans['overallAfter']} " in text
+    assert "org/loans" in text
+    assert "1 unchanged · 1 scored with 3 tools (3 judged, 0 known) · 0 new, 1 changed" in text
+    assert swept(LOANS, same_score)["changed"] == []
+
+
 def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, monkeypatch):
     monkeypatch.setattr("tdqs_mcp.sweep.run._connected", pytest.fail)
     done = command("sweep", write("registry.jsonl", lines(LOANS)), "--store", tmp_path / "store.sqlite")

@@ -23,7 +23,7 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.registry import MAX_PROBLEMS, SweepReport
+from tdqs_mcp.results.registry import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
@@ -195,6 +195,7 @@ class _Counts:
         self._tally = Tally()
         self._unchanged = self._problem_count = 0
         self._problems: list[str] = []
+        self._changed: list[ServerChange] = []
 
     def add(self, shard: Shard, tally: Tally) -> None:
         """Counts a shard that is done."""
@@ -202,7 +203,8 @@ class _Counts:
         self._problem_count += len(found)
         self._problems += found[: MAX_PROBLEMS - len(self._problems)]
         self._unchanged += shard.unchanged
-        self._tally += replace(tally, problems=())
+        self._changed += tally.changed
+        self._tally += replace(tally, problems=(), changed=())
         self._on_progress(self._tally, shard.done)
 
     @property
@@ -222,6 +224,8 @@ class _Counts:
             servers=tally.servers + self._unchanged,
             unchanged=self._unchanged,
             scored=tally.servers,
+            new=tally.new,
+            changed=tuple(sorted(self._changed, key=lambda each: (-each.size, each.server))),
             tools=tally.tools,
             asked=tally.asked,
             ungraded=tally.ungraded,

@@ -1,11 +1,24 @@
 """For people: what a sweep of a registry did."""
 
-from tdqs_mcp.report.blocks import Block, Code, Gap, Items, Line, Span, Title, count_words, judge_words
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Gap,
+    Items,
+    Line,
+    Span,
+    Table,
+    Title,
+    columns,
+    count_words,
+    judge_words,
+    number,
+)
 from tdqs_mcp.report.documents import price
 from tdqs_mcp.results.registry import SweepReport
 
 MAX_LINES = 10
-"""Problems that a terminal shows; JSON has more."""
+"""Changed servers, and problems, that a terminal shows; JSON has more."""
 
 
 def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
@@ -14,12 +27,16 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
     tools = count_words(report.tools, "tool")
     asked = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
+    new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
     blocks: list[Block] = [
         Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
         Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
-        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{asked}"),
+        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{asked}{new}"),
         Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
     ]
+    if report.changed:
+        rows = [(each.server, number(each.before), number(each.after)) for each in report.changed]
+        blocks += [Gap(), Table(columns("changed", "before", "after"), rows, shown=MAX_LINES, more="more servers")]
     if report.ungraded:
         held = f"; of them {report.held:,} held as suspicious" if report.held else ""
         blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{held}", "yellow"))

@@ -3,11 +3,25 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from tdqs_mcp.results.contract import Document, Unit
+from tdqs_mcp.results.contract import Document, Key, Tenths, Unit
 from tdqs_mcp.results.verdicts import JudgeStamp
 
 MAX_PROBLEMS = 1_000
 """Problems that a report holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerChange:
+    """A server whose record or score is another than in the store; a score is null where too few tools have one."""
+
+    server: str
+    before: Annotated[Tenths | None, Key("overallBefore")]
+    after: Annotated[Tenths | None, Key("overallAfter")]
+
+    @property
+    def size(self) -> int:
+        """In tenths; no score counts as 0."""
+        return abs((self.after or 0) - (self.before or 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +41,12 @@ class SweepReport(Document):
 
     scored: int
     """Of them, those that were scored."""
+
+    new: int
+    """Of the scored, those that the store had no scores of by this method."""
+
+    changed: tuple[ServerChange, ...]
+    """Of the scored, those whose record or score has changed; the biggest change of a score first."""
 
     tools: int
     """Of the scored servers."""

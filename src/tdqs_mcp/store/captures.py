@@ -59,6 +59,9 @@ class KnownVerdicts:
 
     coherence: StoredVerdict | None
     shadowing: StoredVerdict | None
+    capture: str | None = None
+    overall: int | None = None
+    """The server's score in tenths."""
 
 
 def complete_captures(engine: Engine, method: Method) -> dict[str, str]:
@@ -204,6 +207,8 @@ def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) 
             tools=tools.get(row["capture"], {}),
             coherence=of_sets.get(row["verdict"]),
             shadowing=of_sets.get(row["shadow_verdict"]),
+            capture=row["capture"],
+            overall=row["overall"],
         )
         for server, row in latest.items()
     }
@@ -212,8 +217,9 @@ def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) 
 def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) -> dict[str, RowMapping]:
     """By server, the scores of the capture that it points to, else of the last that has scores."""
     is_newest = SERVERS.c.capture == CAPTURES.c.capture
+    wanted = [SERVER_SCORES.c[name] for name in ("capture", "verdict", "shadow_verdict", "overall")]
     query = (
-        select(CAPTURES.c.server, SERVER_SCORES.c.capture, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
+        select(CAPTURES.c.server, *wanted)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == CAPTURES.c.capture)
         .join(SERVERS, SERVERS.c.server == CAPTURES.c.server)
         .where(SERVER_SCORES.c.method == method, CAPTURES.c.server.in_(servers))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.results.registry import ServerChange
 from tdqs_mcp.sweep.records import Record, read_header
 
 SHARD_TOOLS = 400
@@ -66,6 +67,11 @@ class Tally:
 
     held: int = 0
     """Of the ungraded, those whose score the guard holds as suspicious."""
+
+    new: int = 0
+    """Servers without scores by this method before."""
+
+    changed: tuple[ServerChange, ...] = ()
 
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)

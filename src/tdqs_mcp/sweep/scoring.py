@@ -12,6 +12,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.results.contract import ABSENT
+from tdqs_mcp.results.registry import ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
@@ -77,9 +78,19 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
         ),
         ungraded=len(open_ones),
         held=sum(each.held is not ABSENT for each in open_ones),
+        new=sum(known.get(each.server, NOTHING).capture is None for each in captures),
+        changed=tuple(change for each in captures if (change := _change(known.get(each.server, NOTHING), each))),
         problems=tuple(problems),
         usage=judges.usage,
     )
+
+
+def _change(known: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
+    """What came of a server that was scored before; None for a new one, and where neither record nor score differs."""
+    after = now.score.rollup.overall
+    if known.capture is None or (known.capture, known.overall) == (now.capture, after):
+        return None
+    return ServerChange(server=now.server, before=known.overall, after=after)
 
 
 def _read(entry: Entry, known: KnownVerdicts, method: Method) -> _Server:
