@@ -37,6 +37,8 @@ SHAPE = (
 )
 """The format in one line, for messages."""
 
+KEYS = ("variants", "store", "server", "serve", "clients")
+
 Wording = Mapping[str, str]
 """The texts of one tool by JSON pointer."""
 
@@ -113,7 +115,8 @@ def read_variants(
     if "rewrites" in given:
         texts = {REWRITE: dict(_rewrites(given["rewrites"], origin, has_components=bool(components)))}
     else:
-        _refuse_unknown(given, ("variants", "store", "server", "serve", "clients"), origin)
+        for key in (key for key in given if key not in KEYS):
+            raise InputError(f"{origin} has an unknown key {key!r}{nearest(str(key), KEYS)}; its format is {SHAPE}")
         texts = {name: dict(_captured(catalog)) for name, catalog in (captures or {}).items()}
         for name, entries in _members(given, "variants", origin):
             texts[name] = dict(_texts(name, entries, origin))
@@ -200,9 +203,9 @@ def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Tex
 
 def _components(given: Mapping[str, Any], origin: str) -> dict[Component, str]:
     try:
-        return {_component(key): _words(text, f"{origin}: {key}") for key, text in given.items()}
+        return {_component(key): str(text) for key, text in given.items()}
     except InputError as error:
-        raise InputError(f"{origin}: {error}" if origin not in str(error) else str(error)) from error
+        raise InputError(f"{origin}: {error}") from error
 
 
 def _words(value: object, origin: str) -> str:
@@ -227,12 +230,6 @@ def _choice(given: object, names: Mapping[str, str], origin: str) -> dict[str, s
         if name not in names:
             raise InputError(f"{origin} names {name!r}; the variants are {', '.join(names)}")
     return {tool: names[name] for tool, name in choice.items()}
-
-
-def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], origin: str) -> None:
-    for key in given:
-        if key not in known:
-            raise InputError(f"{origin} has an unknown key {key!r}{nearest(key, known)}; its format is {SHAPE}")
 
 
 class Wordings:

@@ -69,11 +69,13 @@ def router_app(router: Router, http: Http, *, tell: Callable[[str], None]) -> AS
 class _Front:
     """Who is connected."""
 
+    _tasks: TaskGroup
+    """All connections; there from the start of the application on."""
+
     def __init__(self, router: Router, security: TransportSecuritySettings, tell: Callable[[str], None]) -> None:
         self._router, self._security, self._tell = router, security, tell
         self._sessions: dict[str, StreamableHTTPServerTransport] = {}
         self._shared: _Shared | None = None
-        self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
     async def run(self, _: Starlette) -> AsyncGenerator[None]:
@@ -118,7 +120,7 @@ class _Front:
             await send(message)
 
         try:
-            await self._running.start(self._run_session, transport)
+            await self._tasks.start(self._run_session, transport)
             await transport.handle_request(scope, receive, note_status)
         finally:
             if not is_open:
@@ -167,7 +169,7 @@ class _Front:
             return
         if self._shared is None:
             self._shared = _Shared()
-            self._running.start_soon(self._run_shared, self._shared)
+            self._tasks.start_soon(self._run_shared, self._shared)
         async with self._shared.ask(message) as frames, anyio.create_task_group() as tasks:
             tasks.start_soon(_await_leaving, receive, tasks.cancel_scope)
             await _stream(frames, scope, receive, send)
@@ -181,12 +183,6 @@ class _Front:
         finally:
             shared.close()
             self._shared = None
-
-    @property
-    def _running(self) -> TaskGroup:
-        if self._tasks is None:
-            raise RuntimeError("the application has not been started")
-        return self._tasks
 
 
 class _Shared:
