@@ -14,7 +14,7 @@ from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.parameter_texts import Remark, read_remarks
-from tdqs_mcp.facts.text.prose import Prose, read
+from tdqs_mcp.facts.text.prose import Prose, count_copied, find_parameters, read
 from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue, Effect, words_from
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
@@ -48,6 +48,16 @@ class Subject:
     def prose(self) -> Prose:
         """What the description says."""
         return read(self.tool, self.signals)
+
+    @cached_property
+    def mentioned_parameters(self) -> tuple[str, ...]:
+        """Top-level parameters that the description names."""
+        return find_parameters(self.tool.description, self.prose.words, self.signals.parameters)
+
+    @cached_property
+    def copied_words(self) -> int:
+        """Words of description sentences that stand in a parameter's description already."""
+        return count_copied(self.prose.sentences, self.signals.parameters)
 
     @property
     def names(self) -> AbstractSet[str]:

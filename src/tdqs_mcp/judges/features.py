@@ -134,7 +134,7 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
         "generic": len((text.said - FUNCTION_STEMS) & generic_stems()),
         "said_again": text.repeated,
         "repeated": prose.repeated_sentences,
-        "copied": prose.copied_words,
+        "copied": subject.copied_words,
         "shouted": len(_PATTERNS.shout.findall(" ".join(prose.sentences))),
     }
 

@@ -213,7 +213,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
         yield Candidate(statement, is_told=_is_named(subject, {name}))
     if context.knows(subject):
         yield from _end(subject, context)
-    said = set(subject.prose.mentioned_parameters)
+    said = set(subject.mentioned_parameters)
     for choice in arguments.required_choices(subject.tool.input_schema or {}):
         yield Candidate(add_sentence(_demand(choice), Route.DEMAND, [choice.path]), is_told=choice.names <= said)
 

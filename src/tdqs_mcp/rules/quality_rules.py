@@ -170,7 +170,7 @@ MAX_BARE_WORDS = 15
 )
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
-    named = set(subject.prose.mentioned_parameters)
+    named = set(subject.mentioned_parameters)
     parameters = subject.signals.parameters
     silent = [each for each in parameters if not each.description.strip() and each.name not in named]
     if silent:
@@ -224,10 +224,10 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
 def repeated_schema(subject: Subject) -> Iterator[Hit]:
     """The description repeats what the schema already says, or repeats itself."""
     prose = subject.prose
-    if prose.copied_words >= COPIED_WORDS:
+    if subject.copied_words >= COPIED_WORDS:
         yield Hit(
             "/description",
-            f"{prose.copied_words} words repeat parameter descriptions of the schema",
+            f"{subject.copied_words} words repeat parameter descriptions of the schema",
             "cut them; the agent also reads the schema",
         )
     if prose.repeated_sentences:

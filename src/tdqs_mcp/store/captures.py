@@ -24,11 +24,13 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.store import encoding
 from tdqs_mcp.store.database import adding, putting, read, transact
 from tdqs_mcp.store.scored_captures import (
+    CapturedTool,
     Method,
     Row,
     Rows,
     ScoredCapture,
     StoredVerdict,
+    definition_row,
     make_rows,
 )
 from tdqs_mcp.store.tables import (
@@ -143,8 +145,7 @@ def _write(connection: Connection, rows: Rows) -> None:
     """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
     _add(connection, METHODS, [rows.method])
     _add(connection, CAPTURES, rows.captures)
-    _add(connection, DEFINITIONS, rows.definitions)
-    _add(connection, CAPTURED_TOOLS, _tool_rows(connection, rows))
+    _add(connection, CAPTURED_TOOLS, _tool_rows(rows.tools, _add_definitions(connection, rows.tools)))
     _put(connection, VERDICTS, rows.verdicts)
     _put(connection, SERVER_SCORES, rows.server_scores)
     for table, scores in ((TOOL_SCORES, rows.tool_scores), (UNGRADED, rows.ungraded)):
@@ -155,17 +156,30 @@ def _write(connection: Connection, rows: Rows) -> None:
     _put(connection, SERVERS, rows.servers)
 
 
-def _tool_rows(connection: Connection, rows: Rows) -> list[Row]:
-    """Each tool with what its definition, as this or another writer has stored it, does not say."""
-    stored: dict[str, bytes] = {}
-    for batch in _batches([row["input_hash"] for row in rows.definitions]):
+def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> dict[str, bytes]:
+    """The stored documents by inputHash; packs only what is not there yet, which another writer may store meanwhile."""
+    given = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
+    stored = _read_definitions(connection, sorted(given))
+    missing = sorted(given.keys() - stored.keys())
+    _add(connection, DEFINITIONS, [definition_row(given[each]) for each in missing])
+    return stored | _read_definitions(connection, missing)
+
+
+def _read_definitions(connection: Connection, hashes: Sequence[str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for batch in _batches(hashes):
         query = select(DEFINITIONS.c.input_hash, DEFINITIONS.c.document).where(DEFINITIONS.c.input_hash.in_(batch))
-        stored |= {row.input_hash: row.document for row in connection.execute(query)}
+        found |= {row.input_hash: row.document for row in connection.execute(query)}
+    return found
+
+
+def _tool_rows(tools: Sequence[CapturedTool], stored: Mapping[str, bytes]) -> list[Row]:
+    """Each tool with what its definition, as this or another writer has stored it, does not say."""
     columns = ("capture", "position", "name", "input_hash")
     return [
         {name: each.row[name] for name in columns}
         | {"document": encoding.pack_tool(each.tool, each.definition, stored=stored.get(each.row["input_hash"]))}
-        for each in rows.tools
+        for each in tools
     ]
 
 
@@ -230,7 +244,9 @@ def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) 
 
 def _stored(row: RowMapping) -> StoredVerdict:
     verdict = encoding.unpack_verdict(row["document"])
-    return StoredVerdict(verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"])
+    return StoredVerdict(
+        verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"], is_new=False
+    )
 
 
 def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -33,7 +33,17 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circ
 
 def pack(value: object) -> bytes:
     """A JSON value, compressed."""
-    return zlib.compress(_with_room(_encode, value).encode("utf-8", "surrogatepass"), LEVEL)
+    return compress(encode(value))
+
+
+def encode(value: object) -> bytes:
+    """A JSON value."""
+    return _with_room(_encode, value).encode("utf-8", "surrogatepass")
+
+
+def compress(content: bytes) -> bytes:
+    """The encoded value as it is stored."""
+    return zlib.compress(content, LEVEL)
 
 
 def unpack(document: bytes) -> Any:  # noqa: ANN401  # the JSON value
@@ -86,9 +96,9 @@ def unpack_catalog(document: bytes, raw_tools: Sequence[object]) -> Catalog:
     )
 
 
-def pack_definition(tool: Tool) -> bytes:
+def encode_definition(tool: Tool) -> bytes:
     """The six fields that are hashed, as the author wrote them."""
-    return pack({key: tool.raw[key] for key in TOOL_FIELDS if key in tool.raw})
+    return encode({key: tool.raw[key] for key in TOOL_FIELDS if key in tool.raw})
 
 
 def pack_tool(tool: Tool, definition: bytes | None, *, stored: bytes | None) -> bytes | None:
@@ -96,7 +106,7 @@ def pack_tool(tool: Tool, definition: bytes | None, *, stored: bytes | None) -> 
 
     Tools of one inputHash may order their keys in different ways, and only the first one's definition is stored.
     """
-    if definition is None or definition != stored:
+    if definition is None or stored is None or definition != zlib.decompress(stored):
         return pack(tool.raw)
     known = [key for key in TOOL_FIELDS if key in tool.raw]
     if list(tool.raw) == known:

@@ -1,7 +1,7 @@
 """Scored captures, and the rows that they become in each table."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -54,7 +54,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVerdict:
-    """A verdict and what it was given on, besides the definition. Carried forward, it is written unchanged."""
+    """A verdict and what it was given on, besides the definition."""
 
     verdict: Verdict
     sibling_digest: str
@@ -62,6 +62,9 @@ class StoredVerdict:
 
     prompt_hash: str = ""
     """16 hex digits; empty for the offline judge, which has no prompt."""
+
+    is_new: bool = field(default=True, compare=False)
+    """It is not in the store yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +101,7 @@ class CapturedTool:
     row: Row
     tool: Tool
     definition: bytes | None
-    """The packed definition; None where the tool cannot be measured."""
+    """The encoded definition; None where the tool cannot be measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,6 @@ class Rows:
 
     method: Row
     captures: list[Row]
-    definitions: list[Row]
     tools: list[CapturedTool]
     verdicts: list[Row]
     tool_scores: list[Row]
@@ -122,12 +124,10 @@ def make_rows(method: Method, captures: Sequence[ScoredCapture], *, now: datetim
     ordered = [by_key[capture] for capture in sorted(by_key)]
     key = method.id
     tools = [tool for each in ordered for tool in _tools(each)]
-    definitions = {each.row["input_hash"]: _definition(each) for each in tools if each.definition is not None}
     verdicts = {row["verdict"]: row for each in ordered for row in _verdicts(each, key)}
     return Rows(
         method=method.row,
         captures=[_capture(each, now) for each in ordered],
-        definitions=[definitions[each] for each in sorted(definitions)],
         tools=tools,
         verdicts=[verdicts[each] for each in sorted(verdicts)],
         tool_scores=[_tool_score(each, tool, key) for each in ordered for tool in each.score.tools],
@@ -169,10 +169,11 @@ def _tools(each: ScoredCapture) -> Iterator[CapturedTool]:
             "input_hash": known and known.input_hash,
             "definition_bytes": known and known.definition_bytes,
         }
-        yield CapturedTool(row=row, tool=tool, definition=encoding.pack_definition(tool) if known else None)
+        yield CapturedTool(row=row, tool=tool, definition=encoding.encode_definition(tool) if known else None)
 
 
-def _definition(each: CapturedTool) -> Row:
+def definition_row(each: CapturedTool) -> Row:
+    """The row of a tool's definition."""
     tool = each.tool
     parts = (" ".join(name_parts(tool.name)), tool.title, tool.description)
     return {
@@ -180,7 +181,7 @@ def _definition(each: CapturedTool) -> Row:
         "name": each.row["name"],
         "words": encoding.clean_text("\n".join(filter(None, parts))[:MAX_WORDS]),
         "definition_bytes": each.row["definition_bytes"],
-        "document": each.definition,
+        "document": encoding.compress(each.definition or b""),
     }
 
 
@@ -189,6 +190,8 @@ def _verdicts(each: ScoredCapture, method: str) -> Iterator[Row]:
     given = [(hashes[index], verdict) for index, verdict in each.verdicts.items()]
     given += [("", verdict) for verdict in (each.coherence, each.shadowing) if verdict]
     for input_hash, stored in given:
+        if not stored.is_new:
+            continue
         yield {
             "verdict": _verdict_key(method, input_hash, stored),
             "method": method,

@@ -17,7 +17,6 @@ from tdqs_mcp.facts.text.vocabulary import (
     KNOWN,
     LEAD_IN,
     LEMMAS,
-    MAX_EXPLANATION,
     MAX_TEXT,
     OVERT_MUTATIONS,
     PHRASES,
@@ -100,15 +99,6 @@ class Prose:
     repeated_sentences: int
     """Those of MIN_REPEATED words that stand there more than once; short lines may well recur in a list."""
 
-    mentioned_parameters: tuple[str, ...]
-    """Top-level parameters that the description names."""
-
-    explained_parameters: int
-    """Parameters whose own description says more than their name: a format, a default, an example, a condition."""
-
-    copied_words: int
-    """Words of description sentences that stand in a parameter's description already."""
-
     contradiction: str | None
     """The word by which the description contradicts a hint; None when facts prove no contradiction."""
 
@@ -133,8 +123,6 @@ def read(tool: Tool, signals: Signals) -> Prose:
         if lexicon
         else _english(text, spoken, set(map(stem, vocabulary)), name_words)
     )
-    described = [parameter for parameter in signals.parameters if parameter.description]
-    explanations = [parameter.description[:MAX_EXPLANATION] for parameter in described]
     return Prose(
         language=language,
         is_readable=language in KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
@@ -152,9 +140,6 @@ def read(tool: Tool, signals: Signals) -> Prose:
         cues={cue: sentences[places[0]] for cue, places in said.places.items()},
         cue_places=said.places,
         repeated_sentences=len(long) - len(set(long)),
-        mentioned_parameters=_mentioned(text, said.stems.union(all_words), signals.parameters),
-        explained_parameters=sum(_explains(each, lexicon) for each in explanations),
-        copied_words=_copied(sentences, described),
         contradiction=said.mutation if signals.read_only is True else None,
     )
 
@@ -176,7 +161,6 @@ class _Said(NamedTuple):
     opens_with_verb: bool
     has_vague_verb: bool
     new_words: int
-    stems: set[str]
     places: dict[Cue, list[int]]
     mutation: str | None
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
@@ -193,7 +177,6 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
         new_words=len(stems - _SILENT - name_words),
-        stems=stems,
         places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
     )
@@ -212,7 +195,6 @@ def _foreign(
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
     known = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
-    stems = {stem(word) for sentence in spoken for word in sentence}
     places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
         word_count=foreign_prose.count_words(text, [word for sentence in spoken for word in sentence]),
@@ -221,7 +203,6 @@ def _foreign(
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
         new_words=len(set(foreign_prose.content_words([word for each in spoken for word in each], known, lexicon))),
-        stems=stems,
         places={**scaffolding, **{cue: max(found, scaffolding.get(cue, []), key=len) for cue, found in places.items()}},
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
@@ -273,10 +254,12 @@ def _cues(spoken: Sequence[Sequence[str]]) -> dict[Cue, list[int]]:
     return found
 
 
-def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Parameter]) -> tuple[str, ...]:
-    """Parameters named in the text: as written in backticks, as an identifier, or by all words of their name."""
-    if not parameters or not spoken:
+def find_parameters(description: str | None, words: Sequence[str], parameters: Sequence[Parameter]) -> tuple[str, ...]:
+    """Parameters that the description, given with its words, names: in backticks, or by all words of their name."""
+    if not parameters or not words:
         return ()
+    spoken = {*words, *map(stem, words)}
+    text = trim(description or "")[:MAX_TEXT]
     quoted = set(_BACKTICKED.findall(text)) if "`" in text else frozenset()
     names = [parameter.name for parameter in parameters]
     return tuple(
@@ -286,26 +269,9 @@ def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Paramet
     )
 
 
-def _explains(text: str, lexicon: Lexicon | None) -> bool:
-    """A format, a choice, a condition, an example or a number, in at least four words."""
-    if lexicon:
-        spoken = foreign_prose.split_words(text, lexicon)
-        is_long = foreign_prose.count_words(text, spoken) >= 4
-        cues = foreign_prose.find_cues([text], [spoken], lexicon).keys() if is_long else frozenset()
-        return is_long and (not _EXPLAINED.isdisjoint(cues) or any(map(str.isdigit, text)))
-    spoken = words_of(text)
-    return len(spoken) >= 4 and (not _EXPLAINING.isdisjoint(spoken) or any(map(str.isdigit, spoken)))
-
-
-_EXPLAINED = frozenset({Cue.FORMAT, Cue.EXAMPLE})
-_EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PHRASES[cue] if " " not in word) | {
-    "if", "when", "only", "must", "unless", "not", "between", "otherwise",
-}  # fmt: skip
-
-
-def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
+def count_copied(sentences: Sequence[str], parameters: Sequence[Parameter]) -> int:
     """Words of sentences, or of what follows their label, that are a parameter's description already."""
-    texts = {plain_text(parameter.description) for parameter in described}
+    texts = {plain_text(parameter.description) for parameter in parameters if parameter.description}
     lines = [plain_text(sentence) for sentence in sentences] if texts else []
     parts = [line if line in texts else line.partition(":")[2].strip() for line in lines]
     return sum(len(part.split()) for part in parts if part in texts)
