@@ -1,6 +1,7 @@
 """What `stats` says of a store, in SQLite and in PostgreSQL: held to plain Python, and to hostile names and queries."""
 
 import json
+import shlex
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -205,6 +206,7 @@ def test_what_has_no_score_is_listed_and_never_counted(stats):
         (None, None, broken.reason),
         (None, None, held.reason),
     ]
+    assert [line["overallScore"] for line in lines] == [None, None]
     ET.fromstring(stats("--format", "svg"))  # noqa: S314  # our own
 
 
@@ -262,6 +264,20 @@ def test_a_server_is_compared_with_the_others_of_its_store(stats):
     assert given["percentiles"] == {"servers": 2, "overallScore": 100, "descriptionQualityScore": 100}
     assert "better than 0% of 2 other servers" in stats("--server", "poor-1")
     assert "did you mean poor-1, poor-2?" in stats("--server", "POOR", ending=2)
+
+
+@pytest.mark.parametrize("source", [None, "stdio:npx -y loans --root '/my files'"])
+def test_what_to_do_next_can_be_copied(stats, store_url, source):
+    swept = [[scored_capture("my server", {"tools": [tool("list_loans", GOOD)], "source": source})]]
+    again = f"tdqs-mcp stats --store {shlex.quote(store_url)}"
+    assert f"{again} --format jsonl" in unwrapped(stats(swept=swept))
+    assert f"{again} --server 'my server'" in unwrapped(stats("--query", "loans"))
+    wanted = again if source is None else "tdqs-mcp score 'stdio:npx -y loans"
+    assert f"Next: {wanted}" in unwrapped(stats("--server", "my server"))
+
+
+def unwrapped(text):
+    return " ".join(text.split())
 
 
 def test_a_score_is_compared_with_the_store_that_is_named(stats, store_url, command, write, monkeypatch):

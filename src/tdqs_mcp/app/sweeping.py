@@ -29,7 +29,7 @@ from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, remove_batch
 from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
-from tdqs_mcp.store.database import RECOVERY, open_store, read, read_url
+from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements
 from tdqs_mcp.store.scored_captures import Method
 from tdqs_mcp.store.statistics import statistics
@@ -179,12 +179,6 @@ def _collect(store: Engine, method: Method, judge: Judge, complete: Mapping[str,
             if is_done:
                 remove_batch(store, batch)
     return problems
-
-
-def public_url(store: str) -> str:
-    """The store's file or URL without a password. Raises InputError."""
-    url = read_url(store)
-    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
 
 
 class _Counts:

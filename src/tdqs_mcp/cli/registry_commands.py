@@ -19,14 +19,10 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.documents import price
 from tdqs_mcp.sources.locator import LiveOptions
-from tdqs_mcp.store.database import default_url
+from tdqs_mcp.store.database import default_url, public_url
 
 if TYPE_CHECKING:
     from tdqs_mcp.sweep.plan import Tally
-
-_STATISTICS = {**views("statistics_report:statistics_blocks"), "svg": "charts:statistics_svg"}
-_STANDING = views("statistics_report:standing_blocks")
-_SEARCH = views("statistics_report:search_blocks")
 
 store_option = click.option(
     "--store",
@@ -72,13 +68,12 @@ def sweep(
         is_batch=batch,
         live=live,
     )
-    statistics = shlex.join(["tdqs-mcp", "stats", *(["--store", sweeping.public_url(named)] if store else [])])
     while True:
         started = time.monotonic()
         try:
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
-            page.show([report], views("registry_report:sweep_blocks", statistics=statistics))
+            page.show([report], views("registry_report:sweep_blocks", statistics=_stats_command(store)))
             if report.unread or not report.servers:
                 some = f"{count_words(report.unread, 'input')} could not be read to the end"
                 raise InputError(some if report.servers else "no server could be read")  # --watch goes on
@@ -112,16 +107,25 @@ def stats(
         raise click.UsageError("--limit is of --query: add one, or leave it out")
     if page.form in ((_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()):
         raise click.UsageError(f"--format {page.form} is of the whole store: leave --server and --query out")
-    named = store or default_url(os.environ)
+    named, again = store or default_url(os.environ), _stats_command(store)
     if server is not None:
-        page.show([registry_queries.server_standing(named, server, method=method)], _STANDING)
+        standing = registry_queries.server_standing(named, server, method=method)
+        page.show([standing], views("statistics_report:standing_blocks", command=again))
     elif query is not None:
         found = registry_queries.search_tools(named, query, method=method, limit=limit or 10)
-        page.show([found], _SEARCH) if page.form != _JSONL else page.stream(found.matches)
+        shown = views("statistics_report:search_blocks", command=again)
+        page.show([found], shown) if page.form != _JSONL else page.stream(found.matches)
     elif page.form == _JSONL:
         page.stream(registry_queries.stored_tools(named, method=method))
     else:
-        page.show([registry_queries.store_statistics(named, method=method)], _STATISTICS)
+        found_views = views("statistics_report:statistics_blocks", command=again)
+        found_statistics = registry_queries.store_statistics(named, method=method)
+        page.show([found_statistics], {**found_views, _SVG: "charts:statistics_svg"})
+
+
+def _stats_command(store: str | None) -> str:
+    """`stats` on the store that was named, to be copied."""
+    return shlex.join(["tdqs-mcp", "stats", *(["--store", public_url(store)] if store else [])])
 
 
 @contextmanager

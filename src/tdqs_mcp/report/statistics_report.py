@@ -1,5 +1,6 @@
 """The statistics of a store, one server's place in it, and what a query finds, for people."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from tdqs_mcp.report.blocks import (
@@ -34,8 +35,8 @@ from tdqs_mcp.results.statistics import (
 from tdqs_mcp.results.verdicts import Tier
 
 
-def statistics_blocks(statistics: Statistics) -> list[Block]:
-    """The tables of TDQS's "in practice" and the paper's Table 2, over a store."""
+def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
+    """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
     tools, servers = statistics.current, statistics.server_scores
     tool_share, server_share = statistics.scored_tools, statistics.scored_servers
     scored = (
@@ -62,24 +63,26 @@ def statistics_blocks(statistics: Statistics) -> list[Block]:
             *_sizes(statistics.sizes, statistics.size_correlation),
             *_groups(statistics.groups),
         ]
-    return [*blocks, *_ungraded(statistics.ungraded), *_next(tools)]
+    return [*blocks, *_ungraded(statistics.ungraded), *_next(tools, command)]
 
 
-def standing_blocks(standing: Standing) -> list[Block]:
-    """One server's numbers, and how many others score lower."""
+def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
+    """One server's numbers, and how many others score lower; `command` asks the store."""
     parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
     known = standing.percentiles
     place = percentile_words(known, "other servers") if known else "no comparison: it has no overall score, or no peer"
+    score = (Code("tdqs-mcp score"), f" {shlex.quote(standing.source or '')} says what to fix first")
+    more = score if standing.source else (Code(command), " shows the whole store")
     return [
         Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {_method(standing.method)}"),
         Line(("overall ", number(standing.overall), *parts)),
         Line(place),
-        Line(("Next: ", Code("tdqs-mcp score LOCATOR"), " says what to fix first"), "dim"),
+        Line(("Next: ", *more), "dim"),
     ]
 
 
-def search_blocks(found: ToolSearch) -> list[Block]:
-    """The matches with their scores."""
+def search_blocks(found: ToolSearch, *, command: str) -> list[Block]:
+    """The matches with their scores; `command` asks the store."""
     tools = [each.tool for each in found.matches]
     if not tools:
         return [Line(f"no tool of the store has a word of {found.query!r}; try others")]
@@ -87,10 +90,11 @@ def search_blocks(found: ToolSearch) -> list[Block]:
     rows: list[tuple[Words, ...]] = [
         (each.tool, each.server, number(each.tdqs), *((each.ungraded or "",) if reasons else ())) for each in tools
     ]
+    server = (Code(f"{command} --server"), f" {shlex.quote(tools[0].server)}")
     return [
         Title(f"{found.query!r} · {_method(found.method)}"),
         Table(columns(*heads, *(("ungraded",) if reasons else ()), left=2), rows),
-        Line(("Next: ", Code("tdqs-mcp stats --server NAME"), " shows where a server stands"), "dim"),
+        Line(("Next: ", *server, " shows where this server stands"), "dim"),
     ]
 
 
@@ -212,20 +216,17 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         for each in ungraded.held_scores
     ]
     more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(held) else []
-    accept = (
-        [Line(("Read a held definition, then ", Code("tdqs-mcp score LOCATOR --accept TOOL")), "dim")] if held else []
-    )
-    return [Heading(head), Items([*reasons, *held, *more]), *accept]
+    accept = ("Read a held definition. ", Code("[[accept]]"), " in tdqs.toml makes the next sweep count its score")
+    return [Heading(head), Items([*reasons, *held, *more]), *([Line(accept, "dim")] if held else [])]
 
 
 def _held(held: HeldScore) -> str:
     return f"{score_words(held.score)}, estimate {score_words(held.estimate)}"
 
 
-def _next(tools: ToolStatistics) -> list[Block]:
+def _next(tools: ToolStatistics, command: str) -> list[Block]:
     if not tools.tdqs.count:
-        return [Line(("Next: ", Code("tdqs-mcp sweep REGISTRY.jsonl"), " scores what has no score"), "dim")]
+        return [Line("Next: sweep again; what has no score is asked about again", "dim")]
     weakest = max(tools.dimensions, key=lambda key: tools.dimensions[key].smells.count)
     explain = (Code(f"tdqs-mcp explain {weakest}"), " is about the dimension with most smells; ")
-    place = (Code("tdqs-mcp stats --server NAME"), " shows where a server stands")
-    return [Line(("Next: ", *explain, *place), "dim")]
+    return [Line(("Next: ", *explain, Code(f"{command} --format jsonl"), " lists every tool"), "dim")]

@@ -217,6 +217,9 @@ class Standing(Document):
     """One server among all others of the store that have an overall score by the same method."""
 
     server: Name
+    source: str | None
+    """The locator where it was captured, without credentials."""
+
     method: MethodStamp
     tool_count: int
     overall: Annotated[Tenths | None, Key("overallScore")]
@@ -241,6 +244,9 @@ class StoredTool:
     smells: tuple[str, ...]
     flags: tuple[Flag, ...]
     ungraded: str | None
+    overall: Annotated[Tenths | None, Key("overallScore")]
+    """Of its server."""
+
     judge: JudgeStamp
     spec_version: str
     definition_bytes: int | None

@@ -1,7 +1,9 @@
 """Opens a store in SQLite or PostgreSQL with the tables of this version, and runs whole transactions in it."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,29 +29,8 @@ RECOVERY = 120.0
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
-_PASSING = ("SQLITE_BUSY", "08", "40001", "40P01", "55P03", "57P")
-"""Errors that a repetition heals: of locks and, in PostgreSQL, of connections, serialization, deadlocks, shutdowns."""
-
 _LOCK = 8_317_204
 """The advisory lock under which PostgreSQL's tables are made."""
-
-_ADVICE = {
-    "SQLITE_BUSY": "another process holds it: end that one, or try again",
-    "SQLITE_CANTOPEN": "make the folder and the file writable, or set TDQS_STORE to another file",
-    "SQLITE_CORRUPT": "the file is damaged: move it away, and the next sweep makes a new one",
-    "SQLITE_FULL": "make room on its disk",
-    "SQLITE_IOERR": "check its disk for room and errors",
-    "SQLITE_NOTADB": "the file is no SQLite database: name another",
-    "SQLITE_READONLY": "make the folder and the file writable, or set TDQS_STORE to another file",
-    "08": "start the database, or correct the URL",
-    "25006": "the database is read-only: name one that can be written",
-    "28": "correct user and password",
-    "3D000": "create the database: createdb NAME",
-    "42501": "grant the user the right to create and write tables",
-    "53100": "make room on the database's disk",
-    "53300": "the database has too few connections: raise max_connections or use fewer workers",
-}
-"""What to change, by the start of SQLite's error name or of PostgreSQL's SQLSTATE."""
 
 
 def default_url(environ: Mapping[str, str]) -> str:
@@ -75,6 +56,14 @@ def read_url(named: str) -> URL:
     if backend == "sqlite" and url.database in (None, "", ":memory:"):
         raise InputError("the store needs a file: give sqlite:///FILE, or the file alone")
     return url.set(drivername=_DRIVERS[backend])
+
+
+def public_url(named: str | URL) -> str:
+    """The store's file, or its URL without driver and password. Raises InputError."""
+    url = read_url(named) if isinstance(named, str) else named
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
 
 
 def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
@@ -154,7 +143,7 @@ def _is_passing(error: BaseException) -> bool:
     """Whether the same transaction may succeed a little later."""
     if not isinstance(error, DBAPIError):
         return False
-    return error.connection_invalidated or _code(error).startswith(_PASSING)
+    return error.connection_invalidated or _code(error).startswith(tuple(_errors()["passing"]))
 
 
 def _code(error: DBAPIError) -> str:
@@ -165,12 +154,17 @@ def _code(error: DBAPIError) -> str:
     return str(getattr(error.orig, "sqlstate", None) or ("08" if is_unreached else ""))
 
 
+@cache
+def _errors() -> Mapping[str, Any]:
+    """Which errors pass by themselves, and what to do about others, by the start of a code."""
+    return tomllib.loads(files("tdqs_mcp.store").joinpath("database_errors.toml").read_text(encoding="utf-8"))
+
+
 def explained(url: URL, error: DBAPIError) -> InputError:
     """What a person can do about a failure of the database; the URL is named without its password."""
     code, reason = _code(error), " ".join(str(error.orig).split())
-    advice = next((advice for start, advice in _ADVICE.items() if code.startswith(start)), "")
-    place = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
-    return InputError(f"the store {place!r} cannot be used ({reason})" + (f"; {advice}" if advice else ""))
+    advice = next((advice for start, advice in _errors()["advice"].items() if code.startswith(start)), "")
+    return InputError(f"the store {public_url(url)!r} cannot be used ({reason})" + (f"; {advice}" if advice else ""))
 
 
 def _engine(url: URL) -> Engine:

@@ -126,7 +126,9 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
     )
     of_method = SERVER_SCORES.c.method == method.key
     row = connection.execute(
-        select(SERVER_SCORES, CAPTURES.c.tool_count).select_from(table).where(of_method, SERVERS.c.server == server)
+        select(SERVER_SCORES, CAPTURES.c.tool_count, SERVERS.c.source)
+        .select_from(table)
+        .where(of_method, SERVERS.c.server == server)
     ).first()
     if row is None:
         named = SERVERS.c.server.icontains(server, autoescape=True)
@@ -137,6 +139,7 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
     return Standing(
         server=server,
+        source=row.source,
         method=method,
         tool_count=row.tool_count,
         overall=row.overall,
@@ -187,20 +190,19 @@ def _scores(method: str) -> Select[Any]:
 
 def _earlier(method: str) -> Select[Any]:
     """The scores of definitions that a server has no longer, each once a server."""
-    kept = exists().where(
-        CAPTURED_TOOLS.c.capture == SERVERS.c.capture, CAPTURED_TOOLS.c.input_hash == TOOL_SCORES.c.input_hash
-    )
     versions = (
-        select(SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.input_hash, *_SCORES)
+        select(SERVERS.c.capture, SERVERS.c.is_official, TOOL_SCORES.c.input_hash, *_SCORES)
         .select_from(SERVERS)
         .join(CAPTURES, and_(CAPTURES.c.server == SERVERS.c.server, CAPTURES.c.capture != SERVERS.c.capture))
         .join(TOOL_SCORES, and_(TOOL_SCORES.c.capture == CAPTURES.c.capture, TOOL_SCORES.c.method == method))
-        .where(~kept)
         .distinct()
         .subquery()
     )
-    grouped = [each for each in versions.c if each.name not in ("server", "input_hash")]
-    return select(*grouped, func.count().label("tools")).group_by(*grouped)
+    kept = exists().where(
+        CAPTURED_TOOLS.c.capture == versions.c.capture, CAPTURED_TOOLS.c.input_hash == versions.c.input_hash
+    )
+    grouped = [each for each in versions.c if each.name not in ("capture", "input_hash")]
+    return select(*grouped, func.count().label("tools")).where(~kept).group_by(*grouped)
 
 
 def _server_scores(method: str) -> Select[Any]:
@@ -317,7 +319,7 @@ def _sizes(connection: Connection, method: str, by_tdqs: Counter[int]) -> tuple[
     score_ranks = dict(zip(sorted(by_tdqs), _ranks(by_tdqs[each] for each in sorted(by_tdqs)), strict=True))
     ranges: list[Counter[int]] = [Counter() for _ in SIZES]
     covariance = size_squares = before = 0
-    with connection.execution_options(yield_per=1000).execute(query) as rows:
+    with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
         for size, group in _by_first(rows):
             count = sum(group.values())
             rank = 2 * before + count - total

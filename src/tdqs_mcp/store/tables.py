@@ -26,7 +26,7 @@ SERVERS = Table(
     "servers",
     METADATA,
     Column("server", String, primary_key=True, comment="the record's id, else the server's name"),
-    Column("capture", String(32), ForeignKey("captures.capture"), comment="the newest capture"),
+    Column("capture", String(32), ForeignKey("captures.capture"), index=True, comment="the newest capture"),
     Column("is_official", Boolean, comment="as the registry says; null where it says nothing"),
     Column("source", String, comment="where it was captured, without credentials"),
 )

@@ -155,6 +155,7 @@ def _tools(method: str, table: FromClause) -> Select[Any]:
             TOOL_SCORES.c.flags,
             *(TOOL_SCORES.c[key] for key in DIMENSIONS),
             UNGRADED.c.reason,
+            SERVER_SCORES.c.overall,
             DEFINITIONS.c.definition_bytes,
         )
         .select_from(table)
@@ -177,6 +178,7 @@ def _tool(row: Any, method: MethodStamp) -> StoredTool:  # noqa: ANN401  # a row
         smells=tuple(key for key, score in (scores or {}).items() if score < SMELL_BELOW),
         flags=tuple(flag for flag, bit in FLAGS.items() if (row.flags or 0) & bit),
         ungraded=None if row.tdqs is not None else row.reason,
+        overall=row.overall,
         judge=method.judge,
         spec_version=method.spec_version,
         definition_bytes=row.definition_bytes,

@@ -70,6 +70,7 @@ def _create_captures() -> None:
         sa.Column("is_official", sa.Boolean()),
         sa.Column("source", sa.String()),
     )
+    op.create_index("ix_servers_capture", "servers", ["capture"])
     op.create_table(
         "definitions",
         sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True),
