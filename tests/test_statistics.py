@@ -21,7 +21,7 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.store.captures import start_run
 from tdqs_mcp.store.captures import write as store_captures
-from tdqs_mcp.store.database import open_store
+from tdqs_mcp.store.database import open_store, public_url
 from tdqs_mcp.store.statistics import statistics
 from tdqs_mcp.sync import score
 
@@ -269,7 +269,7 @@ def test_a_server_is_compared_with_the_others_of_its_store(stats):
 @pytest.mark.parametrize("source", [None, "stdio:npx -y loans --root '/my files'"])
 def test_what_to_do_next_can_be_copied(stats, store_url, source):
     swept = [[scored_capture("my server", {"tools": [tool("list_loans", GOOD)], "source": source})]]
-    again = f"tdqs-mcp stats --store {shlex.quote(store_url)}"
+    again = f"tdqs-mcp stats --store {shlex.quote(public_url(store_url))}"
     assert f"{again} --format jsonl" in unwrapped(stats(swept=swept))
     assert f"{again} --server 'my server'" in unwrapped(stats("--query", "loans"))
     wanted = again if source is None else "tdqs-mcp score 'stdio:npx -y loans"
