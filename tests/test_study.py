@@ -1,7 +1,10 @@
 """Studies: variants over outcomes, by hand-checked and published figures, and tasks for traces against an endpoint."""
 
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,7 +12,11 @@ from loopback import Chat, rubric_of, user
 from schemas import VALIDATORS
 
 from tdqs_mcp.app import studying
+from tdqs_mcp.sources.input_files import read_material
 from tdqs_mcp.sources.study_files import read_outcomes
+
+SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
+FRAIL = Path(__file__).parent / "frail_server.py"
 
 HEAD = "task,model,domain,variant,success,evaluators_passed,evaluators_total,steps\n"
 
@@ -369,3 +376,98 @@ def test_a_model_must_be_named(command, write):
     run = command("study", "--tasks", write("shop.json", [forecast()]))
     assert run.returncode == 2
     assert b"--judge openai:MODEL" in run.stderr
+
+
+# Tasks that are run
+
+
+def task(tool, kind="edge", **arguments):
+    return {"tool": tool, "kind": kind, "task": f"Call {tool}.", "arguments": arguments, "expects": "An answer."}
+
+
+@pytest.fixture
+def run(tdqs_mcp, write, tmp_path):
+    """Runs tasks at the frail server: how it ended, and the log of calls."""
+
+    def call(*tasks, options=()):
+        log = tmp_path / "calls.jsonl"
+        file = write("tasks.jsonl", "".join(f"{json.dumps(each)}\n" for each in tasks))
+        server = f"stdio:{sys.executable} {FRAIL} {tmp_path}"
+        done = tdqs_mcp("study", file, "--tasks", server, "--run", log, "--timeout", "3", *options)
+        return done, [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else None
+
+    return call
+
+
+@pytest.mark.process
+def test_a_server_that_dies_or_hangs_leaves_the_other_calls_and_no_process(run, tmp_path):
+    done, log = run(*(task(each, text="hunter2") for each in ("read", "die", "read", "hang", "read")))
+    assert done.returncode == 2
+    assert [each["outcome"] for each in log] == ["success", "lost", "success", "cancelled", "success"]
+    assert {each["variant"] for each in log} == {"original"}
+    assert "hunter2" not in json.dumps(log)
+    assert b"5 calls: 3 success, 1 lost, 1 cancelled" in done.stderr
+    assert b"exited with code 3" in done.stderr
+    processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in processes
+
+
+@pytest.mark.process
+def test_only_what_is_declared_read_only_is_called_without_consent(run):
+    done, log = run(task("read", text="a"), task("act", text="b"))
+    assert [each["tool"] for each in log] == ["read"]
+    assert done.returncode == 0
+    assert b"2 calls to stdio:" in done.stderr
+    assert b"left out: 1 call of tools not declared readOnlyHint: true (act)" in done.stderr
+    done, log = run(task("act", text="b"), options=["--yes"])
+    assert [each["tool"] for each in log] == ["read", "act"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("tasks", "reason"),
+    [
+        ([task("act", text="a")], b"give --yes"),
+        ([task("read", text="a"), task("reed", text="a")], b"line 2 of"),
+        ([task("read", "works")], b"a task that works break the input schema"),
+        ([task("read", "sometimes")], b"kind:"),
+        ([task("read") | {"arguments": []}], b"arguments must be an object"),
+        ([], b"has no tasks"),
+    ],
+)
+def test_nothing_is_called_without_consent_or_when_a_task_cannot_be_used(run, tasks, reason):
+    done, log = run(*tasks)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert log is None
+
+
+@pytest.mark.parametrize("arguments", [("--run", "x"), ("--tasks", "x.json", "--yes")])
+def test_tasks_are_run_only_where_there_are_some(command, arguments):
+    assert b"Usage:" in command("study", *arguments).stderr
+
+
+@pytest.mark.process
+def test_tasks_are_run_as_soon_as_they_are_written(writer, tdqs_mcp, tmp_path):
+    told = {"text": "a"}
+    given = [each | {"arguments": json.dumps(told)} for each in (WORKS, FAILS, EDGE)]
+    writer.answer = lambda body: json.dumps({"tasks": given})
+    model = ("--judge", "openai:m", "--base-url", writer.base_url, "--format", "json")
+    log = tmp_path / "calls.jsonl"
+    tdqs_mcp("study", "--tasks", f"stdio:{sys.executable} {FRAIL}", *model, "--run", log, "--timeout", "2")
+    tools = [json.loads(line)["tool"] for line in log.read_text().splitlines()]
+    assert tools == [name for name in ("read", "die", "hang") for _ in range(3)]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+def test_the_calls_of_a_real_server_are_material_and_outcomes(tdqs_mcp, write, tmp_path):
+    log = tmp_path / "calls.jsonl"
+    script = f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+    tasks = [task("echo", "works", message="hunter2"), task("echo", "fails"), task("get-sum", "works", a=1, b=2)]
+    file = write("tasks.jsonl", "".join(f"{json.dumps(each)}\n" for each in tasks))
+    done = tdqs_mcp("study", file, "--tasks", f"stdio:node {script} stdio", "--run", log, "--yes")
+    assert done.returncode == 0
+    assert [trace.outcome for trace in read_material(log).traces] == ["success", "error", "success"]
+    assert [run.success for run in read_outcomes(log)] == [True, False, True]
+    assert "hunter2" not in log.read_text()

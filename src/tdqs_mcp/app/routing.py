@@ -1,9 +1,9 @@
-"""Serving the tools of a live server with other descriptions."""
+"""Serving the tools of a live server with other descriptions, and making the calls of tasks."""
 
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -11,10 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from tdqs_mcp.errors import InputError
+import anyio
+from mcp import Client, MCPError
+from mcp.shared.memory import MessageStream, create_client_server_memory_streams
+from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.improvements import Component
+from tdqs_mcp.results.studies import ToolTask
 from tdqs_mcp.router.call_log import CallLog
-from tdqs_mcp.router.frames import Peer, Server
+from tdqs_mcp.router.frames import Messages, Peer, Server
 from tdqs_mcp.router.relay import Relay, relay_frames
 from tdqs_mcp.router.variants import Variants, Wordings, read_components, read_variants
 from tdqs_mcp.sources import clients
@@ -24,6 +32,9 @@ from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_loca
 
 if TYPE_CHECKING:
     from tdqs_mcp.app.registry_queries import CaptureHistory
+
+LOG_SECONDS = 0.2
+"""How long a cancellation may take to the log of calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +82,7 @@ def make_router(
             tell(problem)
         parsed, options = found.locator, found.fill(options)
     if not isinstance(parsed, Stdio | Url):
-        raise InputError("route needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
+        raise InputError("this needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
     return Router(locator=parsed, name=name, options=options, wordings=wordings, log=log, log_call=log_call)
 
 
@@ -152,3 +163,69 @@ def _stamped(write: Callable[[Mapping[str, Any]], None], session: str) -> Callab
     return lambda line: write(
         {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": session, **line}
     )
+
+
+async def call_tasks(
+    locator: str,
+    options: LiveOptions,
+    tasks: Sequence[ToolTask],
+    *,
+    catalog: Catalog,
+    log_call: Callable[[Mapping[str, Any]], None],
+    tell: Callable[[str], None],
+) -> list[str]:
+    """Makes the calls of tasks through a router, in order, and gives their outcomes as its log has them.
+
+    What gets no answer within the time limit is cancelled, and the server is connected anew. A call has no outcome if
+    the server asks its client something first, or cannot be reached again; `tell` gets why. Raises InputError.
+    """
+    own = Variants(named={}, serve={})
+    wordings = Wordings(lambda _: own, tell=tell)
+    outcomes: list[str] = []
+
+    def note(line: Mapping[str, Any]) -> None:
+        outcomes.append(line["outcome"])
+        log_call(line)
+
+    router = make_router(locator, options, wordings=wordings, log=lambda _: None, log_call=note, tell=tell)
+    mode = "legacy" if catalog.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else "auto"
+    left, is_reached = list(tasks), True
+    while left and is_reached:
+        before, is_reached = len(outcomes), False
+        async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as serving:
+            serving.start_soon(_serve, router, theirs, tell)
+            client = Client(nullcontext(ours), mode=mode, cache=None, read_timeout_seconds=options.timeout)
+            with suppress(Exception):  # groups of whatever the SDK raises when the server has gone; `_serve` tells why
+                async with client:
+                    await _list_tools(client, options.max_pages)
+                    is_reached = True
+                    for done, task in enumerate(left, start=before + 1):
+                        parameters = CallToolRequestParams(name=task.tool, arguments=task.arguments)
+                        with suppress(MCPError, ValueError):
+                            await client.session.send_request(CallToolRequest(params=parameters), CallToolResult)
+                        if len(outcomes) < done or outcomes[-1] not in set(CallOutcome):
+                            await anyio.sleep(LOG_SECONDS)
+                            break
+            await ours[1].aclose()
+        del left[: max(len(outcomes) - before, 1)]
+    return outcomes
+
+
+async def _serve(router: Router, streams: MessageStream, tell: Callable[[str], None]) -> None:
+    """Serves a client of this process; when the server has gone, the client sees the end."""
+    read, write = streams
+    async with read, write:
+        try:
+            await router.serve(Messages(read, write, note=lambda _: None))
+        except CaptureError as error:
+            tell(str(error))
+
+
+async def _list_tools(client: Client, max_pages: int) -> None:
+    """Has the router see the definitions; one that the SDK refuses ends the listing."""
+    cursor: str | None = None
+    with suppress(ValueError):
+        for _ in range(max_pages):
+            cursor = (await client.list_tools(cursor=cursor)).next_cursor
+            if not cursor:
+                return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.app.improving import UNSHOWN, rewrite, select, with_rewrites
 from tdqs_mcp.app.judging import score_measured
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Model
@@ -16,7 +16,8 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
 from tdqs_mcp.rules import registry
-from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_outcomes
+from tdqs_mcp.sources.files import read_text
+from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
 from tdqs_mcp.study.estimates import require_statistics
 from tdqs_mcp.study.outcomes import compare_variants
 from tdqs_mcp.study.predictions import TWICE, Observation, ToolKey, ToolValues, predict
@@ -128,3 +129,19 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
         tasks=tuple(task for _, outcome in outcomes if not isinstance(outcome, Failure) for task in outcome),
         without=tuple(TasklessTool(tool=name, reason=reason) for name, reason in failed.items()),
     )
+
+
+def read_tasks(catalog: Catalog, *, path: Path) -> TaskSet:
+    """The tasks that a model wrote earlier for the tools of a catalog. Raises InputError for the first unusable one."""
+    from tdqs_mcp.study import trace_tasks  # noqa: PLC0415  # validation, which the statistics go without
+
+    tools = {tool.name: tool for tool in catalog.tools}
+    tasks = []
+    for place, row in read_json_rows(read_text(path), path):
+        try:
+            tasks.append(trace_tasks.read_task(row, tools))
+        except ContractError as error:
+            raise InputError(f"{place} of {str(path)!r} is no task for {catalog.server!r}: {error}") from error
+    if not tasks:
+        raise InputError(f"{str(path)!r} has no tasks; write them with --tasks LOCATOR --format jsonl")
+    return TaskSet(server=catalog.server, model=str(path), tasks=tuple(tasks), without=())

@@ -1,6 +1,5 @@
 """`score --installed`: whether it may start what a project's files name, the report, and its exit code."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,10 +10,9 @@ import click
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import fail
 from tdqs_mcp.cli.judge_options import tell_usage
-from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
+from tdqs_mcp.cli.runner import Page, agrees, end, note_incomplete, views, waiting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
-from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.score_report import missed_words
 from tdqs_mcp.results.installed import InstalledReport, Standing
 from tdqs_mcp.results.verdicts import Tier
@@ -53,7 +51,8 @@ class Installed:
                 "--header, --env and --cwd belong to one server; its client's configuration has its own"
             )
         agreed = {each.id for each in installed.servers().servers if each.is_project and not each.is_disabled}
-        may_start = bool(agreed) and (self.has_consent or _ask(sorted(agreed)))
+        question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
+        may_start = bool(agreed) and (self.has_consent or agrees(question))
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
             report = blocking(installed.score_installed)(
                 consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
@@ -64,14 +63,6 @@ class Installed:
         tell_usage(options["judge"])
         page.show([report], views("installed_report:installed_blocks"))
         _end(report, fail_under)
-
-
-def _ask(names: Sequence[str]) -> bool:
-    """Asks on a terminal; nobody agrees elsewhere."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    named = printable(", ".join(names))
-    return click.confirm(f"Files of this folder, not yours, name these servers: {named}. Start them?", err=True)
 
 
 def _end(report: InstalledReport, fail_under: str | None) -> None:

@@ -172,9 +172,14 @@ def report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
     meters: list[tuple[object, str, bool]] = context.meta.setdefault(_METERS, [])
     meters.append((meter, by, is_kept))
     context.meta[ON_INTERRUPT] = partial(_used_by, meters)
+    interrupt_on_sigterm()
+
+
+def interrupt_on_sigterm() -> None:
+    """Makes SIGTERM end the running command as SIGINT does, which ends what it has started."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        context.call_on_close(lambda: signal.signal(signal.SIGTERM, before))
+        click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
 
 
 def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:

@@ -125,6 +125,11 @@ def warn(message: str) -> None:
     click.echo(f"warning: {printable(message)}", err=True)
 
 
+def agrees(question: str) -> bool:
+    """Asks on a terminal; nobody agrees elsewhere."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(printable(question), err=True)
+
+
 def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
     from rich.console import Console  # noqa: PLC0415  # JSON and Markdown go without
 

@@ -242,7 +242,7 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
         Table(columns("tool", "kind", "task", left=3), rows, shown=SHOWN),
         Items([(f"{each.tool}: {each.reason}", "yellow") for each in tasks.without]),
         Line(
-            ("Next: read them, then save them with ", Code("--format jsonl --output tasks.jsonl"))
+            ("Next: read them, then add ", Code("--format jsonl -o tasks.jsonl"), " or ", Code("--run LOG"))
             if tasks.tasks
             else "No tasks. Next: see that the model answers, or name a stronger one"
         ),

@@ -261,5 +261,7 @@ class TaskSet(Document):
 
     server: Name
     model: str
+    """Who wrote them; for tasks that were written earlier, their file."""
+
     tasks: tuple[ToolTask, ...]
     without: tuple[TasklessTool, ...]

@@ -102,10 +102,11 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.suffix == ".parquet":
         return _parquet_rows(path)
     text = read_text(path)
-    return _json_rows(text, path) if text.lstrip()[:1] in ("{", "[") else _csv_rows(text, path)
+    return read_json_rows(text, path) if text.lstrip()[:1] in ("{", "[") else _csv_rows(text, path)
 
 
-def _json_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def read_json_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each object of JSON Lines with its place; of a router's log, its calls. Raises InputError."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue

@@ -2,9 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -81,6 +81,17 @@ def _read_tasks(answer: str, *, tool: Tool) -> list[ToolTask]:
     if len({" ".join(each.task.split()).lower() for each in given}) < len(given):
         raise ContractError("tasks: two of them are the same request")
     return [_read_task(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
+
+
+def read_task(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> ToolTask:
+    """A task that was written earlier, for one of these tools. Raises ContractError."""
+    name, arguments = row.get("tool"), row.get("arguments")
+    if not isinstance(name, str) or name not in tools:
+        raise ContractError(f"the server has no tool {name!r}")
+    if not isinstance(arguments, dict):
+        raise ContractError("arguments must be an object")
+    given = read_stage(_Task, json.dumps({**row, "arguments": json.dumps(arguments)}))
+    return _read_task(given, tools[name], "arguments")
 
 
 def _refuse_reference(uri: str) -> NoReturn:
