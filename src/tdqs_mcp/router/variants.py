@@ -39,6 +39,9 @@ SHAPE = (
 
 KEYS = ("variants", "store", "server", "serve", "clients")
 
+FRESH_SECONDS = 0.5
+"""For how long the variants are not read again."""
+
 Wording = Mapping[str, str]
 """The texts of one tool by JSON pointer."""
 
@@ -244,6 +247,7 @@ class Wordings:
         self._reading = anyio.Lock()
         self._missing: frozenset[str] = frozenset()
         self._problem = ""
+        self._fresh_until = 0.0
         self._take(load(None))
         self.server: str | None = None
         """What the server calls itself, once it has said so."""
@@ -251,9 +255,12 @@ class Wordings:
     async def refresh(self, server: str | None = None) -> None:
         """Reads what has changed, in a thread: a database may take its time.
 
-        Where it has become unreadable, the variants stay as they were.
+        Where it has become unreadable, the variants stay as they were. Many connections ask; one reads for all.
         """
         async with self._reading:
+            if server is None and anyio.current_time() < self._fresh_until:
+                return
+            self._fresh_until = anyio.current_time() + FRESH_SECONDS
             self.server = self.server or server
             try:
                 found = await anyio.to_thread.run_sync(self._load, self.server, abandon_on_cancel=True)
