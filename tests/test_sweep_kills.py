@@ -1,4 +1,4 @@
-"""Sweeps as processes: killed workers and sweeps, a lost scheduler, a database that restarts, two at once, Ctrl-C."""
+"""Sweeps as processes: live servers, a jury, --watch; kills, a lost scheduler, a database that restarts, Ctrl-C."""
 
 import json
 import os
@@ -14,12 +14,14 @@ import psutil
 import pytest
 import registry
 from definitions import tool
+from loopback import USUAL, rubric_of
 from scored import stored_scores
 
 from tdqs_mcp.store.database import open_store
 
 pytestmark = pytest.mark.process
 
+SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 TOOLS = 4_000
 PATIENCE = 100
 WORDS = "loan card fee account branch member statement transfer limit holder region rate report".split()
@@ -59,8 +61,8 @@ def start(records):
     """Starts a sweep; whatever is left of it in the end is killed."""
     running = []
 
-    def start(store, *options):
-        command = [sys.executable, "-m", "tdqs_mcp", "sweep", str(records), "--store", str(store), *options]
+    def start(store, *options, source=records):
+        command = [sys.executable, "-m", "tdqs_mcp", "sweep", str(source), "--store", str(store), *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         running.append(process)
         return process
@@ -219,3 +221,49 @@ def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_n
     assert said == f"error: there is no Dask scheduler at {address!r}: start dask scheduler there\n"
     finish(start(store))
     assert exported(store) == undisturbed[0]
+
+
+def test_a_sweep_with_watch_goes_on_until_it_is_interrupted(start, write, tmp_path):
+    def put(*servers):
+        records = [json.dumps({"id": server, "tools": [tool("get_loan")]}) for server in servers]
+        write("next", "\n".join(records)).replace(registry)
+
+    registry, store = tmp_path / "registry.jsonl", tmp_path / "store.sqlite"
+    put("one")
+    process = start(store, "--watch", "0.001", source=registry)
+    wait_until(lambda: store.exists() and len(exported(store)) == 1, "the first server is stored")
+    registry.unlink()
+    assert b"cannot be read" in process.stderr.readline()
+    put("one", "two")
+    wait_until(lambda: len(exported(store)) == 2, "the second one is stored")
+    process.send_signal(signal.SIGINT)
+    finish(process, code=130)
+
+
+def swept(tdqs_mcp, *arguments, **options):
+    done = tdqs_mcp("sweep", *arguments, "--format", "json", **options)
+    assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+def test_live_servers_are_captured_and_one_that_cannot_be_is_a_problem(tdqs_mcp, tmp_path):
+    live, store = f"stdio:{SERVERS}/mcp-server-time/bin/mcp-server-time", tmp_path / "store.sqlite"
+    found = swept(tdqs_mcp, live, "stdio:false", "--store", store)
+    assert (found["scored"], found["tools"], found["problemCount"]) == (1, 2, 1)
+    assert found["problems"][0].startswith("'stdio:false': ")
+    again = swept(tdqs_mcp, live, "--store", store)
+    assert (again["unchanged"], again["scored"]) == (1, 0), "what a server says twice is the same record"
+
+
+def test_a_jury_judges_a_registry_once(tdqs_mcp, loopback, write, tmp_path):
+    loopback.answer = lambda body: USUAL[rubric_of(body)]
+    write("tdqs.toml", '[judges.mini]\nmodel = "a"\n[judges.qwen]\nmodel = "b"\n')
+    write("registry.jsonl", json.dumps({"id": "one", "tools": [tool("get_loan", "Returns one loan by its number.")]}))
+    options = {"cwd": tmp_path, "env": {**os.environ, "TDQS_BASE_URL": loopback.base_url, "TDQS_CACHE": "off"}}
+    arguments = ("registry.jsonl", "--store", "store.sqlite", "--judge", "jury:mini,qwen")
+    found = swept(tdqs_mcp, *arguments, **options)
+    assert (found["judge"]["id"], found["judge"]["model"]) == ("jury", "a, b")
+    assert (found["scored"], found["ungraded"], found["requests"]) == (1, 0, 4), "a tool and a tool set, by two jurors"
+    again = swept(tdqs_mcp, *arguments, **options)
+    assert (again["unchanged"], again["requests"]) == (1, 0)

@@ -35,7 +35,7 @@ from tdqs_mcp.store.scored_captures import Method
 from tdqs_mcp.store.statistics import statistics
 from tdqs_mcp.sweep.plan import Entry, Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
-from tdqs_mcp.sweep.run import Cluster, check_extra, run_shards
+from tdqs_mcp.sweep.run import Cluster, check_start, run_shards
 from tdqs_mcp.sweep.scoring import Judges, score_shard
 from tdqs_mcp.sweep.shares import Share, Shares
 
@@ -85,7 +85,7 @@ def sweep_registry(
 
     Raises InputError where nothing can be read, or the store or the cluster cannot be used.
     """
-    check_extra()
+    check_start()
     started, url, settings = time.monotonic(), _absolute(read_url(request.store)), request.settings
     cluster = Cluster(address=request.cluster)
     if not cluster.is_local and url.get_backend_name() == "sqlite":

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 from itertools import chain
 from logging import CRITICAL, getLogger
-from multiprocessing import resource_tracker
+from multiprocessing import current_process, resource_tracker
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -69,8 +69,16 @@ class Cluster:
             return False
 
 
-def check_extra() -> None:
-    """Raises InputError that names what to install."""
+UNGUARDED = 'a sweep\'s processes import the script: put what it does below `if __name__ == "__main__":`'
+
+
+def check_start() -> None:
+    """Raises InputError that names what to install.
+
+    In a process of a sweep whose script calls it again while it is imported, ends that process with the reason.
+    """
+    if getattr(current_process(), "_inheriting", False):
+        raise SystemExit(f"error: {UNGUARDED}")
     if not (find_spec("distributed") and find_spec("pyarrow")):
         raise InputError("a sweep needs packages more: pip install 'tdqs-mcp[sweep]'")
 
