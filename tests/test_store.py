@@ -2,11 +2,14 @@
 
 import json
 import random
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -14,6 +17,7 @@ from alembic.script import ScriptDirectory
 from definitions import tool
 from scored import METHOD, scored_capture, stored_scores
 from sqlalchemy import column, event, func, inspect, select, table, text
+from sqlalchemy.exc import OperationalError
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
@@ -27,7 +31,7 @@ from tdqs_mcp.store.captures import (
     start_run,
     write,
 )
-from tdqs_mcp.store.database import VERSION, VERSION_TABLE, default_url, open_store, transact
+from tdqs_mcp.store.database import VERSION, VERSION_TABLE, default_url, explained, open_store, read_url, transact
 from tdqs_mcp.store.judgements import Judgements
 from tdqs_mcp.store.scored_captures import FLAGS
 from tdqs_mcp.store.tables import DEFINITIONS, METADATA, RUNS, SERVERS
@@ -403,6 +407,24 @@ def test_a_store_that_cannot_be_opened_says_why_without_its_password(tmp_path, n
     assert "hunter2" not in str(raised.value)
 
 
+def test_a_wrong_password_is_no_server_that_may_come_up():
+    failed = psycopg.OperationalError('connection failed: FATAL:  password authentication failed for user "u"')
+    url = read_url("postgresql://u:hunter2@h/d?sslmode=require&password=hunter2")
+    said = str(explained(url, OperationalError(None, None, failed)))
+    assert said.startswith("the store 'postgresql://u@h/d?sslmode=require' cannot be used (")
+    assert said.endswith("; correct user and password, which PGPASSWORD or ~/.pgpass gives")
+
+
+def test_the_file_of_another_program_is_left_alone(tmp_path):
+    path = tmp_path / "browser.sqlite"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE servers (name TEXT)")
+    with pytest.raises(InputError, match=r"browser\.sqlite' is the file of another program: name another"):
+        open_store(str(path))
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("servers",)]
+
+
 def test_a_missing_driver_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[postgres\]'"):
@@ -427,7 +449,7 @@ def test_a_migration_that_fails_leaves_nothing(store_url):
         METADATA.drop_all(connection, [each for each in METADATA.sorted_tables if each.name != "answers"])
         connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
     names = inspect(before).get_table_names()
-    with pytest.raises(InputError, match="already exists"):
+    with pytest.raises(InputError, match=r"already exists|file of another program"):
         open_store(store_url)
     assert inspect(before).get_table_names() == names
     before.dispose()

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
-from time import process_time
+from time import monotonic, process_time
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -18,6 +20,7 @@ from test_anthropic_judge import KEY, Fake
 from tdqs_mcp.app import sweeping
 from tdqs_mcp.app.judging import score_offline
 from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.cli import registry_commands
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.judge import Usage
@@ -170,6 +173,22 @@ def test_changed_servers_are_listed_by_how_much_their_scores_changed_and_new_one
     assert "org/loans" in text
     assert "1 unchanged · 1 scored with 3 tools (3 judged, 0 known) · 0 new, 1 changed" in text
     assert swept(LOANS, same_score)["changed"] == []
+
+
+def test_a_watched_sweep_says_when_it_began_and_an_interrupted_wait_leaves_nothing_to_do(
+    command, write, tmp_path, monkeypatch
+):
+    def interrupt(seconds):
+        assert 50 < seconds <= 60
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry_commands, "time", SimpleNamespace(monotonic=monotonic, sleep=interrupt))
+    path = write("registry.jsonl", lines(LOANS))
+    done = command("sweep", path, "--store", tmp_path / "store.sqlite", "--watch", 1)
+    assert done.returncode == 130
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d sweep\ninterrupted\n", done.stderr.decode())
+    assert command("sweep", path, "--watch", 0).returncode == 2
+    assert "Missing argument 'INPUT...'" in command("sweep").stderr.decode()
 
 
 def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, monkeypatch):

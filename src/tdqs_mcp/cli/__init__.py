@@ -110,6 +110,8 @@ class LazyGroup(click.Group):
         """What the command returns, as click has it."""
         try:
             return super().invoke(ctx)
+        except click.MissingParameter:
+            raise
         except click.BadParameter as error:
             choices = map(str, getattr(error.param and error.param.type, "choices", ()))
             found = _NO_CHOICE.match(error.message)

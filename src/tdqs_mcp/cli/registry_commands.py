@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,7 @@ store_option = click.option(
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
 @click.option("--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, in place of own processes.")
-@click.option("--watch", type=click.FloatRange(min=0), metavar="MINUTES", help="Sweep again every so many minutes.")
+@click.option("--watch", type=click.FloatRange(min=1), metavar="MINUTES", help="Sweep again every so many minutes.")
 @click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
 @judge_options
 @spec_option
@@ -70,6 +71,8 @@ def sweep(
     )
     while True:
         started = time.monotonic()
+        if watch is not None:
+            click.echo(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S} sweep", err=True)
         try:
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
@@ -130,7 +133,7 @@ def _stats_command(store: str | None) -> str:
 
 @contextmanager
 def _progress() -> Generator[sweeping.Progress]:
-    """Shows how far a sweep is, on a terminal, and says it where the sweep is interrupted."""
+    """Shows how far a sweep is, on a terminal, and says it where the sweep does not come to its end."""
     from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
     from rich.console import Console  # noqa: PLC0415
 
@@ -164,3 +167,4 @@ def _progress() -> Generator[sweeping.Progress]:
     context.meta[ON_INTERRUPT] = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]
     with shown:
         yield update
+    del context.meta[ON_INTERRUPT]

@@ -63,7 +63,9 @@ def public_url(named: str | URL) -> str:
     url = read_url(named) if isinstance(named, str) else named
     if url.get_backend_name() == "sqlite":
         return str(url.database)
-    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+    parts = (url.username, None, url.host, url.port, url.database, url.query)
+    shown = URL.create(url.get_backend_name(), *parts)
+    return shown.difference_update_query(["password", "sslpassword"]).render_as_string()
 
 
 def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
@@ -147,11 +149,15 @@ def _is_passing(error: BaseException) -> bool:
 
 
 def _code(error: DBAPIError) -> str:
-    """SQLite's name of the error or PostgreSQL's SQLSTATE; 08, its class of failed connections, where it has none."""
+    """SQLite's name of the error or PostgreSQL's SQLSTATE.
+
+    A failed connection has none: it is 28 where a password is missing or wrong, else 08.
+    """
     if error.orig is None or hasattr(error.orig, "sqlite_errorname"):
         return str(getattr(error.orig, "sqlite_errorname", ""))
     is_unreached = isinstance(error, OperationalError) and hasattr(error.orig, "sqlstate")
-    return str(getattr(error.orig, "sqlstate", None) or ("08" if is_unreached else ""))
+    unreached = "28" if "password" in str(error.orig) else "08"
+    return str(getattr(error.orig, "sqlstate", None) or (unreached if is_unreached else ""))
 
 
 @cache
@@ -212,8 +218,12 @@ def _version(connection: Connection) -> str | None:
 def _migrate(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    if _version(connection) == VERSION:
+    version = _version(connection)
+    if version == VERSION:
         return  # another process was first
+    if version is None and connection.dialect.name == "sqlite" and inspect(connection).get_table_names():
+        path = connection.engine.url.database
+        raise InputError(f"{path!r} is the file of another program: name another for the store")
     from alembic import command  # noqa: PLC0415  # only a new or an old store needs it
     from alembic.config import Config  # noqa: PLC0415
 
