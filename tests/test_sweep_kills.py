@@ -205,6 +205,27 @@ def cluster():
         process.wait()
 
 
+@pytest.fixture
+def idle():
+    """A scheduler without workers."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", port]
+    environ = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        [*command, "--no-dashboard"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ
+    )
+    yield f"tcp://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+
+
+def test_a_cluster_without_workers_is_told_of(start, idle, tmp_path):
+    process = start(tmp_path / "store.sqlite", "--cluster", idle)
+    said = process.stderr.readline().decode()
+    assert said == f"warning: no worker yet, waiting; start one: dask worker {idle}\n"
+
+
 def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_next_sweep_heals(
     start, undisturbed, cluster, tmp_path
 ):
