@@ -41,6 +41,8 @@ _SETTINGS = {
     # Nobody looks at the profile of the workers, which stops them a hundred times a second.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
+    # The scheduler's log of messages would keep the records of a thousand shards for each worker.
+    "distributed.admin.low-level-log-length": 0,
 }
 
 
