@@ -253,6 +253,26 @@ def test_a_table_of_matches_shows_no_relative_number_and_reasons_only_where_ther
     assert "The model timed out." in stats("--query", "loans", swept=swept)
 
 
+def test_the_best_known_tools_are_among_the_first_five_in_both_databases(stats, shared):
+    paths = sorted((shared / "data" / "catalogs").glob("*.json"))
+    stats(swept=[[scored_capture(path.stem, path.read_bytes()) for path in paths]])
+    for query, expected in {
+        "send email": {"send_email", "send-mail"},
+        "create issue": {"create_issue"},
+        "weather forecast": {"get_forecast", "get_current_conditions"},
+    }.items():
+        found = json.loads(stats("--format", "json", "--query", query, "--limit", "5"))["matches"]
+        assert expected <= {each["tool"] for each in found}
+
+
+def test_a_line_says_whether_the_server_is_official(stats):
+    (official,), (silent,) = servers("a"), servers("b")
+    lines = map(
+        json.loads, stats("--format", "jsonl", swept=[[replace(official, is_official=True), silent]]).splitlines()
+    )
+    assert [each["official"] for each in lines] == [True, True, None, None]
+
+
 def test_a_limit_without_a_query_is_refused(command, tmp_path):
     done = command("stats", "--store", str(tmp_path / "none.sqlite"), "--limit", "5")
     assert (done.returncode, b"--limit is of --query" in done.stderr) == (2, True)

@@ -234,6 +234,9 @@ class StoredTool:
     """One tool of a server's newest capture with its score, for a registry."""
 
     server: Name
+    is_official: Annotated[bool | None, Key("official")]
+    """Whether the product's vendor maintains the server; null where the registry says nothing."""
+
     tool: Name
     input_hash: Hash | None
     scores: Mapping[str, Point] | None

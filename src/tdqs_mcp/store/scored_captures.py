@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.toolset.search import search_terms
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
@@ -175,11 +175,11 @@ def _tools(each: ScoredCapture) -> Iterator[CapturedTool]:
 def definition_row(each: CapturedTool) -> Row:
     """The row of a tool's definition."""
     tool = each.tool
-    parts = (" ".join(name_parts(tool.name)), tool.title, tool.description)
+    text = "\n".join(filter(None, (tool.name, tool.title, tool.description)))
     return {
         "input_hash": each.row["input_hash"],
         "name": each.row["name"],
-        "words": encoding.clean_text("\n".join(filter(None, parts))[:MAX_WORDS]),
+        "words": " ".join(search_terms(text[:MAX_WORDS])),
         "definition_bytes": each.row["definition_bytes"],
         "document": encoding.compress(each.definition or b""),
     }

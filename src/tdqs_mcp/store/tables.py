@@ -47,14 +47,14 @@ DEFINITIONS = Table(
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, comment="for the index"),
     Column("input_hash", String(16), nullable=False, unique=True),
     Column("name", Text, nullable=False),
-    Column("words", Text, nullable=False, comment="what is searched: the parts of the name, title and description"),
+    Column("words", Text, nullable=False, comment="the search terms of the name, title and description"),
     Column("definition_bytes", Integer, nullable=False),
     Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
 """The migration adds the full-text index of `words`.
 
 SQLite: the FTS5 table `definition_words`, with `number` as its rowid. PostgreSQL: the column `search`, a tsvector of
-the configuration `english`.
+the configuration `simple`: the terms are stems already, so that both find the same.
 """
 
 CAPTURED_TOOLS = Table(

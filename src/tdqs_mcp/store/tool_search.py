@@ -1,33 +1,31 @@
 """The tools of a store line by line: those that a query finds, the best first, or all of them for a registry."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from math import log
 from operator import add
 from typing import Any
 
 from sqlalchemy import (
     ColumnClause,
+    ColumnElement,
     Connection,
     Engine,
-    Float,
     FromClause,
-    Integer,
     Select,
     and_,
     case,
     collate,
     column,
     func,
+    literal_column,
     or_,
     select,
-    text,
-    true,
+    table,
 )
 from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.toolset.search import bm25_scores, rarity, search_terms, weigh_terms
 from tdqs_mcp.results.statistics import Match, MethodStamp, StoredTool
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
@@ -45,39 +43,40 @@ from tdqs_mcp.store.tables import (
 COMPARABLE = 95
 """Percent of the more relevant match's relevance from which matches are comparable: the better definition goes first.
 
-Among 5,180 tools, SQLite puts the right tool of a request before a wrong one in 52% of 2,275 pairs that are as near, a
-coin toss, and in 59% of those at 90 to 94 percent; PostgreSQL in 51% and 54%.
+Among 1,649 tools, relevance has the right tool of a request before a wrong one in 55% of 1,477 pairs that are as near,
+and in 60% of those at 90 to 94 percent.
 """
 
-MAX_WORDS = 40
-"""Words of a query that are searched."""
+MAX_TERMS = 40
+"""Terms of a query that are searched."""
 
-MIN_CANDIDATES, MAX_CANDIDATES = 200, 900
+CANDIDATES = 900
 """Definitions that are ranked: more than are shown, because some are of earlier captures. SQLite may take 999 only."""
 
-_WORD = re.compile(r"\w+")
+AVERAGE_TERMS = 48
+"""Terms of a definition on average, of 1,649 tools of 63 servers; the candidates' own average depends on the query."""
+
 _SAME_DEFINITION = DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash
+_SQLITE_INDEX = table("definition_words", column("rowid"), column("words"), column("rank"))
+_POSTGRESQL_INDEX: ColumnClause[str] = column("search")
 
 
 def search(connection: Connection, method: MethodStamp, query: str, *, limit: int) -> tuple[Match, ...]:
-    """The best matches in the newest captures, by the database's full-text search. Raises InputError.
+    """The best matches in the newest captures by BM25, as `select` ranks tools. Raises InputError.
 
-    Any of the query's words may match. Nothing in it is syntax.
+    Any of the query's terms may match. Nothing in it is syntax.
     """
-    words = list(dict.fromkeys(_WORD.findall(query.lower())))[:MAX_WORDS]
-    if not words:
-        raise InputError("the query has no words: say what the tool should do")
-    count = min(max(MIN_CANDIDATES, 5 * limit), MAX_CANDIDATES)
-    is_postgresql = connection.dialect.name == "postgresql"
-    found = _postgresql(connection, words, count) if is_postgresql else _sqlite(words, count)
-    relevance = {row.number: row.relevance for row in connection.execute(found)}
+    terms = list(dict.fromkeys(search_terms(query)))[:MAX_TERMS]
+    if not terms:
+        raise InputError("the query has no words to search for: say what the tool should do")
+    relevance = _relevance(connection, terms)
     # A second query, because PostgreSQL expects a wrong number of rows from a join with the first.
-    table = DEFINITIONS.join(CAPTURED_TOOLS, _SAME_DEFINITION)
-    chosen = _tools(method.key, table).add_columns(DEFINITIONS.c.number).where(DEFINITIONS.c.number.in_(relevance))
+    joined = DEFINITIONS.join(CAPTURED_TOOLS, _SAME_DEFINITION)
+    chosen = _tools(method.key, joined).add_columns(DEFINITIONS.c.number).where(DEFINITIONS.c.number.in_(relevance))
     rows = sorted(connection.execute(chosen), key=lambda row: (-relevance[row.number], row.server, row.position))
     best = relevance[rows[0].number] if rows else 1
     matches = [
-        Match(relevance=int(100 * relevance[row.number] / best), tool=_tool(row, method)) for row in rows[:count]
+        Match(relevance=int(100 * relevance[row.number] / best), tool=_tool(row, method)) for row in rows[:CANDIDATES]
     ]
     return tuple(_ranked(matches))[:limit]
 
@@ -98,34 +97,45 @@ def export_tools(engine: Engine, method: MethodStamp) -> Iterator[StoredTool]:
         raise explained(engine.url, error) from error
 
 
-def _sqlite(words: Sequence[str], count: int) -> Any:  # noqa: ANN401  # SQLAlchemy's
-    """Numbers of definitions by BM25, which FTS5 gives as a negative number."""
-    statement = text(
-        "SELECT rowid AS number, -bm25(definition_words) AS relevance FROM definition_words "
-        "WHERE definition_words MATCH :query ORDER BY rank LIMIT :count"
-    ).bindparams(query=" OR ".join(f'"{word}"' for word in words), count=count)
-    return statement.columns(column("number", Integer), column("relevance", Float))
-
-
-def _postgresql(connection: Connection, words: Sequence[str], count: int) -> Any:  # noqa: ANN401
-    """The same by the inverse document frequencies of the words that a definition has, over its length's logarithm.
-
-    Of 180 requests it has the right tool among the first ten in 60, as BM25 has; ts_rank_cd, which knows no
-    frequencies, in 20.
-    """
-    index: ColumnClause[str] = column("search")
-    matches = [index.op("@@")(func.plainto_tsquery("english", word)) for word in words]
-    counts = [select(func.count()).select_from(DEFINITIONS).where(each) for each in (true(), *matches)]
+def _relevance(connection: Connection, terms: Sequence[str]) -> dict[int, float]:
+    """By their numbers, the scores of the definitions that the database chooses as candidates."""
+    is_postgresql = connection.dialect.name == "postgresql"
+    index, match = (DEFINITIONS, _match_in_postgresql) if is_postgresql else (_SQLITE_INDEX, _match_in_sqlite)
+    counts = [select(func.count()).select_from(DEFINITIONS)]
+    counts += [select(func.count()).select_from(index).where(match(term)) for term in terms]
     total, *known = connection.execute(select(*(each.scalar_subquery() for each in counts))).one()
-    weights = [log(1 + (total - number + 0.5) / (number + 0.5)) for number in known]
-    found = [case((each, weight), else_=0.0) for each, weight in zip(matches, weights, strict=True)]
-    relevance = (reduce(add, found) / (1 + func.ln(1 + func.length(index)))).label("relevance")
+    rarities = {term: rarity(number, total) for term, number in zip(terms, known, strict=True)}
+    candidates = _postgresql_candidates(rarities) if is_postgresql else _sqlite_candidates(terms)
+    rows = connection.execute(candidates.limit(CANDIDATES)).all()
+    documents = [row.words.split() for row in rows]
+    scores = bm25_scores(weigh_terms(documents, rarities, average=AVERAGE_TERMS), terms)
+    return {rows[place].number: score for place, score in scores.items()}
+
+
+def _sqlite_candidates(terms: Sequence[str]) -> Select[Any]:
+    """The first by SQLite's own BM25."""
+    columns = _SQLITE_INDEX.c
+    number = columns.rowid.label("number")
+    return select(number, columns.words).where(_match_in_sqlite(*terms)).order_by(columns.rank)
+
+
+def _postgresql_candidates(rarities: Mapping[str, float]) -> Select[Any]:
+    """The first by the rarities of the terms that a definition has, over its length's logarithm."""
+    found = [case((_match_in_postgresql(term), weight), else_=0.0) for term, weight in rarities.items()]
+    relevance = reduce(add, found) / (1 + func.ln(1 + func.length(_POSTGRESQL_INDEX)))
     return (
-        select(DEFINITIONS.c.number, relevance)
-        .where(or_(*matches))
+        select(DEFINITIONS.c.number, DEFINITIONS.c.words)
+        .where(_match_in_postgresql(*rarities))
         .order_by(relevance.desc(), DEFINITIONS.c.number)
-        .limit(count)
     )
+
+
+def _match_in_sqlite(*terms: str) -> ColumnElement[bool]:
+    return literal_column(_SQLITE_INDEX.name).op("MATCH")(" OR ".join(f'"{term}"' for term in terms))
+
+
+def _match_in_postgresql(*terms: str) -> ColumnElement[bool]:
+    return or_(*(_POSTGRESQL_INDEX.op("@@")(func.plainto_tsquery("simple", term)) for term in terms))
 
 
 def _ranked(matches: Sequence[Match]) -> Iterator[Match]:
@@ -148,6 +158,7 @@ def _tools(method: str, table: FromClause) -> Select[Any]:
     return (
         select(
             SERVERS.c.server,
+            SERVERS.c.is_official,
             CAPTURED_TOOLS.c.position,
             CAPTURED_TOOLS.c.name,
             CAPTURED_TOOLS.c.input_hash,
@@ -170,6 +181,7 @@ def _tool(row: Any, method: MethodStamp) -> StoredTool:  # noqa: ANN401  # a row
     scores = None if row.tdqs is None else {key: getattr(row, key) for key in DIMENSIONS}
     return StoredTool(
         server=row.server,
+        is_official=row.is_official,
         tool=row.name,
         input_hash=row.input_hash,
         scores=scores,

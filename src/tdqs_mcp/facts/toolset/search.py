@@ -199,16 +199,27 @@ SCORE_DIGITS = 9
 
 def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, float]]:
     """What each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
-    average = fmean(map(len, documents)) if documents else 0
-    places: dict[str, dict[int, float]] = {}
+    counts = Counter(term for document in documents for term in set(document))
+    rarities = {term: rarity(count, len(documents)) for term, count in counts.items()}
+    return weigh_terms(documents, rarities, average=fmean(map(len, documents)) if counts else 0)
+
+
+def weigh_terms(
+    documents: Sequence[Sequence[str]], rarities: Mapping[str, float], *, average: float
+) -> dict[str, dict[int, float]]:
+    """The same by the rarities of terms and the average length of a larger set; other terms add nothing."""
+    places: dict[str, dict[int, float]] = {term: {} for term in rarities}
     for place, document in enumerate(documents):
         for term, count in Counter(document).items():
-            length = K1 * (1 - B + B * len(document) / average)
-            places.setdefault(term, {})[place] = count / (count + length)
-    rarity = {
-        term: math.log(1 + (len(documents) - len(found) + 0.5) / (len(found) + 0.5)) for term, found in places.items()
-    }
-    return {term: {place: rarity[term] * share for place, share in found.items()} for term, found in places.items()}
+            if term in rarities:
+                length = K1 * (1 - B + B * len(document) / average)
+                places[term][place] = rarities[term] * (count / (count + length))
+    return places
+
+
+def rarity(count: int, total: int) -> float:
+    """The inverse document frequency of a term that so many of all documents have."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 def bm25_scores(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str]) -> dict[int, float]:

@@ -142,13 +142,13 @@ def _create_search() -> None:
     if op.get_context().dialect.name == "postgresql":
         op.execute(
             "ALTER TABLE definitions ADD COLUMN search tsvector "
-            "GENERATED ALWAYS AS (to_tsvector('english', words)) STORED"
+            "GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED"
         )
         op.execute("CREATE INDEX definitions_by_words ON definitions USING gin (search)")
         return
     op.execute(
         "CREATE VIRTUAL TABLE definition_words USING fts5(words, content='definitions', content_rowid='number', "
-        "tokenize='porter unicode61')"
+        "tokenize='unicode61')"
     )
     op.execute(
         "CREATE TRIGGER definition_inserted AFTER INSERT ON definitions BEGIN "
