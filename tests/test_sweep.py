@@ -175,18 +175,30 @@ def test_changed_servers_are_listed_by_how_much_their_scores_changed_and_new_one
     assert swept(LOANS, same_score)["changed"] == []
 
 
-def test_a_watched_sweep_says_when_it_began_and_an_interrupted_wait_leaves_nothing_to_do(
+def test_a_watched_sweep_says_when_it_begins_and_goes_on_after_a_failure_until_it_is_interrupted(
     command, write, tmp_path, monkeypatch
 ):
-    def interrupt(seconds):
-        assert 50 < seconds <= 60
-        raise KeyboardInterrupt
+    path, waits = write("registry.jsonl", lines(LOANS)), []
 
-    monkeypatch.setattr(registry_commands, "time", SimpleNamespace(monotonic=monotonic, sleep=interrupt))
-    path = write("registry.jsonl", lines(LOANS))
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == 1:
+            path.unlink()
+        elif len(waits) == 2:
+            write(path.name, lines(LOANS, CARDS))
+        else:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry_commands, "time", SimpleNamespace(monotonic=monotonic, sleep=wait))
     done = command("sweep", path, "--store", tmp_path / "store.sqlite", "--watch", 1)
     assert done.returncode == 130
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d sweep\ninterrupted\n", done.stderr.decode())
+    assert all(each <= 60 for each in waits)
+    turn = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d sweep\n"
+    assert re.fullmatch(f"{turn}{turn}error: .* cannot be read.*\n{turn}interrupted\n", done.stderr.decode())
+    assert [line for line in done.stdout.decode().splitlines() if "scored with" in line] == [
+        "0 unchanged · 1 scored with 3 tools (3 judged, 0 known) · 1 new, 0 changed",
+        "1 unchanged · 1 scored with 1 tool (1 judged, 0 known) · 1 new, 0 changed",
+    ]
     assert command("sweep", path, "--watch", 0).returncode == 2
     assert "Missing argument 'INPUT...'" in command("sweep").stderr.decode()
 

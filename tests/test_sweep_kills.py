@@ -244,23 +244,6 @@ def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_n
     assert exported(store) == undisturbed[0]
 
 
-def test_a_sweep_with_watch_goes_on_until_it_is_interrupted(start, write, tmp_path):
-    def put(*servers):
-        records = [json.dumps({"id": server, "tools": [tool("get_loan")]}) for server in servers]
-        write("next", "\n".join(records)).replace(registry)
-
-    registry, store = tmp_path / "registry.jsonl", tmp_path / "store.sqlite"
-    put("one")
-    process = start(store, "--watch", "0.001", source=registry)
-    wait_until(lambda: store.exists() and len(exported(store)) == 1, "the first server is stored")
-    registry.unlink()
-    assert b"cannot be read" in process.stderr.readline()
-    put("one", "two")
-    wait_until(lambda: len(exported(store)) == 2, "the second one is stored")
-    process.send_signal(signal.SIGINT)
-    finish(process, code=130)
-
-
 def swept(tdqs_mcp, *arguments, **options):
     done = tdqs_mcp("sweep", *arguments, "--format", "json", **options)
     assert (done.returncode, done.stderr) == (0, b""), done.stderr.decode()
