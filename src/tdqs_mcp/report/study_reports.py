@@ -35,13 +35,19 @@ SHOWN = 5
 def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     """What each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
     experiments = list(dict.fromkeys(each.experiment for each in study.summaries))
+    models = {name: {row.model for row in study.summaries if row.experiment == name} for name in experiments}
+    # Said once where it is the only one of several experiments: a name breaks in a table that is full.
+    only = {name: next(iter(own)) for name, own in models.items() if len(own) == 1 < len(experiments)}
 
     def place(row: Scope) -> str:
         number = f"#{experiments.index(row.experiment) + 1}" if len(experiments) > 1 else ""
-        model = None if isinstance(row, FrontPoint) else row.model
+        model = None if isinstance(row, FrontPoint) or row.experiment in only else row.model
         return " · ".join(each for each in (number, model, row.domain) if each) or "all"
 
-    named = [(f"#{number} {name}", "dim") for number, name in enumerate(experiments, start=1)]
+    named = [
+        (" · ".join(filter(None, (f"#{number} {name}", only.get(name)))), "dim")
+        for number, name in enumerate(experiments, start=1)
+    ]
     blocks: list[Block] = [
         Title(f"{count_words(study.runs, 'run')} of {count_words(len(experiments), 'experiment')}"),
         Items(named if len(named) > 1 else []),
