@@ -357,7 +357,7 @@ def test_text_of_any_server_fits_a_screen_and_counts_all_findings(command, catal
             lines = text(command, path, *flags)
             total = len(json.loads(command("lint", path, *flags, "--format", "json").stdout)["findings"])
             assert len(lines) <= 40
-            assert total == 0 or any(line.startswith(f"{total} finding") for line in lines)
+            assert total == 0 or any(line.startswith(f"{total:,} finding") for line in lines)
 
 
 def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):

@@ -136,7 +136,7 @@ class _Runner:
         """Keeps a bounded number of shards under way until there are no more."""
         shard: Shard | None = first
         while shard or self.under_way:
-            slots = max(1, sum(self.client.nthreads().values()))
+            slots = self._count_slots()
             has_room = shard is not None and len(self.under_way) < AHEAD * slots
             share = self.shares.take(slots) if has_room else None
             if shard is None or share is None:
@@ -144,6 +144,14 @@ class _Runner:
             else:
                 self.under_way[self._submit(shard, share)] = shard, share
                 shard = _next_with_servers(rest, self.report)
+
+    def _count_slots(self) -> int:
+        """The shards that all workers do at the same time. Raises InputError where the scheduler is lost."""
+        try:
+            threads: dict[str, int] = self.client.nthreads()
+        except OSError as error:
+            raise _lost(self.cluster) from error
+        return max(1, sum(threads.values()))
 
     def _submit(self, shard: Shard, share: Share) -> Any:  # noqa: ANN401  # distributed has no types
         return self.client.submit(self.work, shard, share, pure=False)
