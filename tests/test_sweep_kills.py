@@ -130,7 +130,11 @@ def test_after_a_kill_the_next_sweep_makes_the_store_what_it_would_have_been(see
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("seed", range(2, 22))
+@pytest.mark.parametrize(
+    ("seed", "store_url"),
+    [(seed, ("sqlite", "postgresql")[seed // 2 % 2]) for seed in range(2, 22)],
+    indirect=["store_url"],
+)
 def test_so_it_is_at_twenty_random_moments(seed, start, undisturbed, store_url):
     lines, seconds = undisturbed
     disturb(seed, start, store_url, seconds)
