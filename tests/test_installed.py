@@ -14,7 +14,7 @@ import tdqs_mcp
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.installed_report import installed_blocks
-from tdqs_mcp.results.installed import InstalledReport, Place, Standing
+from tdqs_mcp.results.client_servers import InstalledReport, Place, Standing
 from tdqs_mcp.scoring.client_sets import view_set
 from tdqs_mcp.sources.files import read_catalog
 

@@ -22,7 +22,7 @@ from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.store.captures import start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, public_url
-from tdqs_mcp.store.statistics import statistics
+from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.sync import score
 
 KEYS = load("tdqs").keys

@@ -16,7 +16,7 @@ from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSe
 from tdqs_mcp.store import tool_search
 from tdqs_mcp.store.captures import read_catalog, server_captures
 from tdqs_mcp.store.database import open_store, read, read_url
-from tdqs_mcp.store.statistics import find_method, known_percentiles, methods, standing, statistics
+from tdqs_mcp.store.score_queries import find_method, known_percentiles, methods, standing, statistics
 
 Result = TypeVar("Result")
 

@@ -23,7 +23,7 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.registry import MAX_PROBLEMS, ServerChange, SweepReport
+from tdqs_mcp.results.sweeps import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
@@ -31,8 +31,8 @@ from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, re
 from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements
+from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.store.scored_captures import Method
-from tdqs_mcp.store.statistics import statistics
 from tdqs_mcp.sweep.plan import Entry, Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import Cluster, check_start, run_shards

@@ -53,9 +53,9 @@ def servers(*, page: Page) -> None:
     Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
     are never shown. tdqs-mcp score --installed scores the servers.
     """
-    from tdqs_mcp.app import installed  # noqa: PLC0415  # installing goes without judges
+    from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # installing goes without judges
 
-    page.show([installed.servers()], views("installed_report:list_blocks"))
+    page.show([installed_servers.servers()], views("installed_report:list_blocks"))
 
 
 def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:

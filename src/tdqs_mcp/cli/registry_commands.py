@@ -76,7 +76,7 @@ def sweep(
         try:
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
-            page.show([report], views("registry_report:sweep_blocks", statistics=_stats_command(store)))
+            page.show([report], views("sweep_report:sweep_blocks", statistics=_stats_command(store)))
             if report.unread or not report.servers:
                 some = f"{count_words(report.unread, 'input')} could not be read to the end"
                 raise InputError(some if report.servers else "no server could be read")  # --watch goes on

@@ -15,7 +15,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import Choice
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, group_options
-from tdqs_mcp.cli.installed import Installed
+from tdqs_mcp.cli.installed_option import Installed
 from tdqs_mcp.cli.judge_options import (
     Asked,
     bad_option,

@@ -19,7 +19,7 @@ from tdqs_mcp.report.blocks import (
     number,
     problem_items,
 )
-from tdqs_mcp.results.installed import (
+from tdqs_mcp.results.client_servers import (
     ClientSet,
     InstalledReport,
     InstalledScore,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tdqs_mcp.facts.subject import Measured, overlaps_between
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights, indexed_text, search_terms
-from tdqs_mcp.results.installed import ClientSet, NotNeeded, Place, SharedName, SharedPurpose
+from tdqs_mcp.results.client_servers import ClientSet, NotNeeded, Place, SharedName, SharedPurpose
 from tdqs_mcp.rules.client_limits import CLIENTS, Client, all_limits, plain_name
 
 NEEDED = 30

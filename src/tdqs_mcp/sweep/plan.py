@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Usage
-from tdqs_mcp.results.registry import ServerChange
+from tdqs_mcp.results.sweeps import ServerChange
 from tdqs_mcp.sweep.records import Record, read_header
 
 SHARD_TOOLS = 400

@@ -82,7 +82,7 @@ def check_start() -> None:
     if getattr(current_process(), "_inheriting", False):
         raise SystemExit(f"error: {UNGUARDED}")
     if not (find_spec("distributed") and find_spec("pyarrow")):
-        raise InputError("a sweep needs packages more: pip install 'tdqs-mcp[sweep]'")
+        raise InputError("a sweep needs more packages: pip install 'tdqs-mcp[sweep]'")
 
 
 def run_shards(

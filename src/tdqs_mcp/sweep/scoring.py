@@ -12,7 +12,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.results.contract import ABSENT
-from tdqs_mcp.results.registry import ServerChange
+from tdqs_mcp.results.sweeps import ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems

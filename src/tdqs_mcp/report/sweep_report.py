@@ -15,7 +15,7 @@ from tdqs_mcp.report.blocks import (
     number,
 )
 from tdqs_mcp.report.documents import price
-from tdqs_mcp.results.registry import SweepReport
+from tdqs_mcp.results.sweeps import SweepReport
 
 MAX_LINES = 10
 """Changed servers, and problems, that a terminal shows; JSON has more."""

@@ -14,7 +14,7 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.results.installed import InstalledReport, InstalledScore, InstalledServer, ServerList, Standing
+from tdqs_mcp.results.client_servers import InstalledReport, InstalledScore, InstalledServer, ServerList, Standing
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.scoring.client_sets import view_set
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
