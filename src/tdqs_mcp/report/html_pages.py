@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from tdqs_mcp.report.blocks import Block, Title, diff_runs, plain_words, word_parts
 from tdqs_mcp.report.escape import readable
+from tdqs_mcp.results.verdicts import tier_of
+from tdqs_mcp.rubrics.rubric import load
 
 
 def as_html(blocks: Sequence[Block]) -> str:
@@ -24,8 +26,8 @@ def as_html(blocks: Sequence[Block]) -> str:
 
 
 def render_page(template: str, **values: Any) -> str:  # noqa: ANN401  # what the template names
-    """A template of this package with these values."""
-    return _environment().get_template(template).render(values)
+    """A template of this package with these values; `base` is what it extends, a file of its own unless given."""
+    return _environment().get_template(template).render({"base": "page.html.j2", **values})
 
 
 @cache
@@ -46,6 +48,8 @@ def _environment() -> Environment:
         "script": Markup(script),  # noqa: S704
         "style_hash": _hash(style),
         "script_hash": _hash(script),
+        "tier_of": tier_of,
+        "dimensions": load("tdqs").dimensions,
     }
     return made
 

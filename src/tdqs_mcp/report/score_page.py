@@ -134,9 +134,7 @@ def score_page(score: ServerScore, measured: Measured, *, locator: str = "LOCATO
         else [],
         most_tokens=max((card.tokens for card in cards), default=1),
         locator=locator,
-        tier_of=tier_of,
         tiers=list(Tier)[:-1],
-        dimensions=rubric,
     )
 
 
