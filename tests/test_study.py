@@ -433,7 +433,7 @@ def test_only_what_is_declared_read_only_is_called_without_consent(run):
         ([task("read", text="a"), task("reed", text="a")], b"line 2 of"),
         ([task("read", "works")], b"a task that works break the input schema"),
         ([task("read", "sometimes")], b"kind:"),
-        ([task("read") | {"arguments": []}], b"arguments must be an object"),
+        ([task("read") | {"arguments": []}], b"must be the text of a JSON object"),
         ([], b"has no tasks"),
     ],
 )

@@ -18,6 +18,7 @@ from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool,
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
+from tdqs_mcp.study import trace_tasks
 from tdqs_mcp.study.estimates import require_statistics
 from tdqs_mcp.study.outcomes import compare_variants
 from tdqs_mcp.study.predictions import TWICE, Observation, ToolKey, ToolValues, predict
@@ -110,8 +111,6 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
 
     What addresses the model that reads it is not shown to one.
     """
-    from tdqs_mcp.study import trace_tasks  # noqa: PLC0415  # validation, which the statistics go without
-
     measured = measure(catalog)
     known = [subject for subject in measured.subjects if subject.tool.name]
     if not known:
@@ -133,8 +132,6 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
 
 def read_tasks(catalog: Catalog, *, path: Path) -> TaskSet:
     """The tasks that a model wrote earlier for the tools of a catalog. Raises InputError for the first unusable one."""
-    from tdqs_mcp.study import trace_tasks  # noqa: PLC0415  # validation, which the statistics go without
-
     tools = {tool.name: tool for tool in catalog.tools}
     tasks = []
     for place, row in read_json_rows(read_text(path), path):

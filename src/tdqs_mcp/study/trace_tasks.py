@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
@@ -38,12 +38,23 @@ _SCHEMA = object_schema(
 _Words = Annotated[str, Field(pattern=r"\S")]
 
 
+def _parse_object(value: object) -> object:
+    """The arguments, which a model writes as a text: its schema can leave no object open."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("must be the text of a JSON object")  # noqa: TRY004  # pydantic's way to refuse
+    return found
+
+
 class _Task(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
     kind: Literal["works", "fails", "edge"]
     task: _Words
-    arguments: str
+    arguments: Annotated[dict[str, Any], BeforeValidator(_parse_object)]
     expects: _Words
 
 
@@ -80,18 +91,15 @@ def _read_tasks(answer: str, *, tool: Tool) -> list[ToolTask]:
         )
     if len({" ".join(each.task.split()).lower() for each in given}) < len(given):
         raise ContractError("tasks: two of them are the same request")
-    return [_read_task(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
+    return [_check_task(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
 
 
 def read_task(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> ToolTask:
     """A task that was written earlier, for one of these tools. Raises ContractError."""
-    name, arguments = row.get("tool"), row.get("arguments")
+    name = row.get("tool")
     if not isinstance(name, str) or name not in tools:
         raise ContractError(f"the server has no tool {name!r}")
-    if not isinstance(arguments, dict):
-        raise ContractError("arguments must be an object")
-    given = read_stage(_Task, json.dumps({**row, "arguments": json.dumps(arguments)}))
-    return _read_task(given, tools[name], "arguments")
+    return _check_task(read_stage(_Task, json.dumps(row)), tools[name], "arguments")
 
 
 def _refuse_reference(uri: str) -> NoReturn:
@@ -99,23 +107,17 @@ def _refuse_reference(uri: str) -> NoReturn:
     raise ValueError(uri)
 
 
-def _read_task(given: _Task, tool: Tool, place: str) -> ToolTask:
-    """The task. Raises ContractError for arguments that are no object, or that cannot work."""
+def _check_task(given: _Task, tool: Tool, place: str) -> ToolTask:
+    """The task. Raises ContractError for arguments that cannot work."""
     from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only models' tasks need
 
-    try:
-        arguments = json.loads(given.arguments)
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        raise ContractError(f"{place} must be the text of a JSON object")
     kind = TaskKind(given.kind)
     if kind is TaskKind.WORKS and tool.input_schema:
         try:
             validator = validator_for(dict(tool.input_schema), retriever=_refuse_reference)
         except (ValidationError, ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
             validator = None
-        error = next(validator.iter_errors(arguments), None) if validator else None
+        error = next(validator.iter_errors(given.arguments), None) if validator else None
         if error:
             raise ContractError(f"{place} of a task that works break the input schema: {error.message}")
-    return ToolTask(tool=tool.name, kind=kind, task=given.task, arguments=arguments, expects=given.expects)
+    return ToolTask(tool=tool.name, kind=kind, task=given.task, arguments=given.arguments, expects=given.expects)
