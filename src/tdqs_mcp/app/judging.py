@@ -181,7 +181,7 @@ async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge
     """A server's skill text, or without one its instructions, beside its tools. Raises InputError for neither."""
     judge = judge or Offline()
     if not catalog.tools:
-        return label_rubrics.unscored_skill(catalog, judge=judge.stamp, scored_at=_now())
+        return label_rubrics.unscored_skill(measure(catalog), judge=judge.stamp, scored_at=_now())
     case = _skill_case(catalog, text)
     (verdict,) = await guarded(judge).grade([case])
     return _finish_skill(case, verdict, judge=judge.stamp)
@@ -195,7 +195,7 @@ def score_skill_answer(
 
     stamp = judge or ANYBODY
     if not catalog.tools:
-        return label_rubrics.unscored_skill(catalog, judge=stamp, scored_at=_now())
+        return label_rubrics.unscored_skill(measure(catalog), judge=stamp, scored_at=_now())
     case = _skill_case(catalog, text)
     if not isinstance(answers, Mapping) or "skill" not in answers:
         raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
@@ -225,7 +225,7 @@ def score_undiscovered(
     if rubric == "tdqs":
         score = finish_cases(measured, [], [], judge=judge, spec=spec, findings=())
     elif rubric == "skill":
-        score = label_rubrics.unscored_skill(measured.catalog, judge=judge, scored_at=_now())
+        score = label_rubrics.unscored_skill(measured, judge=judge, scored_at=_now())
     else:
         score = label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
     return replace(score, discovery_status=discovery_status(error))

@@ -7,7 +7,6 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
 from tdqs_mcp.facts.toolset import relations
-from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (
@@ -82,9 +81,11 @@ def finish_skill(
         said = f"({shown!r}); the judge does not say so"
         problem = f"the facts show that the skill has its reader handle credentials {said}"
     is_disputed = isinstance(graded, Verdict) and says_so != (shown is not None)
+    catalog = measured.catalog
     return SkillScore(
-        server=measured.catalog.server,
-        tool_count=len(measured.catalog.tools),
+        server=catalog.server,
+        tool_count=len(catalog.tools),
+        discovery_status=None if catalog.tools else DiscoveryStatus.NO_TOOLS_DISCOVERED,
         scored_at=scored_at,
         judge=judge,
         verdict=graded,
@@ -93,26 +94,14 @@ def finish_skill(
         label=Label.BAD if is_bad else _skill_label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
         credentials=shown or ("the judge holds so" if says_so else None),
-        problems=(problem,) if is_disputed else (),
+        problems=((problem,) if is_disputed else ()) if catalog.tools else catalog.problems,
     )
 
 
-def unscored_skill(catalog: Catalog, *, judge: JudgeStamp, scored_at: str) -> SkillScore:
+def unscored_skill(measured: Measured, *, judge: JudgeStamp, scored_at: str) -> SkillScore:
     """What a result has of the skill of a server without known tools: the reason, and no score."""
-    return SkillScore(
-        server=catalog.server,
-        tool_count=0,
-        discovery_status=DiscoveryStatus.NO_TOOLS_DISCOVERED,
-        scored_at=scored_at,
-        judge=judge,
-        verdict=Ungraded(judge=judge.id, reason="no tool of the server is known", was_asked=False),
-        judgements={},
-        average=None,
-        label=None,
-        smells=(),
-        credentials=None,
-        problems=catalog.problems,
-    )
+    unasked = Ungraded(judge=judge.id, reason="no tool of the server is known", was_asked=False)
+    return finish_skill(measured, "", unasked, judge=judge, scored_at=scored_at)
 
 
 def _skill_label(scores: Mapping[str, int]) -> Label:
