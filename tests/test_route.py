@@ -428,8 +428,8 @@ def pids(client):
 def test_a_server_that_fails_ends_with_an_error_for_its_client_and_leaves_no_process(variants, mode, options, said):
     command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, mode, options=options)
     with wire(*command) as client:
-        started = pids(client)
         answer = client.shake_hands()
+        started = pids(client)
         answer = answer if mode == "silent" else client.call("x")
         assert f"{mode} {said}" in answer["error"]["message"]
         assert answer["error"]["code"] == -32603
@@ -459,8 +459,8 @@ def test_messages_do_not_show_what_a_configured_server_is_started_with(variants,
 @pytest.mark.parametrize("mode", ["deaf", "floods"])
 def test_a_client_can_leave_a_server_that_hangs_or_floods(variants, mode):
     with wire(*routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, mode)) as client:
-        started = pids(client)
         client.shake_hands()
+        started = pids(client)
         client.start("tools/call", name="x", arguments={})
         if mode == "floods":
             until(lambda: len(client.lines) > 2_000)
@@ -472,11 +472,11 @@ def test_a_client_can_leave_a_server_that_hangs_or_floods(variants, mode):
 def test_a_client_that_reads_nothing_can_leave_a_server_that_floods(variants):
     command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "floods")
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
-        started = [int(each) for each in client.stderr.readline().split()]
         for number, method in enumerate(("initialize", "tools/call")):
             frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"text": "x" * 50_000}}
             client.stdin.write(json.dumps(frame).encode() + b"\n")
         client.stdin.flush()
+        started = [int(each) for each in client.stderr.readline().split()]
         time.sleep(1)
         client.stdin.close()
         assert client.wait(15) == 0
@@ -487,8 +487,8 @@ def test_a_client_that_reads_nothing_can_leave_a_server_that_floods(variants):
 def test_a_server_that_takes_no_messages_is_given_up(variants):
     command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "deaf", options=("--timeout", 2))
     with wire(*command) as client:
-        started = pids(client)
         client.shake_hands()
+        started = pids(client)
         client.start("tools/call", name="x", arguments={"text": "x" * 2**20})
         client.start("tools/call", name="x", arguments={"text": "x" * 2**20})
         assert "took no message for 2 s" in client.until(lambda frame: "error" in frame)["error"]["message"]
@@ -508,8 +508,8 @@ def test_lines_that_are_no_frames_get_no_further(variants):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_router_and_its_server(variants, number):
     with wire(*routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "deaf")) as client:
-        started = pids(client)
         client.shake_hands()
+        started = pids(client)
         client.process.send_signal(number)
         assert client.process.wait(15) == 128 + number
         until(lambda: all(map(is_gone, started)))
@@ -615,6 +615,23 @@ def test_a_tool_without_the_components_keeps_its_own_description():
     found = read_variants(given, origin="it", components=read_components("purpose"))
     assert found.without_components == {"y", "z"}
     assert found.choose("y", None) == (ORIGINAL, {})
+
+
+def test_of_the_captures_in_a_store_only_those_that_are_served_are_read(catalog):
+    def fail():
+        raise AssertionError
+
+    one = catalog({"name": "x", "description": "Old."})
+    captures = {"newest": fail, "old": lambda: one, "oldest": fail}
+    found = read_variants({"store": "s", "serve": "old", "clients": {"c": "original"}}, origin="it", captures=captures)
+    assert found.choose("x", None) == ("old", {"/description": "Old."})
+
+
+@process
+def test_a_command_that_cannot_be_started_is_said_to_the_client(variants):
+    with wire(*routed(variants.write({"a": {"x": "X."}}), "no-such-command-here")) as client:
+        assert "was not found" in client.shake_hands()["error"]["message"]
+        assert client.process.wait(15) == 2
 
 
 def test_a_component_that_there_is_not_is_refused():

@@ -205,9 +205,11 @@ def test_progress_that_belongs_to_no_call_reaches_no_client_of_the_newer_era(tmp
             assert answer.json() == {"jsonrpc": "2.0", "id": "mine", "result": {"content": []}}
 
 
-def test_only_a_message_starts_a_server(tmp_path):
+def test_only_the_message_that_opens_a_session_starts_a_server(tmp_path):
     with routing(tmp_path, sys.executable, "-c", SCRIPT, "deaf") as (url, said):
         assert httpx2.get(url, headers={"accept": "text/event-stream"}).status_code == 400
+        assert post(url).status_code == 400
+        assert post(url, accept="text/html").status_code == 406
     assert not any(line[0].isdigit() for line in said[0].splitlines())
 
 

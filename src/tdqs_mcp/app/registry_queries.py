@@ -1,21 +1,15 @@
 """What the store of a registry can be asked: statistics, one server's place, tools by query, all tools."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime
-from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
-from tdqs_mcp.errors import InputError
-from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSearch
 from tdqs_mcp.store import tool_search
-from tdqs_mcp.store.captures import read_catalog, server_captures
-from tdqs_mcp.store.database import open_store, read, read_url
+from tdqs_mcp.store.database import open_filled_store, read
 from tdqs_mcp.store.score_queries import find_method, known_percentiles, methods, standing, statistics
 
 Result = TypeVar("Result")
@@ -60,7 +54,7 @@ def search_tools(store: str, query: str, *, method: str | None = None, limit: in
 
 def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
     """Every tool of the store with its score, as of one moment. Raises InputError."""
-    engine = _opened(store)
+    engine = open_filled_store(store)
     try:
         found = read(engine, lambda connection: find_method(connection, method))
         yield from tool_search.export_tools(engine, found)
@@ -69,35 +63,8 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
 
 
 def _read(store: str, use: Callable[[Connection], Result]) -> Result:
-    engine = _opened(store)
+    engine = open_filled_store(store)
     try:
         return read(engine, use)
     finally:
         engine.dispose()
-
-
-class CaptureHistory:
-    """The captures of servers over time; for a process that asks again and again, but waits for no database."""
-
-    def __init__(self, store: str) -> None:
-        """Raises InputError."""
-        self._engine = _opened(store)
-
-    def list_captures(self, server: str) -> list[tuple[datetime, str]]:
-        """When each capture of a server was first read, and its key; the newest last. Raises InputError."""
-        return read(self._engine, partial(server_captures, server=server), recovery=0)
-
-    def read_captures(self, listed: Sequence[tuple[datetime, str]]) -> dict[str, Catalog]:
-        """The catalogs by date and digest, the newest first. Raises InputError."""
-        names = {f"{moment:%Y-%m-%d}-{capture[:8]}": capture for moment, capture in reversed(listed)}
-        return read(self._engine, lambda db: {name: read_catalog(db, key) for name, key in names.items()}, recovery=0)
-
-
-def _opened(store: str) -> Engine:
-    """The store, which a question never makes."""
-    url = read_url(store)
-    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
-        raise InputError(
-            f"there is no store {str(url.database)!r}: fill one with tdqs-mcp sweep, or name it by --store"
-        )
-    return open_store(url)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -19,19 +18,14 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import CallOutcome, Catalog
-from tdqs_mcp.results.improvements import Component
 from tdqs_mcp.results.studies import ToolTask
 from tdqs_mcp.router.call_log import CallLog
 from tdqs_mcp.router.frames import Messages, Peer, Server
 from tdqs_mcp.router.relay import Relay, relay_frames
-from tdqs_mcp.router.variants import Variants, Wordings, read_components, read_variants
+from tdqs_mcp.router.variants import read_components
+from tdqs_mcp.router.wordings import Wordings
 from tdqs_mcp.sources import clients
-from tdqs_mcp.sources.files import read_text
-from tdqs_mcp.sources.input_files import parse_text
 from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
-
-if TYPE_CHECKING:
-    from tdqs_mcp.app.registry_queries import CaptureHistory
 
 LOG_SECONDS = 0.2
 """How long a cancellation may take to the log of calls."""
@@ -68,12 +62,17 @@ def make_router(
     locator: str,
     options: LiveOptions,
     *,
-    wordings: Wordings,
+    variants: str | None = None,
+    components: str | None = None,
     log: Callable[[Mapping[str, Any]], None],
     log_call: Callable[[Mapping[str, Any]], None] | None = None,
     tell: Callable[[str], None],
 ) -> Router:
-    """A router to the live server that a locator names; `tell` gets what its configuration lacks. Raises InputError."""
+    """A router to the live server that a locator names, with the variants in a file or a store.
+
+    `tell` gets what the server's configuration lacks, and what is wrong with variants that change. Raises InputError.
+    """
+    wordings = Wordings(variants, read_components(components) if components else (), tell=tell)
     parsed = parse_locator(locator)
     name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
@@ -84,62 +83,6 @@ def make_router(
     if not isinstance(parsed, Stdio | Url):
         raise InputError("this needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
     return Router(locator=parsed, name=name, options=options, wordings=wordings, log=log, log_call=log_call)
-
-
-def read_wordings(named: str, *, components: str | None, tell: Callable[[str], None]) -> Wordings:
-    """The variants in a file or a store, which are read again when they change. Raises InputError."""
-    return Wordings(_Source(named, read_components(components) if components else ()).load, tell=tell)
-
-
-class _Source:
-    """A file of variants, or a store, which a file may also name."""
-
-    def __init__(self, named: str, components: Sequence[Component]) -> None:
-        self._path = None if "://" in named or _is_sqlite(Path(named)) else Path(named)
-        self._origin = "the store" if self._path is None else repr(named)
-        self._components = components
-        self._given: object = {"store": named} if self._path is None else None
-        self._state: object = None
-        self._seen: object = None
-
-    def load(self, server: str | None) -> Variants | None:
-        """The variants for a server of this name; None where nothing has changed. Raises InputError."""
-        if self._path and ((state := _file_state(self._path)) != self._state or self._given is None):
-            self._state = state
-            self._given = parse_text(read_text(self._path), origin=self._origin)
-        given = self._given if isinstance(self._given, Mapping) else {}
-        history = _open_history(str(given["store"])) if "store" in given else None
-        key = given.get("server", server)
-        rows = history.list_captures(str(key)) if history and key else []
-        seen, self._seen = self._seen, (self._state, key if history else None, rows)
-        if self._seen == seen:
-            return None
-        if history is None or rows:
-            captures = history.read_captures(rows) if history else {}
-            return read_variants(self._given, origin=self._origin, components=self._components, captures=captures)
-        if key is None:  # the server says it in its first answer
-            return Variants(named={}, serve={})
-        raise InputError(f"the store has no captures of {key!r}; a file of variants names another key as `server`")
-
-
-@cache
-def _open_history(store: str) -> "CaptureHistory":
-    from tdqs_mcp.app.registry_queries import CaptureHistory  # noqa: PLC0415  # SQLAlchemy takes half a second
-
-    return CaptureHistory(store)
-
-
-def _is_sqlite(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as stream:
-        return stream.read(16) == b"SQLite format 3\0"
-    return False
-
-
-def _file_state(path: Path) -> object:
-    with suppress(OSError):
-        state = path.stat()
-        return (state.st_mtime_ns, state.st_size, state.st_ino)
-    return None
 
 
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Callable[[Mapping[str, Any]], None]:
@@ -179,15 +122,13 @@ async def call_tasks(
     What gets no answer within the time limit is cancelled, and the server is connected anew. A call has no outcome if
     the server asks its client something first, or cannot be reached again; `tell` gets why. Raises InputError.
     """
-    own = Variants(named={}, serve={})
-    wordings = Wordings(lambda _: own, tell=tell)
     outcomes: list[str] = []
 
     def note(line: Mapping[str, Any]) -> None:
         outcomes.append(line["outcome"])
         log_call(line)
 
-    router = make_router(locator, options, wordings=wordings, log=lambda _: None, log_call=note, tell=tell)
+    router = make_router(locator, options, log=lambda _: None, log_call=note, tell=tell)
     mode = "legacy" if catalog.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else "auto"
     left, is_reached = list(tasks), True
     while left and is_reached:

@@ -56,7 +56,7 @@ def route(
     """
     import anyio  # noqa: PLC0415  # the help goes without
 
-    from tdqs_mcp.app.routing import line_writer, make_router, read_wordings  # noqa: PLC0415  # the SDK
+    from tdqs_mcp.app.routing import line_writer, make_router  # noqa: PLC0415  # the SDK
     from tdqs_mcp.server.stdio_transport import run_stdio  # noqa: PLC0415
 
     http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
@@ -64,7 +64,8 @@ def route(
     router = make_router(
         locator,
         live,
-        wordings=read_wordings(variants, components=components, tell=warn),
+        variants=variants,
+        components=components,
         log=line_writer(log, tell=warn) if log else _tell_line,
         log_call=line_writer(log_calls, tell=warn) if log_calls else None,
         tell=warn,

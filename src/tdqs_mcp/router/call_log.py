@@ -16,9 +16,6 @@ MAX_MESSAGES = 1_000
 MAX_MESSAGE = 200
 """Characters of an error that may be kept."""
 
-CONTENT = ("text", "image", "audio", "resource", "resource_link")
-"""The types of blocks that the protocol has."""
-
 
 class CallLog:
     """The calls of one connection; each line can be a trace of a rewrite's material."""
@@ -102,21 +99,16 @@ def _shape(value: object) -> str:
         return f"<text of {len(value)}>"
     if isinstance(value, list | Mapping):
         return f"<{'list' if isinstance(value, list) else 'object'} of {len(value)}>"
-    return f"<{'boolean' if isinstance(value, bool) else 'null' if value is None else 'number'}>"
+    return "<boolean>" if isinstance(value, bool) else "<number>"
 
 
 def _result_shape(result: Mapping[str, Any]) -> list[str]:
     """The shapes of the parts of a result."""
     content = result.get("content")
     blocks = [each for each in content if isinstance(each, Mapping)] if isinstance(content, list) else []
-    shapes = [_shape(each["text"]) if isinstance(each.get("text"), str) else f"<{_kind(each)}>" for each in blocks]
+    shapes = [_shape(each["text"]) if isinstance(each.get("text"), str) else "<content>" for each in blocks]
     structured = result.get("structuredContent")
     return [*shapes, *([_shape(structured)] if structured is not None else [])]
-
-
-def _kind(block: Mapping[str, Any]) -> str:
-    kind = block.get("type")
-    return kind if isinstance(kind, str) and kind in CONTENT else "content"
 
 
 def _texts(result: object) -> str:

@@ -10,17 +10,8 @@ import anyio
 import httpx2
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
-from mcp.shared.inbound import (
-    MCP_METHOD_HEADER,
-    MCP_NAME_HEADER,
-    MCP_PROTOCOL_VERSION_HEADER,
-    NAME_BEARING_METHODS,
-    encode_header_value,
-    mcp_param_headers,
-    x_mcp_header_map,
-)
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp.types import PROTOCOL_VERSION_META_KEY, jsonrpc_message_adapter
+from mcp.types import jsonrpc_message_adapter
 
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.report.escape import well_formed
@@ -148,30 +139,15 @@ class Messages:
         await self._write.send(SessionMessage(message, self._note(frame.value)))
 
 
-def request_headers(message: Mapping[str, Any], *, version: str | None, schemas: Mapping[str, Any]) -> dict[str, str]:
-    """What a message over HTTP repeats in its headers: the version, and for a 2026-07-28 request what it asks for.
-
-    `version` is what a handshake has agreed on, `schemas` are the input schemas of the tools.
-    """
-    method, params = str(message.get("method")), message.get("params")
-    params = params if isinstance(params, dict) else {}
-    stated = meta_of(message).get(PROTOCOL_VERSION_META_KEY)
-    if not isinstance(stated, str):
-        return {MCP_PROTOCOL_VERSION_HEADER: version} if version else {}
-    headers = {MCP_PROTOCOL_VERSION_HEADER: stated, MCP_METHOD_HEADER: method}
-    name = params.get(NAME_BEARING_METHODS.get(method, ""))
-    if isinstance(name, str):
-        headers[MCP_NAME_HEADER] = encode_header_value(name)
-        schema, arguments = schemas.get(name), params.get("arguments")
-        if method == "tools/call" and isinstance(schema, dict) and isinstance(arguments, dict):
-            headers |= mcp_param_headers(x_mcp_header_map(schema), arguments)
-    return headers
+def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of a message."""
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
 
 
 def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """The `_meta` of a message's parameters."""
-    params = message.get("params")
-    meta = params.get("_meta") if isinstance(params, dict) else None
+    meta = params_of(message).get("_meta")
     return meta if isinstance(meta, dict) else {}
 
 

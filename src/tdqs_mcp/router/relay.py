@@ -4,27 +4,28 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+    mcp_param_headers,
+    x_mcp_header_map,
+)
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
-from mcp.types import CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_REQUEST
+from mcp.types import CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_REQUEST, PROTOCOL_VERSION_META_KEY
 
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.router.call_log import CallLog
-from tdqs_mcp.router.frames import (
-    CLOSED,
-    Frame,
-    Peer,
-    Server,
-    error_frame,
-    make_frame,
-    meta_of,
-    request_headers,
-)
-from tdqs_mcp.router.variants import Wordings, reword
+from tdqs_mcp.router.frames import CLOSED, Frame, Peer, Server, error_frame, make_frame, meta_of, params_of
+from tdqs_mcp.router.variants import reword
+from tdqs_mcp.router.wordings import Wordings
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info
 
 LOOK_SECONDS = 1.0
@@ -57,8 +58,7 @@ class Request:
     @property
     def params(self) -> Mapping[str, Any]:
         """Its parameters."""
-        found = self.message.get("params")
-        return found if isinstance(found, dict) else {}
+        return params_of(self.message)
 
 
 class Relay:
@@ -69,30 +69,39 @@ class Relay:
         self.pending: dict[Any, Request] = {}
         """By id."""
 
-        self.schemas: dict[str, Any] = {}
-        """The input schemas of the tools that were listed."""
-
-        self.asked, self.answered = anyio.Event(), anyio.Event()
-        """Set by the first request and by the first message of the server."""
+        self.is_answered = False
+        """Whether the server has said anything."""
 
         self._wordings = wordings
         self._log, self._calls = log, calls
         self._seen = wordings.current
+        self._schemas: dict[str, Any] = {}  # of the tools that were listed
         self._client: str | None = None
         self._version: str | None = None
         self._served: dict[tuple[str | None, str], str] = {}
         self._is_ready = False
 
     def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
-        """The HTTP headers of a message to the server."""
-        return request_headers(message, version=self._version, schemas=self.schemas)
+        """What a message repeats over HTTP: the version agreed on, and in 2026-07-28 what the request asks for."""
+        method, params = str(message.get("method")), params_of(message)
+        stated = meta_of(message).get(PROTOCOL_VERSION_META_KEY)
+        if not isinstance(stated, str):
+            return {MCP_PROTOCOL_VERSION_HEADER: self._version} if self._version else {}
+        headers = {MCP_PROTOCOL_VERSION_HEADER: stated, MCP_METHOD_HEADER: method}
+        name = params.get(NAME_BEARING_METHODS.get(method, ""))
+        if isinstance(name, str):
+            headers[MCP_NAME_HEADER] = encode_header_value(name)
+            schema, arguments = self._schemas.get(name), params.get("arguments")
+            if method == CALL and isinstance(schema, dict) and isinstance(arguments, dict):
+                headers |= mcp_param_headers(x_mcp_header_map(schema), arguments)
+        return headers
 
     def take_from_client(self, frame: Frame) -> None:
         """Notes what a client sends; it passes as it is."""
         for message in frame.messages:
-            method, params = message.get("method"), message.get("params")
-            if method == CANCELLED and isinstance(params, dict):
-                self._forget(params.get("requestId"))
+            method = message.get("method")
+            if method == CANCELLED:
+                self._forget(params_of(message).get("requestId"))
             elif method == "notifications/initialized":
                 self._is_ready = True
             elif isinstance(method, str) and type(message.get("id")) in (int, str):
@@ -100,7 +109,7 @@ class Relay:
 
     def take_from_server(self, frame: Frame) -> Frame:
         """What the client gets of a server's frame: another one for a list of tools."""
-        self.answered.set()
+        self.is_answered = True
         messages = frame.messages
         changed = {id(each): self._take_answer(each) for each in messages if "method" not in each and "id" in each}
         if not any(new is not None for new in changed.values()):
@@ -113,8 +122,7 @@ class Relay:
 
     def related(self, message: Mapping[str, Any]) -> Any:  # noqa: ANN401  # an id
         """The pending request that a message of the server names by its token; of one without a token the last."""
-        params = message.get("params")
-        token = params.get("progressToken") if isinstance(params, dict) else None
+        token = params_of(message).get("progressToken")
         if token is None:
             return next(reversed(self.pending), None)
         tokens = {key: meta_of(request.message).get("progressToken") for key, request in self.pending.items()}
@@ -154,15 +162,12 @@ class Relay:
                 yield key
 
     def _note_request(self, message: Mapping[str, Any]) -> None:
-        request = Request(message=message, client=self._client)
-        is_first = request.method == INITIALIZE
-        info = request.params.get("clientInfo") if is_first else meta_of(message).get(CLIENT_INFO_META_KEY)
+        is_first = message["method"] == INITIALIZE
+        info = params_of(message).get("clientInfo") if is_first else meta_of(message).get(CLIENT_INFO_META_KEY)
         name = info.get("name") if isinstance(info, dict) else None
-        if isinstance(name, str):
-            request = replace(request, client=name)
-            self._client = name if is_first else self._client
-        self.pending[message["id"]] = request
-        self.asked.set()
+        client = name if isinstance(name, str) else self._client
+        self._client = client if is_first else self._client
+        self.pending[message["id"]] = Request(message=message, client=client)
 
     def _forget(self, key: Any) -> None:  # noqa: ANN401  # an id
         if type(key) in (int, str) and (request := self.pending.pop(key, None)):
@@ -195,12 +200,12 @@ class Relay:
                 variant, wording = variants.choose(name, request.client)
                 served.setdefault(variant, []).append(name)
                 self._served[request.client, name] = variant
-                self.schemas[name] = tool.get("inputSchema")
+                self._schemas[name] = tool.get("inputSchema")
                 tools.append(reword(tool, wording))
             else:
                 tools.append(tool)
         if not result.get("nextCursor"):
-            self._wordings.note_tools(frozenset(self.schemas))
+            self._wordings.note_tools(frozenset(self._schemas))
         self._log({"event": TOOLS_LIST, "client": request.client, "served": served})
         return tools
 
@@ -213,7 +218,7 @@ class Relay:
             client=request.client,
             variant=self._served.get((request.client, name)),
             arguments=request.params.get("arguments"),
-            schema=self.schemas.get(name),
+            schema=self._schemas.get(name),
             seconds=time.monotonic() - request.started,
             outcome=outcome,
             answer=answer,
@@ -221,14 +226,17 @@ class Relay:
 
 
 async def relay_frames(relay: Relay, client: Peer, server: Server) -> None:
-    """Passes frames in both directions until the client leaves.
+    """Passes frames in both directions until the client leaves; its first frame starts the server.
 
     Raises CaptureError when the server has gone, hangs or floods, after every request that waits for it got an error.
     """
+    first = await _take(relay, client)
+    if first is None:
+        return
     failure: Exception | None = None
     try:
         async with server.connect(relay.headers) as upstream:
-            failure = await _Exchange(relay, client, upstream, server).run()
+            failure = await _Exchange(relay, client, upstream, server).run(first)
     except Exception as error:  # noqa: BLE001  # groups of whatever system, SDK and network raise; explained here
         failure = failure or server.explain(pending=_methods(relay), error=error)
         await _tell_lost(relay, client, str(failure))
@@ -245,18 +253,19 @@ class _Exchange:
         self._tasks: TaskGroup = anyio.create_task_group()
         self._sends_since = math.inf
 
-    async def run(self) -> CaptureError | None:
+    async def run(self, first: Frame) -> CaptureError | None:
         """Why the server could not be used any longer; None when the client has left."""
         async with self._tasks:
-            for task in (self._pass_up, self._pass_down, self._await_first_answer, self._await_blocking, self._switch):
+            self._tasks.start_soon(self._pass_up, first)
+            for task in (self._pass_down, self._await_hanging, self._switch):
                 self._tasks.start_soon(task)
         return self._failure
 
-    async def _pass_up(self) -> None:
+    async def _pass_up(self, first: Frame) -> None:
         """From the client to the server, as fast as the server takes it."""
-        while (frame := await _receive(self._client)) is not None:
-            self._relay.take_from_client(frame)
-            self._sends_since = anyio.current_time()
+        frame: Frame | None = first
+        while frame is not None:
+            self._sends_since = time.monotonic()
             try:
                 await self._upstream.send(frame)
             except CLOSED:
@@ -264,6 +273,7 @@ class _Exchange:
             except ValueError:
                 await self._refuse(frame, is_answer=False)
             self._sends_since = math.inf
+            frame = await _take(self._relay, self._client)
         with anyio.move_on_after(LAST_SECONDS):
             while self._relay.pending:  # noqa: ASYNC110  # a server that was sent a script may still be answering
                 await anyio.sleep(LAST_SECONDS / 100)
@@ -289,20 +299,19 @@ class _Exchange:
             except ValueError:
                 await self._refuse(frame, is_answer=True)
 
-    async def _await_first_answer(self) -> None:
-        """A server that does not start hangs; later it may take as long as the client waits."""
-        await self._relay.asked.wait()
-        with anyio.move_on_after(self._server.options.timeout) as limit:
-            await self._relay.answered.wait()
-        if limit.cancelled_caught:
-            await self._fail(timed_out=True)
+    async def _await_hanging(self) -> None:
+        """Ends with a server that does not answer its first request, or takes nothing of what is sent.
 
-    async def _await_blocking(self) -> None:
-        """A server that takes nothing of what is sent hangs."""
+        A later answer may take as long as the client waits.
+        """
         seconds = self._server.options.timeout
-        while anyio.current_time() - self._sends_since <= seconds:  # noqa: ASYNC110  # no event says that time passes
+        while True:
             await anyio.sleep(LOOK_SECONDS)
-        await self._fail(f"took no message for {seconds:g} s")
+            latest = time.monotonic() - seconds
+            if self._sends_since < latest:
+                await self._fail(f"took no message for {seconds:g} s")
+            if not self._relay.is_answered and any(each.started < latest for each in self._relay.pending.values()):
+                await self._fail(timed_out=True)
 
     async def _switch(self) -> None:
         """Tells the client when the variants have changed."""
@@ -330,11 +339,14 @@ class _Exchange:
         self._tasks.cancel_scope.cancel()
 
 
-async def _receive(client: Peer) -> Frame | None:
+async def _take(relay: Relay, client: Peer) -> Frame | None:
+    """The client's next frame; None when it has left."""
     try:
-        return await client.receive()
+        frame = await client.receive()
     except CLOSED:
         return None
+    relay.take_from_client(frame)
+    return frame
 
 
 async def _tell_lost(relay: Relay, client: Peer, reason: str) -> None:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
-
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.facts.schema.arguments import property_pointer
 from tdqs_mcp.facts.schema.walk import put_at, value_at, walk_schema
@@ -38,9 +36,6 @@ SHAPE = (
 """The format in one line, for messages."""
 
 KEYS = ("variants", "store", "server", "serve", "clients")
-
-FRESH_SECONDS = 0.5
-"""For how long the variants are not read again."""
 
 Wording = Mapping[str, str]
 """The texts of one tool by JSON pointer."""
@@ -104,61 +99,52 @@ def read_variants(
     *,
     origin: str,
     components: Sequence[Component] = (),
-    captures: Mapping[str, Catalog] | None = None,
+    captures: Mapping[str, Callable[[], Catalog]] | None = None,
 ) -> Variants:
     """The variants in parsed JSON: a file of variants, or what `rewrite --format json` prints.
 
-    With `components`, a description consists of their texts in that order. `captures` are those of the store that the
-    file names, the newest first. Raises InputError, which says what is wrong where, and what the format is.
+    With `components`, a description consists of their texts in that order. `captures` read those of the store that
+    the file names, the newest first; only what somebody gets is read. Raises InputError, which says what is wrong
+    where, and what the format is.
     """
     if isinstance(given, list) and given and all(isinstance(each, Mapping) and "rewrites" in each for each in given):
         raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
     if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites", "store"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
     if "rewrites" in given:
-        texts = {REWRITE: dict(_rewrites(given["rewrites"], origin, has_components=bool(components)))}
+        named = {REWRITE: dict(_rewrites(given["rewrites"], origin, components))}
     else:
         for key in (key for key in given if key not in KEYS):
             raise InputError(f"{origin} has an unknown key {key!r}{nearest(str(key), KEYS)}; its format is {SHAPE}")
-        texts = {name: dict(_captured(catalog)) for name, catalog in (captures or {}).items()}
-        for name, entries in _members(given, "variants", origin):
-            texts[name] = dict(_texts(name, entries, origin))
-    if not texts or ORIGINAL in texts:
-        what = f"names a variant {ORIGINAL!r}, which the server has" if texts else "names no variant"
+        own = _members(given, "variants", origin)
+        named = {name: dict(_texts(name, entries, origin, components)) for name, entries in own}
+    captures = captures or {}
+    names = {name: name for name in (*captures, *named, ORIGINAL)}
+    if len(names) == 1 or ORIGINAL in named:
+        what = f"names a variant {ORIGINAL!r}, which the server has" if named else "names no variant"
         raise InputError(f"{origin} {what}; its format is {SHAPE}")
-    named = {
-        name: {tool: wording for tool, text in tools.items() if (wording := _wording(text, components))}
-        for name, tools in texts.items()
-    }
-    lost = frozenset(tool for name in texts for tool in texts[name] if components and tool not in named[name])
-    names = {name: name for name in (*named, ORIGINAL)}
     if captures:
         names.setdefault(LATEST, next(iter(captures)))
-    serve = _choice(given.get("serve", next(iter(named))), names, f"{origin}: serve")
+    serve = _choice(given.get("serve", next(iter(names))), names, f"{origin}: serve")
     clients = {
         client: _choice(choice, names, f"{origin}: client {client!r}")
         for client, choice in _members(given, "clients", origin)
     }
-    return Variants(named=named, serve=serve, clients=clients, without_components=lost)
+    chosen = {name for choice in (serve, *clients.values()) for name in choice.values()}
+    named |= {name: dict(_captured(captures[name](), components)) for name in chosen & captures.keys() - named.keys()}
+    lost = frozenset(tool for wordings in named.values() for tool, wording in wordings.items() if not wording)
+    return Variants(named=named, serve=serve, clients=clients, without_components=lost if components else frozenset())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Text:
-    """What a variant says about one tool."""
-
-    fixed: Wording = field(default_factory=dict)
-    components: Mapping[Component, str] = field(default_factory=dict)
-
-
-def _wording(text: _Text, components: Sequence[Component]) -> dict[str, str]:
-    """The texts by pointer, the description from the components that are asked for."""
-    fixed = {pointer: words for pointer, words in text.fixed.items() if not components or pointer != DESCRIPTION}
-    wanted = components or (() if DESCRIPTION in fixed else tuple(Component))
-    description = "\n".join(text.components[each] for each in wanted if text.components.get(each))
-    return {DESCRIPTION: description, **fixed} if description else fixed
+def _wording(fixed: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:
+    """The texts of one tool by pointer, its description from the components that are asked for."""
+    texts = {pointer: text for pointer, text in fixed.items() if not components or pointer != DESCRIPTION}
+    wanted = components or (() if DESCRIPTION in texts else tuple(Component))
+    description = "\n".join(said[each] for each in wanted if said.get(each))
+    return {DESCRIPTION: description, **texts} if description else texts
 
 
-def _rewrites(given: object, origin: str, *, has_components: bool) -> Iterator[tuple[str, _Text]]:
+def _rewrites(given: object, origin: str, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
     """What has changed in each definition, and where it is wanted all sentences by component."""
     if not isinstance(given, list):
         raise InputError(f"{origin}: rewrites must be a list, as `rewrite --format json` prints it")
@@ -166,32 +152,33 @@ def _rewrites(given: object, origin: str, *, has_components: bool) -> Iterator[t
         try:
             changes = {change["path"]: change["after"] for change in each["changes"]}
             fixed = {path: str(after) for path, after in changes.items() if after and _TEXT.fullmatch(path)}
-            said = (each.get("components") or {}) if has_components else {}
-            yield each["name"], _Text(fixed=fixed, components=_components(said, origin))
+            said = (each.get("components") or {}) if components else {}
+            yield each["name"], _wording(fixed, _components(said, origin), components)
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{origin}: rewrite {number} has not the form that `rewrite --format json` prints: {error!r}"
             ) from error
 
 
-def _captured(catalog: Catalog) -> Iterator[tuple[str, _Text]]:
+def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
     """The texts of every tool as it was captured."""
     for tool in catalog.tools:
         schemas = walk_schema(tool.input_schema, "/inputSchema").by_keyword.get("description", ())
         texts = {DESCRIPTION: tool.description} | {
             f"{each.path}{DESCRIPTION}": each.schema["description"] for each in schemas
         }
-        yield tool.name, _Text(fixed={path: text for path, text in texts.items() if isinstance(text, str)})
+        fixed = {path: text for path, text in texts.items() if isinstance(text, str)}
+        yield tool.name, _wording(fixed, {}, components)
 
 
-def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Text]]:
+def _texts(variant: str, given: object, origin: str, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
     where = f"{origin}: variant {variant!r}"
     if not isinstance(given, Mapping):
         raise InputError(f"{where} must be an object; the format is {SHAPE}")
     for tool, text in given.items():
         place = f"{where}, tool {tool!r}"
         if isinstance(text, str) and text.strip():
-            yield tool, _Text(fixed={DESCRIPTION: text})
+            yield tool, _wording({DESCRIPTION: text}, {}, components)
         elif isinstance(text, Mapping) and text:
             words = {key: _words(value, f"{place}: {key}") for key, value in text.items() if key != "parameters"}
             fixed = {DESCRIPTION: words.pop("description")} if "description" in words else {}
@@ -199,7 +186,7 @@ def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Tex
                 f"{property_pointer(name)}/description": _words(value, f"{place}: parameter {name!r}")
                 for name, value in _members(text, "parameters", place)
             }
-            yield tool, _Text(fixed=fixed | described, components=_components(words, place))
+            yield tool, _wording(fixed | described, _components(words, place), components)
         else:
             raise InputError(f"{place} has no text; the format is {SHAPE}")
 
@@ -233,55 +220,3 @@ def _choice(given: object, names: Mapping[str, str], origin: str) -> dict[str, s
         if name not in names:
             raise InputError(f"{origin} names {name!r}; the variants are {', '.join(names)}")
     return {tool: names[name] for tool, name in choice.items()}
-
-
-class Wordings:
-    """The variants as they are at the moment: read again when what they are read from has changed."""
-
-    def __init__(self, load: Callable[[str | None], Variants | None], *, tell: Callable[[str], None]) -> None:
-        """`load` gets what the server calls itself, and gives None where nothing has changed; `tell` gets warnings.
-
-        Raises InputError, as `load` does.
-        """
-        self._load, self._tell = load, tell
-        self._reading = anyio.Lock()
-        self._missing: frozenset[str] = frozenset()
-        self._problem = ""
-        self._fresh_until = 0.0
-        self._take(load(None))
-        self.server: str | None = None
-        """What the server calls itself, once it has said so."""
-
-    async def refresh(self, server: str | None = None) -> None:
-        """Reads what has changed, in a thread: a database may take its time.
-
-        Where it has become unreadable, the variants stay as they were. Many connections ask; one reads for all.
-        """
-        async with self._reading:
-            if server is None and anyio.current_time() < self._fresh_until:
-                return
-            self._fresh_until = anyio.current_time() + FRESH_SECONDS
-            self.server = self.server or server
-            try:
-                found = await anyio.to_thread.run_sync(self._load, self.server, abandon_on_cancel=True)
-            except InputError as error:
-                if str(error) != self._problem:
-                    self._tell(f"the variants stay as they were: {error}")
-                self._problem = str(error)
-            else:
-                self._take(found)
-
-    def note_tools(self, names: frozenset[str]) -> None:
-        """Warns once of variants for tools that the server does not list."""
-        missing = self.current.tools - names - self._missing
-        if missing:
-            self._missing |= missing
-            self._tell(f"there are variants for tools that the server does not list: {', '.join(sorted(missing))}")
-
-    def _take(self, found: Variants | None) -> None:
-        if found is None:
-            return
-        self.current = found
-        self._missing, self._problem = frozenset(), ""
-        if lost := sorted(found.without_components):
-            self._tell(f"these tools have none of the components and keep their descriptions: {', '.join(lost)}")

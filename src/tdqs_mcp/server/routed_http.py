@@ -34,7 +34,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tdqs_mcp.app.routing import Router
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, read_frame
-from tdqs_mcp.router.relay import CANCELLED
+from tdqs_mcp.router.relay import CANCELLED, Relay
 from tdqs_mcp.server.http_transport import (
     HEALTH,
     IDLE_SECONDS,
@@ -111,27 +111,26 @@ class _Front:
             await self._open_session(scope, receive, send)
 
     async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What a transport refuses does not reach the relay, and so starts no server."""
         transport = StreamableHTTPServerTransport(uuid4().hex, security_settings=None, idle_timeout=IDLE_SECONDS)
-        is_open = False
-
-        async def note_status(message: Any) -> None:  # noqa: ANN401  # ASGI's own
-            nonlocal is_open
-            is_open = is_open or (message["type"] == "http.response.start" and message["status"] < 400)
-            await send(message)
-
+        relay = self._router.open()
         try:
-            await self._tasks.start(self._run_session, transport)
-            await transport.handle_request(scope, receive, note_status)
+            await self._tasks.start(self._run_session, transport, relay)
+            await transport.handle_request(scope, receive, send)
         finally:
-            if not is_open:
+            if not relay.is_answered:
                 with anyio.CancelScope(shield=True):
                     await transport.terminate()
 
     async def _run_session(
-        self, transport: StreamableHTTPServerTransport, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+        self,
+        transport: StreamableHTTPServerTransport,
+        relay: Relay,
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
         """One client of the older era until it leaves, is idle for too long, or has no server any longer."""
-        relay, key = self._router.open(), str(transport.mcp_session_id)
+        key = str(transport.mcp_session_id)
 
         def note(message: Any) -> ServerMessageMetadata | None:  # noqa: ANN401  # foreign JSON
             return ServerMessageMetadata(related_request_id=relay.related(message)) if "method" in message else None

@@ -84,6 +84,16 @@ def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
     return engine
 
 
+def open_filled_store(named: str) -> Engine:
+    """The store as `open_store` gives it; a SQLite file that is missing is not made. Raises InputError."""
+    url = read_url(named)
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+        raise InputError(
+            f"there is no store {str(url.database)!r}: fill one with tdqs-mcp sweep, or name it by --store"
+        )
+    return open_store(url)
+
+
 def read(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
     """What `use` reads, as of one moment, from a server that may be away for `recovery` seconds. Raises InputError."""
     return _repeat(snapshot(engine), use, recovery=recovery)
