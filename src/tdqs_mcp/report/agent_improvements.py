@@ -17,8 +17,9 @@ from tdqs_mcp.report.agent_page import (
     page_of,
     within_budget,
 )
-from tdqs_mcp.report.blocks import unjudged_lines
-from tdqs_mcp.report.escape import MAX_FENCED
+from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
+from tdqs_mcp.report.escape import MAX_FENCED, readable
+from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths, Trait
@@ -32,6 +33,9 @@ MAX_FINDINGS = 10
 
 MAX_SAID = 8_000
 """Characters of old descriptions beside the questions of one answer."""
+
+MAX_MARKED = 8_000
+"""Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
 
 _NO_DESCRIPTIONS: Mapping[str, str] = {}
 
@@ -239,6 +243,18 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Re
     ordered = in_order(rewrites)
     lines = within_budget(_rewrite_line(each, is_full=is_full) for each in ordered)
     return ordered[: len(lines)], lines
+
+
+def rewrite_card(rewrites: Iterable[Rewrite]) -> dict[str, Any]:
+    """What a card in the chat shows of each rewrite: the words that go and come, and what they rest on."""
+    return {"rewrites": [[_marked(change) for change in each.changes] for each in rewrites]}
+
+
+def _marked(change: Change) -> dict[str, Any]:
+    diff = change_diff(change)
+    is_long = len(diff.before) + len(diff.after) > MAX_MARKED
+    runs = (("-", diff.before[:MAX_MARKED]), ("+", diff.after[:MAX_MARKED])) if is_long else diff_runs(diff)
+    return {"runs": [(kind, readable(text)) for kind, text in runs], "sources": list(map(readable, change.sources))}
 
 
 def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:

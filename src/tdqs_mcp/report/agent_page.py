@@ -42,6 +42,8 @@ class AgentAnswer:
     """The members that an agent acts on: the output schema tells of them, and leaves the rest open."""
 
     notice: Own = NOTICE
+    card: Internal[Mapping[str, Any] | None] = None
+    """What only a card in the chat shows; None where the client has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from tdqs_mcp.results.findings import Finding, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore, QualityScore, Suggestion
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Percentiles, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import first_fixes
 
 Scored: TypeAlias = ServerScore | LabelScore
@@ -192,9 +193,22 @@ def report_document(score: Scored) -> dict[str, Any]:
     return {"notice": NOTICE, **answer(score)}
 
 
-def score_answer(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> ScoreAnswer:
+def score_answer(
+    score: Scored, *, catalog: str, report: str, window: Window, next_step: str, has_card: bool = False
+) -> ScoreAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
-    return ScoreAnswer(**_score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
+    fields = _score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step)
+    return ScoreAnswer(**fields, card={"means": _means(score)} if has_card else None)
+
+
+def _means(score: Scored) -> list[dict[str, Any]]:
+    """The mean score of each dimension, 1-5; none where no tool is graded."""
+    graded: Sequence[GradedTool] = score.tools
+    return [
+        {"title": each.title, "mean": sum(tool.scores[each.key] for tool in graded) / len(graded)}
+        for each in load(rubric_of(score)).dimensions
+        if graded
+    ]
 
 
 def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:

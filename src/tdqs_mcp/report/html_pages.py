@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from tdqs_mcp.report.blocks import Block, Title, diff_runs, plain_words, word_parts
 from tdqs_mcp.report.escape import readable
-from tdqs_mcp.results.verdicts import tier_of
+from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load
 
 
@@ -23,6 +23,16 @@ def as_html(blocks: Sequence[Block]) -> str:
     """The report as a page."""
     title = next((plain_words(block.words) for block in blocks if isinstance(block, Title)), "tdqs-mcp")
     return render_page("blocks.html.j2", title=title, blocks=blocks)
+
+
+@cache
+def card_page(name: str, *, title: str, version: str, meta: str) -> str:
+    """A card in the chat, without data: the host of the chat hands it each result (MCP Apps, SEP-1865).
+
+    `meta` is the key in a result's `_meta` of what only cards show.
+    """
+    inside = _inside(_source("page.css", "card.css"), _source("card.js", f"{name}_card.js"))
+    return render_page("card.html.j2", title=title, version=version, meta=meta, tiers=list(Tier), **inside)
 
 
 def render_page(template: str, **values: Any) -> str:  # noqa: ANN401  # what the template names
@@ -42,16 +52,19 @@ def _environment() -> Environment:
     )
     made.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
     made.filters |= {"parts": word_parts, "runs": diff_runs, "spaced": lambda key: key.replace("_", " ")}
-    style, script = (_source(name) for name in ("page.css", "page.js"))
-    made.globals |= {
+    made.globals |= _inside(_source("page.css"), _source("page.js"))
+    made.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
+    return made
+
+
+def _inside(style: str, script: str) -> dict[str, str]:
+    """What a page has inside, and the hashes by which a browser knows it."""
+    return {
         "style": Markup(style),  # noqa: S704  # ours
         "script": Markup(script),  # noqa: S704
         "style_hash": _hash(style),
         "script_hash": _hash(script),
-        "tier_of": tier_of,
-        "dimensions": load("tdqs").dimensions,
     }
-    return made
 
 
 def _shown(value: object) -> object:
@@ -61,8 +74,9 @@ def _shown(value: object) -> object:
     return readable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _source(name: str) -> str:
-    return files("tdqs_mcp.report").joinpath("templates", name).read_text(encoding="utf-8")
+def _source(*names: str) -> str:
+    folder = files("tdqs_mcp.report").joinpath("templates")
+    return "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
 def _hash(text: str) -> str:

@@ -1,5 +1,6 @@
 """Plans, what-ifs, comparisons and rewrites for people."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -263,7 +264,7 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     blocks: list[Block] = [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
-        *(_diff(change) for change in rewrite.changes),
+        *(change_diff(change) for change in rewrite.changes),
         Items([(line, "dim") for line in _why(rewrite)], indent=2),
         Items([(line, "dim") for line in _evidence(rewrite)] if is_verbose else [], indent=2),
         Items([(line, "yellow") for line in _doubts(rewrite)], indent=2),
@@ -276,9 +277,15 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), told]
 
 
-def _diff(change: Change) -> Diff:
-    before, after = ("" if value is None else str(value) for value in (change.before, change.after))
-    return Diff(change.path[1:], before, after)
+def change_diff(change: Change) -> Diff:
+    """One field before and after; what is no text as JSON, and nothing where it is absent."""
+    return Diff(change.path[1:], _shown(change.before), _shown(change.after))
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _why(rewrite: Rewrite) -> Iterator[str]:

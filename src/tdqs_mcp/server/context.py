@@ -5,9 +5,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import Annotated, Any
 
 from cachetools import LRUCache
+from mcp.server.apps import APP_MIME_TYPE
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
@@ -40,7 +42,7 @@ from tdqs_mcp.server.connected_client import (
     while_connected,
 )
 from tdqs_mcp.server.permissions import Permissions
-from tdqs_mcp.server.tool_schemas import TEXTS, Reach, tools_of
+from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach, tools_of
 from tdqs_mcp.sources.files import parse_json
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
@@ -49,6 +51,9 @@ MAX_TOOLS = 2_000
 
 MAX_BYTES = 16 * 2**20
 """Bytes of the definitions that a live server may list to a caller of ours."""
+
+SCORE_CARD, REWRITE_CARD = "ui://tdqs/score.html", "ui://tdqs/rewrite.html"
+"""The cards that a chat may show (MCP Apps, SEP-1865)."""
 
 MAX_CATALOGS = 32
 MAX_REPORTS = 16
@@ -334,6 +339,7 @@ class FullServer(MCPServer[Any]):
         super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
         self._context = context
         _add_resources(self, context)
+        _add_cards(self)
         _add_prompts(self)
 
     def complete(
@@ -411,6 +417,26 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
         if score is None:
             raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
         return _json(report_document(score))
+
+
+def _add_cards(server: MCPServer[Any]) -> None:
+
+    @server.resource(SCORE_CARD, title="Score", description="A score_server result as a card", **_CARD)
+    def score_card() -> str:
+        return _card_page("score", "Score of a server")
+
+    @server.resource(REWRITE_CARD, title="Rewrites", description="A suggest_rewrite result as a card", **_CARD)
+    def rewrite_card() -> str:
+        return _card_page("rewrite", "Better definitions")
+
+
+_CARD: dict[str, Any] = {"mime_type": APP_MIME_TYPE, "meta": {"ui": {"prefersBorder": True}}}
+
+
+def _card_page(name: str, title: str) -> str:
+    from tdqs_mcp.report.html_pages import card_page  # noqa: PLC0415  # Jinja: most servers show no card
+
+    return card_page(name, title=title, version=version("tdqs-mcp"), meta=CARD_META)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from mcp.server.apps import Apps, client_supports_apps
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
@@ -40,6 +41,18 @@ async def _refuse_cursors(ctx: ServerRequestContext[Any, Any], call_next: CallNe
     return await call_next(ctx)
 
 
+async def _hide_cards(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Lists cards, and which tools have one, only for clients that show them (MCP Apps, SEP-1865)."""
+    result = await call_next(ctx)
+    if ctx.method not in LISTS or client_supports_apps(ctx) or not isinstance(result, dict):
+        return result
+    for each in result.get("tools", ()):
+        each.pop("_meta", None)
+    if "resources" in result:
+        result["resources"] = [each for each in result["resources"] if not each["uri"].startswith("ui://")]
+    return result
+
+
 PLAIN = str.maketrans("", "", "{}'")
 """Takes the marks of a Python set away."""
 
@@ -60,7 +73,8 @@ class LazyServer(MCPServer[Any]):
             request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS),
             cache_hints=dict.fromkeys(LISTS, CacheHint(ttl_ms=LIST_MILLISECONDS)),
             subscriptions=False,  # what we list never changes
-            middleware=[_refuse_cursors],
+            middleware=[_refuse_cursors, _hide_cards],
+            extensions=[Apps()],
             **identity,
         )
         self._build = build

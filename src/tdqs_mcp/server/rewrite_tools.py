@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from mcp.server.apps import client_supports_apps
 from mcp.server.mcpserver.exceptions import ToolError
 
 from tdqs_mcp.app import improving, judging
@@ -20,6 +21,7 @@ from tdqs_mcp.report.agent_improvements import (
     plan_answer,
     plan_questions,
     question_lines,
+    rewrite_card,
     rewrite_page,
 )
 from tdqs_mcp.report.agent_page import MAX_NAMES, Window
@@ -41,7 +43,7 @@ from tdqs_mcp.server.connected_client import (
     make_client_model,
     run_call,
 )
-from tdqs_mcp.server.context import Draft, ToolGroup, find_tool, incomplete_note, merged, read_definitions
+from tdqs_mcp.server.context import REWRITE_CARD, Draft, ToolGroup, find_tool, incomplete_note, merged, read_definitions
 from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
 
@@ -59,7 +61,7 @@ MAX_QUESTIONS = 40
 class RewriteTools(ToolGroup):
     """Better definitions, each compared with what was there."""
 
-    @mcp_tool("Suggest better definitions", RewriteAnswer)
+    @mcp_tool("Suggest better definitions", RewriteAnswer, card=REWRITE_CARD)
     async def suggest_rewrite(
         self,
         call: CallContext,
@@ -122,6 +124,7 @@ class RewriteTools(ToolGroup):
         new = self._context.keep_draft(improved, after, asked=questions)
         ahead = _Ahead(left=left, is_reached=is_reached, asks=any(map(is_worth_asking, questions)))
         return RewriteAnswer(
+            card=rewrite_card(shown) if client_supports_apps(call) else None,
             catalog=key,
             new_catalog=new,
             rollup=rollup or ABSENT,

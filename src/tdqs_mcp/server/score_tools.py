@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from mcp.server.apps import client_supports_apps
+
 from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.judges.judge import Subset, tool_at
@@ -16,7 +18,7 @@ from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, run_call
-from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, one_tool, score_catalog
+from tdqs_mcp.server.context import SCORE_CARD, ToolGroup, find_tool, incomplete_note, one_tool, score_catalog
 from tdqs_mcp.server.tool_schemas import mcp_tool
 
 CLEAN = "Nothing to fix by the rules."
@@ -50,7 +52,7 @@ class ScoreTools(ToolGroup):
         next_step = _after_tool(score, key, has_siblings=bool(siblings))
         return tool_answer(score, catalog=key, index=0, is_full=detail == "full", next_step=next_step)
 
-    @mcp_tool("Score a whole server", ScoreAnswer)
+    @mcp_tool("Score a whole server", ScoreAnswer, card=SCORE_CARD)
     async def score_server(
         self,
         call: CallContext,
@@ -82,6 +84,7 @@ class ScoreTools(ToolGroup):
             window=Window(offset=offset, limit=limit, is_full=detail == "full"),
             next_step=incomplete_note(found)
             + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).done)),
+            has_card=client_supports_apps(call),
         )
 
     @mcp_tool("Lint tool descriptions", LintAnswer)

@@ -89,16 +89,20 @@ ShadowingAnswer = Annotated[list[dict[str, Any]] | None, _described("shadowing_a
 MAX_ERRORS = 3
 """Wrong arguments that one message names."""
 
+CARD_META = "io.github.tdqs-mcp/card"
+"""The key in a result's `_meta` of what only a card in the chat shows."""
+
 Method = Callable[..., Awaitable[Any]]
 ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
 def mcp_tool(
-    title: str, answer_type: type[Any], *, opens: bool = True, is_read_only: bool = True
+    title: str, answer_type: type[Any], *, opens: bool = True, is_read_only: bool = True, card: str | None = None
 ) -> Callable[[Method], ToolCall]:
     """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError.
 
-    `opens` says that it takes a locator or asks a judge: its hints depend on what the operator allows.
+    `opens` says that it takes a locator or asks a judge: its hints depend on what the operator allows. `card` is the
+    resource with the card in which a chat shows its answers.
     """
 
     def wrap(method: Method) -> ToolCall:
@@ -111,7 +115,7 @@ def mcp_tool(
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 
-        call.listed = (title, answer_type, opens, is_read_only)  # type: ignore[attr-defined]  # read by `tools_of`
+        call.listed = (title, answer_type, opens, is_read_only, card)  # type: ignore[attr-defined]  # read by `tools_of`
         return call
 
     return wrap
@@ -152,7 +156,7 @@ class _MethodTool(Tool):
     @classmethod
     def of(cls, method: Any, reach: Reach) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
-        title, answer_type, opens, is_read_only = method.listed
+        title, answer_type, opens, is_read_only, card = method.listed
         hints = reach.hints(opens=opens, is_read_only=is_read_only)
         description = " ".join((inspect.getdoc(method) or "").split())
         described = Tool.from_function(
@@ -160,6 +164,7 @@ class _MethodTool(Tool):
         )
         tool = cls.model_construct(**{name: getattr(described, name) for name in Tool.model_fields})
         tool._answer = answer_type  # noqa: SLF001  # its own
+        tool.meta = {"ui": {"resourceUri": card}} if card else None
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
@@ -189,7 +194,12 @@ def _result(given: Any) -> CallToolResult:  # noqa: ANN401  # any answer
     """The answer as structured content, and the same JSON as text for clients that only read that."""
     content = answer(given, limit=getattr(given, "limit", MAX_FENCED))
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+    card = getattr(given, "card", None)
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content=content,
+        _meta=None if card is None else {CARD_META: card},
+    )
 
 
 class _InputSchema(GenerateJsonSchema):
