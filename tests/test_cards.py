@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
@@ -69,6 +70,7 @@ HOST = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A ch
 <body><main><h1 hidden>A chat</h1><iframe id="frame" sandbox="allow-scripts" title="card"></iframe></main><script>
 const frame = document.getElementById("frame");
 const said = [];
+const until = async (test) => { while (!test()) await new Promise((go) => setTimeout(go, 5)); };
 const tell = (message) => frame.contentWindow.postMessage({ jsonrpc: "2.0", ...message }, "*");
 const open = (html, context, ...later) => {
   addEventListener("message", ({ source, data }) => {
@@ -107,7 +109,8 @@ def results(*calls):
             given = [await client.call_tool(name, arguments) for name, arguments in calls]
             return pages, [each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in given]
 
-    return anyio.run(ask)
+    with ThreadPoolExecutor() as threads:  # Playwright's own loop runs in this one
+        return threads.submit(anyio.run, ask).result()
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +141,7 @@ class Chat:
 
     def wait(self, text):
         self.card.get_by_text(text).first.wait_for()
-        self.page.wait_for_function("said.some((each) => each.method === 'ui/notifications/size-changed')")
+        self.page.evaluate("until(() => said.some((each) => each.method === 'ui/notifications/size-changed'))")
         return self
 
     def serious(self):
@@ -195,22 +198,30 @@ def test_the_score_s_card_shows_the_server_s_numbers_and_what_helps_most_first(c
     assert card.locator(".big").inner_text().split() == [str(answer["overallScore"]), answer["overallTier"]]
     assert "<script>parent.taken" in card.locator("h1").inner_text()
     titles = card.locator(".means li span:first-child").all_inner_texts()
-    assert titles[:2] == ["Purpose clarity", "Usage guidelines"]
+    assert titles[:2] == ["Purpose Clarity", "Usage Guidelines"]
     shown = card.locator(".name").all_inner_texts()
     assert [each["name"].strip("⟦⟧") for each in answer["tools"]] == shown
     assert answer["tools"][0]["fix"]["suggestion"].strip("⟦⟧") in card.locator(".fix").first.inner_text()
 
 
 @pytest.mark.process
-def test_the_rewrite_s_card_marks_the_words_and_names_their_sources(chat, answered):
+def test_the_rewrite_s_card_marks_the_words_and_names_their_sources(chat):
+    told = {"answers": {"list_orders.behavior": "It fails for <img src=x> customers."}}
+    pages, [given] = results(("suggest_rewrite", {"catalog": SHOP, "tool": "list_orders", "material": told}))
+    card = chat(pages[CARDS["suggest_rewrite"]], result(given)).wait("with new words").card
+    assert "It fails for <img src=x> customers." in card.locator(".words ins").first.inner_text()
+    assert "Use it to find an order." in card.locator(".words span").first.inner_text()
+    assert "Rests on: " in card.inner_text()
+    assert card.locator("img, script").count() == 0
+
+
+@pytest.mark.process
+def test_what_was_refused_is_said_with_the_reason_and_shown_as_text(chat, answered):
     page, given = answered["rewrite"]
     card = chat(page, result(given)).wait("with new words").card
-    words = card.locator(".words").first
-    assert words.locator("del").first.inner_text() == "an order."
-    assert "one order for good." in words.locator("ins").first.inner_text()
-    assert "<img src=x" in words.inner_text()
-    assert "\\x1b[31mred\\u202e" in words.inner_text()
-    assert card.locator("img, script").count() == 0
+    refused = card.locator(".warning").first.inner_text()
+    assert "Refused: <script>parent.taken = 1</script>" in refused
+    assert "no source gives the number 31" in refused
 
 
 @pytest.mark.process
@@ -273,14 +284,15 @@ def test_the_host_s_requests_are_answered_and_its_context_is_followed(chat, answ
         result(answered["score"][1]),
         context={"theme": "light", "styles": {"variables": variables}},
     ).wait("What helps most first")
-    seen.page.wait_for_function("said.filter((each) => each.id?.startsWith?.('r')).length === 3")
+    seen.page.evaluate("until(() => said.filter((each) => each.id?.startsWith?.('r')).length === 3)")
     replies = {each["id"]: each for each in seen.page.evaluate("said") if str(each.get("id")).startswith("r")}
     assert replies["r0"]["result"] == replies["r1"]["result"] == {}
     assert replies["r2"]["error"]["code"] == -32601
     style = "getComputedStyle(document.body)"
     assert seen.frame.evaluate(f"[{style}.color, {style}.getPropertyValue('--position')]") == ["rgb(1, 2, 3)", ""]
     seen.page.evaluate("(later) => tell(later)", later)
-    seen.frame.wait_for_function("document.documentElement.style.colorScheme === 'dark'")
+    seen.page.locator("#frame").evaluate("() => new Promise(requestAnimationFrame)")
+    assert seen.frame.evaluate("document.documentElement.style.colorScheme") == "dark"
     first = seen.page.evaluate("said[0]")
     assert first["method"] == "ui/initialize"
     assert first["params"]["protocolVersion"] == "2026-01-26"

@@ -5,7 +5,7 @@ const send = (message) => host.postMessage({ jsonrpc: "2.0", ...message }, "*");
 const element = (name, style, ...content) => {
   const made = document.createElement(name);
   if (style) made.className = style;
-  made.append(...content.flat().filter((each) => each !== null && each !== undefined && each !== ""));
+  made.append(...content.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== ""));
   return made;
 };
 const plain = (text) => (/^⟦[^]*⟧$/.test(text) ? text.slice(1, -1) : `${text ?? ""}`);

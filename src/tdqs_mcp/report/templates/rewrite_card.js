@@ -30,7 +30,7 @@ function show(answer, more) {
   const left = answer.remaining ? ` · ${count(answer.remaining, "more tool")} to come` : "";
   return [
     element("header", "",
-      element("h1", "", `${count(answer.rewrites.length, "tool")} with new words`),
+      element("h1", "", `${count(answer.rewrites.filter((each) => each.changes.length).length, "tool")} with new words`),
       element("p", "dim", typeof answer.overallScore === "number"
         ? ["With them the server scores ", chip(answer.overallScore), " (estimated)", left] : left.slice(3))),
     list("entries", answer.rewrites.map((each, place) => toolEntry(each, more?.rewrites[place]))),

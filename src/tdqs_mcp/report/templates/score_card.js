@@ -19,7 +19,7 @@ const overall = (answer) => {
 
 function show(answer, more) {
   const known = answer.percentiles, isScored = typeof answer.overallScore === "number";
-  const facts = [count(answer.toolCount, "tool"), `${plain(answer.rubric)} by ${plain(answer.judge.id)}`];
+  const facts = [count(answer.toolCount, "tool"), `${answer.labels ? plain(answer.rubric) : `TDQS ${plain(answer.specVersion)}`} by ${plain(answer.judge.id)}`];
   if (known) facts.push(`better than ${known.overallScore}% of ${known.servers.toLocaleString("en")} known servers`);
   const shown = answer.tools.length < answer.total ? ` (${answer.tools.length} of ${answer.total})` : "";
   return [
