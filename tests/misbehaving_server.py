@@ -192,9 +192,10 @@ def list_tools(mode, number, cursor):
         error(number, -32601, "Method not found")
     elif mode == "wrong-id":
         result(999, {"tools": []})
-    elif mode == "nested-too-deeply":
-        depth = 100_000
-        say(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"tools": [{"[" * depth}{"]" * depth}]}}}}')
+    elif mode == "odd-json":
+        say(f'{{"jsonrpc": "2.0", "id": {number}, "result": {ODD_JSON}}}')
+    elif mode == "never-closed":
+        say(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"tools": [{"[" * 100_000}')
     elif mode == "list-is-array":
         say({"jsonrpc": "2.0", "id": number, "result": [GOOD]})
     else:
@@ -207,6 +208,13 @@ def list_tools(mode, number, cursor):
 
 def page_of(number, following):
     return {"tools": [{**GOOD, "name": f"t{number}"}], "nextCursor": following}
+
+
+DEEP = '{"a":' * 100_000 + "1" + "}" * 100_000
+ODD_JSON = f"""{{"tools": [{{"name": "good"}}, {{"name": "twice", "title": "A", "title": "B"}},
+    {{"name": "number", "_meta": {{"a": NaN}}}}, {{"name": "deep", "_meta": {DEEP}}}, {{"name": "half \\ud800"}}],
+    "nextCursor": "", "nextCursor": ""}}""".replace("\n", "")
+"""What the SDK's parser refuses, or loses, of four tools in five."""
 
 
 def nested(levels):

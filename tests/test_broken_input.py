@@ -30,8 +30,6 @@ def rules(report):
         ('{"tools": {}}', "is not an array"),
         ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no key"}}', "is an error answer: 'no key'"),
         ('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', "without a result"),
-        ('{"tools": [{"name": NaN}]}', "holds a number that cannot be read: NaN"),
-        ('{"tools": [' + "9" * 5000 + "]}", "holds a number that cannot be read"),
         ("[" * 100_000, "nests too deep"),
         (b'{"tools": "\xff"}', "is not UTF-8 text: byte 11"),
     ],
@@ -81,6 +79,66 @@ def test_a_malformed_definition_is_a_finding_and_its_neighbours_are_scored(defin
 def test_only_what_nobody_can_call_or_measure_stays_ungraded():
     catalog = read_catalog({"tools": [GOOD, *(definition for definition, _ in MALFORMED)]}, name="x")
     assert [tool.index for tool in sync.score(catalog).ungraded] == [1, 2, 3, 4, 5, 6]
+
+
+def nested(levels):
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+ODD = [
+    (f'"_meta": {nested(150)}', "/_meta", "_meta nests deeper than 100 levels"),
+    (f'"_meta": {nested(940)}', "/_meta", "_meta nests deeper than 100 levels"),
+    (f'"_meta": {nested(100_000)}', "/_meta", "_meta nests deeper than 100 levels"),
+    (f'"outputSchema": {{"type": "object", "m": {nested(250)}}}', "", "cannot be measured: it nests deeper than 100"),
+    ('"title": "A", "title": "B"', "/title", "'title' is given more than once"),
+    ('"annotations": {"readOnlyHint": true, "readOnlyHint": false}', "/annotations/readOnlyHint", "more than once"),
+    ('"_meta": {"m": [0, NaN]}', "/_meta/m/1", "NaN is not a number that JSON can hold"),
+    ('"_meta": {"m": -Infinity}', "/_meta/m", "-Infinity is not a number that JSON can hold"),
+    ('"_meta": {"m": 1e999}', "/_meta/m", "Infinity is not a number"),
+    ('"_meta": {"m": 1' + 5000 * "0" + "}", "/_meta/m", "Infinity is not a number"),
+]
+"""Members that not every reader of JSON takes, and the finding on their tool."""
+
+
+def odd_catalog(member):
+    odd = f'{{"name": "odd", "description": "Deletes one order.", "inputSchema": {{"type": "object"}}, {member}}}'
+    return f'{{"tools": [{json.dumps(GOOD)}, {odd}]}}'
+
+
+@pytest.mark.parametrize(("member", "path", "message"), ODD, ids=[member[:20] for member, _, _ in ODD])
+def test_json_that_not_everybody_reads_is_a_finding_on_its_tool_and_every_command_answers(
+    command, write, tmp_path, member, path, message
+):
+    file = write("odd.json", odd_catalog(member))
+    for args in (
+        ("score", file, "--format", "json"),
+        ("rewrite", file, "--format", "json"),
+        ("capture", file, "-o", tmp_path / "captured.json"),
+        ("compare", file, write("good.json", [GOOD]), "--format", "json"),
+        ("lock", file, "--lock", tmp_path / "lock.json"),
+        ("prompts", file, "--format", "json"),
+    ):
+        run = command(*args)
+        assert run.returncode in (0, 1), run.stderr
+        assert b"NaN" not in run.stdout.replace(b"NaN is not", b"")
+    report = json.loads(command("lint", file, "--format", "json").stdout)
+    found = [each for each in report["findings"] if each["rule"] == "TDQ201"]
+    assert [(each["subject"]["name"], each["path"]) for each in found] == [("odd", path)]
+    assert message in found[0]["message"]
+    score = json.loads(command("score", file, "--format", "json").stdout)
+    assert "good" in [each["name"] for each in score["tools"]]
+    assert json.loads((tmp_path / "captured.json").read_text(), parse_constant=pytest.fail)["tools"][0] == GOOD
+
+
+def test_what_is_odd_beside_the_tools_is_a_problem_of_the_server(write):
+    text = f'{{"tools": [], "tools": [{json.dumps(GOOD)}], "prompts": [{{"name": "p", "name": "q", "x": NaN}}]}}'
+    catalog = sync.load(str(write("x.json", text)))
+    assert catalog.problems == (
+        "'tools' is given more than once in an answer; only the last value was read.",
+        "/prompts/0/name: 'name' is given more than once, and only the last value counts for most clients.",
+        "/prompts/0/x: NaN is not a number that JSON can hold.",
+    )
+    assert catalog.prompts[0].raw == {"name": "q", "x": None}
 
 
 def test_duplicate_names_are_found_and_both_scored():

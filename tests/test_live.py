@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import misbehaving_server
 import pytest
-from test_live_http import SECRET, failure, options
+from test_live_http import SECRET, check_odd_json, failure, options
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.errors import CaptureError
@@ -197,6 +197,10 @@ async def test_deep_nesting_is_kept_as_it_came():
     assert catalog.tools[0].raw["inputSchema"] == misbehaving_server.nested(300)
 
 
+async def test_json_that_not_everybody_reads_is_a_defect_of_its_tool_alone():
+    check_odd_json(await capture(misbehaving("odd-json"), options()))
+
+
 # What is fatal
 
 
@@ -235,7 +239,7 @@ async def test_a_server_that_hangs_fails_when_the_limit_is_over(mode, words):
 
 
 async def test_nesting_beyond_what_can_be_read_is_refused_without_a_traceback():
-    line = await failure(misbehaving("nested-too-deeply"), options(timeout=1.0))
+    line = await failure(misbehaving("never-closed"), options(timeout=1.0))
     assert "wrote 1 line that is not a protocol message" in line
 
 

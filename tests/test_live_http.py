@@ -13,6 +13,7 @@ import uuid
 import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from misbehaving_server import ODD_JSON
 
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.sources.connection import capture
@@ -34,6 +35,17 @@ async def failure(locator, given):
     assert "\n" not in line
     assert "Traceback (most" not in line
     return line
+
+
+def check_odd_json(catalog):
+    """The catalog of ODD_JSON: every tool is there, with what is odd in it."""
+    assert [tool.name for tool in catalog.tools] == ["good", "twice", "number", "deep", "half \ud800"]
+    odd = {tool.name: [each.message for each in tool.defects if each.path != "/inputSchema"] for tool in catalog.tools}
+    assert odd["good"] == odd["half \ud800"] == []
+    assert "more than once" in odd["twice"][0]
+    assert "NaN" in odd["number"][0]
+    assert "nests deeper" in odd["deep"][0]
+    assert "'nextCursor' is given more than once" in catalog.problems[0]
 
 
 # HTTP
@@ -221,25 +233,36 @@ async def test_a_connection_that_breaks_after_the_tools_keeps_them_and_says_what
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
-async def test_lone_surrogates_reach_the_catalog_over_http(kind):
+async def test_json_that_the_sdk_refuses_reaches_the_catalog_over_http(kind):
     tools = [
         {"name": "a-\ud83d", "description": "half \udc00, whole 😀, literal \\\\ud83d \\ufdd0abcd"},
         {"name": "b"},
     ]
+    with serving(listing(json.dumps({"tools": tools}), kind)) as address:
+        catalog = await capture(Url(url=f"{address}/mcp"), options())
+    assert [tool.raw for tool in catalog.tools] == tools
+    assert (catalog.problems, catalog.incomplete) == ((), None)
+    with serving(listing(ODD_JSON, kind)) as address:
+        check_odd_json(await capture(Url(url=f"{address}/mcp"), options()))
+
+
+def listing(result, kind):
+    """A server of the older era whose answer to tools/list is this text."""
     opening = {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "s", "version": "1"},
     }
-    answers = {"initialize": {"result": opening}, "tools/list": {"result": {"tools": tools}}}
+    answers = {"initialize": json.dumps(opening), "tools/list": result}
 
     async def app(scope, receive, send):
         if scope["type"] == "lifespan":
             await lifespan(receive, send)
             return
         question = json.loads((await receive())["body"] or "{}") if scope["method"] == "POST" else {}
-        unknown = {"error": {"code": -32601, "message": "Method not found"}}
-        text = json.dumps({"jsonrpc": "2.0", "id": question.get("id"), **answers.get(question.get("method"), unknown)})
+        found = answers.get(question.get("method"))
+        member = f'"result": {found}' if found else '"error": {"code": -32601, "message": "Method not found"}'
+        text = f'{{"jsonrpc": "2.0", "id": {json.dumps(question.get("id"))}, {member}}}'
         body = f"event: message\ndata: {text}\n\n" if kind == "text/event-stream" else text
         is_request = "id" in question
         status = 200 if is_request else 202 if scope["method"] == "POST" else 405
@@ -247,10 +270,7 @@ async def test_lone_surrogates_reach_the_catalog_over_http(kind):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body.encode() if is_request else b""})
 
-    with serving(app) as address:
-        catalog = await capture(Url(url=f"{address}/mcp"), options())
-    assert [tool.raw for tool in catalog.tools] == tools
-    assert (catalog.problems, catalog.incomplete) == ((), None)
+    return app
 
 
 # In process

@@ -184,6 +184,9 @@ def test_what_stdio_cannot_parse_is_answered_and_said(wire):
     wire.write(b'{"jsonrpc": "2.0", "id": "mine", "method": 5}')
     assert wire.arrived["mine"].wait(10)
     assert wire.answers["mine"]["error"]["code"] == -32600
+    wire.write(b'{"jsonrpc": "2.0", "id": "deep", "method": "ping", "params": ' + b'{"a":' * 250 + b"1" + b"}" * 251)
+    assert wire.arrived["deep"].wait(10)
+    assert "give definitions as JSON text" in wire.answers["deep"]["error"]["message"]
     wire.arrived[None].clear()
     wire.write(b"\n" + b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 9_000_000 + b'"}')
     assert wire.arrived[None].wait(10)
@@ -191,7 +194,7 @@ def test_what_stdio_cannot_parse_is_answered_and_said(wire):
     assert wire.ask("ping")["result"] == {}
     said = wire.end()
     assert said.count("-32700") == 2
-    assert said.count("-32600") == 1
+    assert said.count("-32600") == 2
 
 
 @asynccontextmanager

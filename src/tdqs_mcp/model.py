@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import isfinite
 from types import NoneType
 from typing import Any
+
+from tdqs_mcp.canonical import MAX_NESTING
 
 TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """The six fields that TDQS scores and hashes, in the order of the specification's table."""
@@ -25,6 +28,87 @@ class Defect:
     """JSON pointer below the tool, resource or prompt; empty for the whole of it."""
 
     message: str
+    advice: str = "use the type that the MCP specification requires"
+
+
+MAX_DEPTH = 400
+"""Levels of JSON that are kept: every interpreter can walk them, and beyond MAX_NESTING nothing is measured."""
+
+
+class Repeated(dict[str, Any]):
+    """An object whose text gives some of its keys more than once; the last value counts, as for most readers."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def settle(value: Any, path: str = "") -> tuple[Any, list[Defect]]:  # noqa: ANN401  # foreign JSON, any shape
+    """The value as any reader of JSON can take it, and what of it not every one can; never raises.
+
+    Numbers that no JSON can hold become null, and so does what nests deeper than MAX_DEPTH.
+    """
+    if not is_odd(value):
+        return value, []
+    found: list[Defect] = []
+    return _settled(value, path, found, 0), found
+
+
+def is_odd(value: object) -> bool:
+    """Whether not every reader of JSON takes the value; level by level, because it may nest deeper than the stack."""
+    level, depth = [value], 0
+    while level:
+        below: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                if isinstance(each, Repeated):
+                    return True
+                below += each.values()
+            elif isinstance(each, list):
+                below += each
+            elif isinstance(each, float) and not isfinite(each):
+                return True
+        level, depth = below, depth + 1
+        if depth > MAX_NESTING + 1:
+            return True
+    return False
+
+
+def _settled(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # noqa: ANN401
+    if isinstance(value, float) and not isfinite(value):
+        number = str(value).replace("inf", "Infinity").replace("nan", "NaN")
+        found.append(Defect(path=path, message=f"{number} is not a number that JSON can hold", advice=_PLAIN_NUMBER))
+        return None
+    if not isinstance(value, dict | list):
+        return value
+    if depth == MAX_NESTING:
+        key = path.split("/")[1]
+        message = f"{key} nests deeper than {MAX_NESTING} levels, more than some clients can read"
+        found.append(Defect(path=f"/{key}", message=message, advice=_FLAT))
+    if depth >= MAX_DEPTH:
+        return None
+    if isinstance(value, list):
+        return [_settled(each, f"{path}/{index}", found, depth + 1) for index, each in enumerate(value)]
+    for key in value.repeated if isinstance(value, Repeated) else ():
+        message = f"{key!r} is given more than once, and only the last value counts for most clients"
+        found.append(Defect(path=_below(path, key), message=message, advice=_ONCE))
+    return {key: _settled(each, _below(path, key), found, depth + 1) for key, each in value.items()}
+
+
+_PLAIN_NUMBER = "write a finite number or leave it out; most clients refuse the whole list"
+_FLAT = "make it flatter; a client that cannot read it gets no tool of the server"
+_ONCE = "give each key of an object once"
+
+
+def settle_page(page: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """An answer of a server whose tools are as they were, and a sentence about everything else that is odd in it."""
+    others, found = settle({key: value for key, value in page.items() if key != "tools"})
+    repeated = page.repeated if isinstance(page, Repeated) else ()
+    sentences = [f"{key!r} is given more than once in an answer; only the last value was read." for key in repeated]
+    sentences += [f"{each.path}: {each.message}." for each in dict.fromkeys(found)]
+    return others | ({"tools": page["tools"]} if "tools" in page else {}), sentences
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +199,12 @@ class Catalog:
 
 def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
     """The typed view of one definition; never raises."""
-    defects = tuple(_defects(raw))
+    raw, oddities = settle(raw)
+    defects = _defects(raw)
     bad = {defect.path for defect in defects}
+    # What TDQS hashes and nests too deep is not measured, for that reason.
+    known = {f"/{key}" for key in TOOL_FIELDS}
+    defects += dict.fromkeys(each for each in oddities if each.advice != _FLAT or each.path not in known)
     given = raw if isinstance(raw, Mapping) else {}
 
     def value(key: str) -> Any:  # noqa: ANN401
@@ -130,7 +218,7 @@ def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: AN
         input_schema=value("inputSchema"),
         output_schema=value("outputSchema"),
         annotations=value("annotations"),
-        defects=defects,
+        defects=tuple(defects),
         raw=raw,
         is_mcp=is_mcp,
     )

@@ -18,7 +18,7 @@ from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, explain
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
-from tdqs_mcp.sources.recording import Recording, unshield_surrogates
+from tdqs_mcp.sources.recording import Recording, carried_text
 
 CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, ConnectionError)
 """How a connection says that the other end has gone."""
@@ -127,8 +127,9 @@ class Messages:
         while True:
             item = await self._read.receive()
             if isinstance(item, SessionMessage):
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                return read_frame(unshield_surrogates(text).encode())
+                own = carried_text(item.message)
+                text = item.message.model_dump_json(by_alias=True, exclude_unset=True) if own is None else own
+                return read_frame(text.encode())
 
     async def send(self, frame: Frame) -> None:
         """Sends a frame. Raises ValueError for what is not one message of JSON-RPC."""

@@ -18,7 +18,7 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
     for tool in measured.catalog.tools:
         for defect in tool.defects:
-            yield Hit(defect.path, defect.message, "use the type that the MCP specification requires", part=tool)
+            yield Hit(defect.path, defect.message, defect.advice, part=tool)
     for unmeasured in measured.unmeasured:
         if not unmeasured.tool.defects:
             yield Hit(

@@ -21,6 +21,7 @@ from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.router.frames import Frame, error_frame, read_frame
+from tdqs_mcp.sources.files import read_json
 
 TOO_LONG = "\0"
 """Stands for a line that was not kept; it is no JSON, so it is refused as every other one."""
@@ -178,8 +179,12 @@ def _refusal(error: Exception, limit: int) -> JSONRPCError:
     inputs = [each["input"] for each in known]
     given = next((each for each in inputs if isinstance(each, dict)), inputs[0] if inputs else None)
     is_json = not any(each["type"] == "json_invalid" for each in known)
+    own = None if is_json else _read(given)
     if given == TOO_LONG:
         reason = f"the message is longer than {limit} bytes"
+    elif own is not None:
+        given, is_json = own, True
+        reason = "the message nests too deeply or has half of a UTF-16 pair; give definitions as JSON text, in a string"
     elif is_json:
         reason = "the message is JSON, but no JSON-RPC 2.0 request, notification or response"
     else:
@@ -188,6 +193,14 @@ def _refusal(error: Exception, limit: int) -> JSONRPCError:
     told = printable(reason)[:SHOWN]
     sys.stderr.write(f"tdqs-mcp: refused a line of the standard input with {code}: {told}\n")
     return JSONRPCError(jsonrpc="2.0", id=_id_in(given), error=ErrorData(code=code, message=told))
+
+
+def _read(line: object) -> object:
+    """The value of a line that the SDK's parser refuses; None for no JSON."""
+    try:
+        return read_json(line) if isinstance(line, str) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _id_in(given: object) -> str | int | None:

@@ -2,16 +2,29 @@
 
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from errno import EACCES
+from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model import CACHING_HINTS, Catalog, Tool, read_prompts, read_resources, read_tool
+from tdqs_mcp.model import (
+    CACHING_HINTS,
+    MAX_DEPTH,
+    Catalog,
+    Repeated,
+    Tool,
+    read_prompts,
+    read_resources,
+    read_tool,
+    settle_page,
+)
 
 SHAPES = (
     "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "
@@ -22,10 +35,14 @@ MAX_INPUT_BYTES = 8 * 2**20
 """The largest text file that is read; no single server needs more."""
 
 
+MAX_DIGITS = 400
+"""Digits of an integer; a double has at most 309."""
+
+
 def parse_json(content: bytes, *, origin: str) -> object:
     """The JSON value of some bytes. Raises InputError that names the origin, the line and the column."""
     try:
-        return json.loads(content, parse_constant=_refuse)
+        return read_json(content)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in error.doc else ""
         raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}") from error
@@ -33,8 +50,60 @@ def parse_json(content: bytes, *, origin: str) -> object:
         raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
     except RecursionError as error:
         raise InputError(f"{origin} nests too deep to be read as JSON") from error
+
+
+def read_json(content: bytes | str) -> object:
+    """The JSON value, also of text that not every reader takes: for what is odd in it there is `settle`.
+
+    Nesting beyond what this interpreter can read is cut. Raises ValueError, and RecursionError where that has no end.
+    """
+    read = partial(json.loads, object_pairs_hook=_object)
+    try:
+        return read(content)
+    except RecursionError:
+        text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
+        return read(_shallow(text))
     except ValueError as error:
-        raise InputError(f"{origin} holds a number that cannot be read: {error}") from error
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            raise
+        return read(content, parse_int=_integer)
+
+
+def _integer(digits: str) -> float:
+    """An integer of more digits than Python reads is beyond every double too."""
+    return int(digits) if len(digits) < MAX_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    repeated = Repeated(found)
+    counts = Counter(key for key, _ in pairs)
+    repeated.repeated = tuple(key for key, count in counts.items() if count > 1)
+    return repeated
+
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+"""The strings and brackets of a JSON text."""
+
+
+def _shallow(text: str) -> str:
+    """The text with null in place of what nests deeper than MAX_DEPTH. Raises RecursionError where that never ends."""
+    kept, depth, end = [], 0, 0
+    for found in _BRACKETS.finditer(text):
+        if found[0] in ("[", "{"):
+            depth += 1
+            if depth == MAX_DEPTH + 2:
+                kept.append(text[end : found.start()])
+        elif found[0] in ("]", "}"):
+            depth -= 1
+            if depth == MAX_DEPTH + 1:
+                kept.append("null")
+                end = found.end()
+    if depth > MAX_DEPTH + 1:
+        raise RecursionError
+    return "".join([*kept, text[end:]])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -108,7 +177,8 @@ def read_content(content: bytes, *, origin: str, name: str, source: str | None =
 
 def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:
     """The catalog in parsed JSON. Raises InputError where no definitions can be found at all."""
-    pages = read_pages(data, source or name)
+    settled = [settle_page(page) for page in read_pages(data, source or name)]
+    pages = [page for page, _ in settled]
     first = pages[0] if pages else {}
     info = _mapping(first.get("serverInfo"))
     templates = _entries(pages, "resourceTemplates")
@@ -117,6 +187,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     prompts = _entries(pages, "prompts")
     incomplete = next(filter(None, (_text(page, "incomplete") for page in pages)), None)
     problems = [str(problem) for problem in _entries(pages, "problems") or []]
+    problems += [sentence for _, sentences in settled for sentence in sentences]
     if incomplete is None and _has_next_page(pages):
         incomplete = "The last page of tools/list has a nextCursor; the pages after it are missing."
         problems.append(incomplete)
@@ -163,10 +234,6 @@ def _caching(page: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
     captured = {method: _mapping(hints) for method, hints in _mapping(page.get("caching")).items()}
     own = {key: page[key] for key in CACHING_HINTS if key in page}
     return captured or ({"tools/list": own} if own else None)
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(constant)
 
 
 def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, Any]]:

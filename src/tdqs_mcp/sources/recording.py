@@ -16,7 +16,17 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from tdqs_mcp.model import CACHING_HINTS, Catalog, read_prompts, read_resources, read_tools
+from tdqs_mcp.canonical import replace_surrogates
+from tdqs_mcp.model import (
+    CACHING_HINTS,
+    Catalog,
+    is_odd,
+    read_prompts,
+    read_resources,
+    read_tools,
+    settle_page,
+)
+from tdqs_mcp.sources.files import read_json
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
@@ -39,22 +49,44 @@ _MAX_STRAY = 80
 """Characters of a stray line that are quoted."""
 
 
-_SURROGATES = re.compile(rb"\\(?:u(d[89ab]..)(\\ud[c-f]..)?|u(d[c-f]..)|.)", re.IGNORECASE | re.DOTALL)
-"""Every escape of a JSON text: a pair of surrogates, one alone, or anything else."""
-
-_SHIELDED = re.compile(r"(?<!\\)((?:\\\\)*)\\ufdd0(....)")
-"""A noncharacter, which no text has, before the four digits of a lone surrogate."""
+CARRIED = "tdqs-mcp/text"
+"""The member that carries a message's own text."""
 
 
-def shield_surrogates(text: bytes) -> bytes:
-    """JSON text that the SDK's parser accepts: it refuses lone surrogates, which JavaScript servers can send."""
+def carry(text: str) -> str:
+    """A message that the SDK reads as it should: where it could not, the message's own text is a member of it.
 
-    def shield(found: re.Match[bytes]) -> bytes:
-        alone = found[3] or (found[1] if found[2] is None else None)
-        return found[0] if alone is None else b"\\ufdd0" + alone
+    Its parser refuses half of a UTF-16 pair, which JavaScript servers can send, and what nests deep.
+    """
+    try:
+        frame = read_json(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(frame, dict) or not (is_odd(frame) or "\\ud" in text.lower()):
+        return text
+    carried: dict[str, Any] = {CARRIED: text}
+    kept = {key: frame[key] for key in ("jsonrpc", "id", "method") if key in frame}
+    error, result = frame.get("error"), frame.get("result")
+    if "method" in frame:
+        kept["params"] = carried
+    elif isinstance(error, dict):
+        words = replace_surrogates(str(error.get("message")))
+        kept["error"] = {"code": error.get("code"), "message": words, "data": carried}
+    elif isinstance(result, dict):
+        kept["result"] = carried | {key: result[key] for key in ("protocolVersion",) if key in result}
+    else:
+        return text
+    return json.dumps(kept)
 
-    plain = text.decode(errors="replace").encode()
-    return _SURROGATES.sub(shield, plain) if b"\\ud" in plain.lower() else plain
+
+def carried_text(message: Any) -> str | None:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
+    """The text that a message carries; None for one that is as it came."""
+    error = getattr(message, "error", None)
+    for member in (getattr(message, "result", None), getattr(message, "params", None), getattr(error, "data", None)):
+        text = member.get(CARRIED) if isinstance(member, dict) else None
+        if isinstance(text, str):
+            return text
+    return None
 
 
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
@@ -76,11 +108,6 @@ def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping
 
     covered: Mapping[str, Any] = json.loads(_TOKENS.sub(cover, text))
     return covered
-
-
-def unshield_surrogates(text: str) -> str:
-    """The JSON text as the server sent it."""
-    return _SHIELDED.sub(r"\1\\u\2", text) if "\\ufdd0" in text else text
 
 
 class Recording:
@@ -111,7 +138,7 @@ class Recording:
     def note_result(self, request: str, result: Mapping[str, Any]) -> str | None:
         """Keeps an answer and returns the method that it answers; None for an answer to nothing that was asked."""
         method = self.pending.pop(request, None)
-        kept = None if method is None else self._restore(method, result)
+        kept = None if method is None else self._kept(method, result)
         if method is not None and kept is not None:
             self.results.setdefault(method, []).append(kept)
         return method
@@ -158,8 +185,8 @@ class Recording:
         one, many = "1 line that is not a protocol message", f"{count} lines that are not protocol messages"
         return f"The server wrote {one if count == 1 else many} to its output; the first is {self._first_stray!r}."
 
-    def _restore(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The result as the server sent it; None for a listing beyond the limit."""
+    def _kept(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The result with the tools as the server sent them; None for a listing beyond the limit."""
         try:
             text = json.dumps(result, default=str)
         except RecursionError:  # nested as deeply as this interpreter can go: nothing after us could read it either
@@ -169,10 +196,9 @@ class Recording:
             if self._bytes_left < 0:
                 self.overflowed = method
                 return None
-        if text is None or "\\ufdd0" not in text:
-            return result
-        restored: Mapping[str, Any] = json.loads(unshield_surrogates(text))
-        return restored
+        settled, sentences = settle_page(result)
+        self.problems += sentences
+        return settled
 
 
 @asynccontextmanager
@@ -230,8 +256,9 @@ async def _deliver(message: Any, deliver: MemoryObjectSendStream[Incoming], reco
 def _note(message: Any, recording: Recording) -> Any:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
     """Records the message and returns what the typed client may see of it."""
     if isinstance(message, JSONRPCResponse):
-        method = recording.note_result(str(message.id), message.result)
-        return message.model_copy(update={"result": _harmless(method, message.result)})
+        result = _own_result(message)
+        method = recording.note_result(str(message.id), result)
+        return message.model_copy(update={"result": _harmless(method, result)})
     if isinstance(message, JSONRPCError):
         request = message.id
         if request is None and len(recording.pending) == 1:  # the one request that it can be about
@@ -240,6 +267,17 @@ def _note(message: Any, recording: Recording) -> Any:  # noqa: ANN401  # any of 
         recording.note_error(str(request), message.error)
         return message.model_copy(update={"id": request})
     return message
+
+
+def _own_result(message: JSONRPCResponse) -> dict[str, Any]:
+    """The result as the server sent it."""
+    text = carried_text(message)
+    with suppress(ValueError, RecursionError):  # a server may send such a member itself
+        frame = None if text is None else read_json(text)
+        if isinstance(frame, dict) and isinstance(frame.get("result"), dict):
+            own: dict[str, Any] = frame["result"]
+            return own
+    return message.result
 
 
 def _harmless(method: str | None, result: Mapping[str, Any]) -> dict[str, Any]:

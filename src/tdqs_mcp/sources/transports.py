@@ -4,6 +4,7 @@ import importlib
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from pydantic import ValidationError
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio
-from tdqs_mcp.sources.recording import Incoming, shield_surrogates
+from tdqs_mcp.sources.recording import Incoming, carry
 
 LEAVE_SECONDS = 1.0
 """How long a server may take to leave on its own after its input has closed."""
@@ -157,13 +158,10 @@ async def _read_stderr(pipe: ByteReceiveStream | None, ending: Ending, is_read: 
 
 
 def _parse(line: bytes) -> Incoming:
-    """The message on a line, or what is wrong with it.
-
-    Python's own parser, because the SDK's refuses lone surrogates, which JavaScript servers can send.
-    """
+    """The message on a line, or what is wrong with it."""
     text = line.decode(errors="replace")
     try:
-        frame = json.loads(text)
+        frame = json.loads(carry(text))
     except (ValueError, RecursionError):
         return ValueError(text[:_QUOTED])
     try:
@@ -276,8 +274,8 @@ def _client(
         )
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        is_endless = is_lasting and replies[-1].content_type == "text/event-stream"
-        response.stream = _Body(response.stream, options.max_bytes, is_endless=is_endless)
+        is_stream = replies[-1].content_type == "text/event-stream"
+        response.stream = _Body(response.stream, options.max_bytes, is_stream=is_stream, is_endless=is_lasting)
 
     return httpx2.AsyncClient(
         transport=_Admitted(options.admit) if options.admit else None,
@@ -319,32 +317,42 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A response body that fails when it grows beyond the limit, handed on in whole lines that the SDK can parse.
+    """A response body that fails when it grows beyond the limit, with messages that the SDK can parse.
 
-    The limit of an endless one is that of a line.
+    The limit of an endless stream is that of a line.
     """
 
-    def __init__(self, inner: Any, limit: int, *, is_endless: bool) -> None:  # noqa: ANN401  # sync or async
+    def __init__(self, inner: Any, limit: int, *, is_stream: bool, is_endless: bool) -> None:  # noqa: ANN401  # sync or async
         self._inner = inner
         self._left = self._limit = limit
-        self._is_endless = is_endless
+        self._is_stream = is_stream
+        self._is_endless = is_endless and is_stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        line: list[bytes] = []
+        rest: list[bytes] = []
         async for chunk in self._inner:
             self._left -= len(chunk)
             if self._left < 0:
                 raise httpx2.ReadError("the answer is larger than the byte limit")
-            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1 if self._is_stream else 0
             if end:
-                yield shield_surrogates(b"".join([*line, chunk[:end]]))
-                line = []
+                yield _readable(b"".join([*rest, chunk[:end]]))
+                rest = []
                 self._left = self._limit if self._is_endless else self._left
-            line.append(chunk[end:])
-        yield shield_surrogates(b"".join(line))
+            rest.append(chunk[end:])
+        last = b"".join(rest)
+        yield _readable(last) if self._is_stream else carry(last.decode(errors="replace")).encode()
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _readable(lines: bytes) -> bytes:
+    """Lines of an event stream whose messages, one on a line, the SDK can parse."""
+    return _DATA.sub(lambda found: found[1] + carry(found[2]), lines.decode(errors="replace")).encode()
+
+
+_DATA = re.compile(r"^(data: ?)([^\r\n]+)", re.MULTILINE)
 
 
 @contextmanager
