@@ -9,16 +9,17 @@ from sqlalchemy import select, true
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.scoring.score import all_cases, finish_cases
 from tdqs_mcp.sources.files import read_content
 from tdqs_mcp.store.encoding import unpack
-from tdqs_mcp.store.scored_captures import Method, ScoredCapture, StoredVerdict, capture_digest
+from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict, capture_digest
 from tdqs_mcp.store.tables import CAPTURED_TOOLS, SERVER_SCORES, SERVERS, TOOL_SCORES, UNGRADED
 
 JUDGE = Offline()
-METHOD = Method(judge=JUDGE.stamp, spec="1.2")
+METHOD = MethodStamp(judge=JUDGE.stamp, spec_version="1.2")
 
 
 def scored_capture(server, content, *, outcomes=None, **changes):
@@ -50,7 +51,7 @@ def stored_scores(engine, method=METHOD):
     with engine.connect() as connection:
 
         def rows(table):
-            of_method = table.c.method == method.id if "method" in table.c else true()
+            of_method = table.c.method == method.key if "method" in table.c else true()
             found = defaultdict(list)
             for row in connection.execute(select(table).where(of_method).order_by(*table.primary_key)).mappings():
                 document = {"document": row["document"] and unpack(row["document"])} if "document" in row else {}

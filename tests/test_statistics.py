@@ -123,7 +123,7 @@ def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, sh
     ]
     store_captures(store, METHOD, found)
     with store.connect() as connection:
-        given = document(statistics(connection, METHOD.id))
+        given = document(statistics(connection, METHOD.key))
     scores = [each.score for each in found]
     tools, whole = calculated(scores)
     flags = given["current"].pop("flags")
@@ -318,9 +318,9 @@ def test_the_newest_sweep_s_method_is_shown_unless_another_is_named(stats, store
     store_captures(engine, older, servers("a"))
     engine.dispose()
     assert "by offline" in stats(swept=[servers("b")])
-    for named in ("openai", "openai:m", older.id):
-        assert json.loads(stats("--format", "json", "--method", named))["method"]["key"] == older.id
-    assert older.id in stats("--method", "other", ending=2)
+    for named in ("openai", "openai:m", older.key):
+        assert json.loads(stats("--format", "json", "--method", named))["method"]["key"] == older.key
+    assert older.key in stats("--method", "other", ending=2)
 
 
 def test_charts_need_nothing_but_themselves(stats):

@@ -153,7 +153,7 @@ def test_a_server_that_goes_back_points_to_its_earlier_capture(store):
 
 
 def test_verdicts_on_an_earlier_capture_are_known_where_the_newest_has_none_by_this_method(store):
-    earlier, other = scored_capture("s", TOOLS), type(METHOD)(judge=METHOD.judge, spec="1.0")
+    earlier, other = scored_capture("s", TOOLS), type(METHOD)(judge=METHOD.judge, spec_version="1.0")
     write(store, METHOD, [earlier])
     write(store, other, [scored_capture("s", TOOLS[:1])])
     assert len(known_verdicts(store, METHOD, ["s"])["s"].tools) == 3
@@ -244,10 +244,10 @@ def test_a_text_that_is_too_long_for_the_index_is_cut_there_alone(store):
 
 def test_a_run_has_a_number_and_an_end(store):
     run = start_run(store, METHOD)
-    finish_run(store, run, servers=2, changed=1, tools=9, problems="[]", statistics="{}")
+    finish_run(store, run, servers=2, changed=1, tools=9, problems="[]")
     with store.connect() as connection:
         row = connection.execute(select(RUNS).where(RUNS.c.run == run)).one()
-    assert (row.servers, row.changed, row.tools, row.statistics) == (2, 1, 9, "{}")
+    assert (row.servers, row.changed, row.tools, row.problems) == (2, 1, 9, "[]")
     assert row.started_at <= row.finished_at
 
 

@@ -64,7 +64,7 @@ def sweep(store_url):
         engine, url = open_store(store_url), read_url(store_url)
         try:
             judge = sweeping.make_judge(settings, cache=sweeping._answers(url, settings, warn=pytest.fail))
-            method = sweeping.Method(judge=judge.stamp, spec="1.2", parameters=sweeping._parameters(judge))
+            method = sweeping.MethodStamp(judge=judge.stamp, spec_version="1.2", parameters=sweeping._parameters(judge))
             job = sweeping.Job(store=url, settings=settings, method=method, is_batch=is_batch)
             found = [Record(content=line, origin="line", done=1) for line in content.splitlines()]
             start_run(engine, method)

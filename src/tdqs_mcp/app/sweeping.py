@@ -22,17 +22,14 @@ from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
-from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.sweeps import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
-from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, remove_batch
-from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
+from tdqs_mcp.store.captures import complete_captures, finish_run, read_catalog, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
-from tdqs_mcp.store.judgements import Judgements
-from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.store.scored_captures import Method
+from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.sweep.plan import Entry, Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import Cluster, check_start, run_shards
@@ -71,7 +68,7 @@ class Job:
 
     store: URL
     settings: Settings
-    method: Method
+    method: MethodStamp
     is_batch: bool
 
 
@@ -93,7 +90,7 @@ def sweep_registry(
     judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn))
     if request.is_batch:
         batch_judge(judge)
-    method = Method(judge=judge.stamp, spec=request.spec, parameters=_parameters(judge))
+    method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
     job = Job(store=url, settings=_without_keys(settings), method=method, is_batch=request.is_batch)
     shares = Shares(
         budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
@@ -112,8 +109,7 @@ def sweep_registry(
             warn=warn,
         )
         done.add(Shard(problems=tuple(unread), done=1), Tally())
-        found = read(store, partial(statistics, key=method.id))
-        finish_run(store, run, statistics=json.dumps(document(found)), **done.columns)
+        finish_run(store, run, **done.columns)
         if _opened.cache_info().currsize:  # this process has scored
             _opened(url).dispose()
     finally:
@@ -164,13 +160,14 @@ def _answers(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cac
     return Judgements(store.render_as_string(hide_password=False), warn=warn)
 
 
-def _collect(store: Engine, method: Method, judge: Judge, complete: Mapping[str, str]) -> list[str]:
+def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping[str, str]) -> list[str]:
     """Caches the answers of the batches that have ended; gives back why one cannot be collected."""
     problems = []
     for batch in pending_batches(store, method):
         waiting = [capture for capture in batch.captures if capture not in complete]
         try:
-            is_done = blocking(collect_batch)(batch.note, read_catalogs(store, waiting), judge=judge) is not None
+            catalogs = [read(store, partial(read_catalog, capture=each)) for each in waiting]
+            is_done = blocking(collect_batch)(batch.note, catalogs, judge=judge) is not None
         except (InputError, EndpointError) as error:
             problems.append(str(error))
         except KeyError:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.results.contract import (
     Document,
     Hash,
@@ -15,6 +16,7 @@ from tdqs_mcp.results.contract import (
     Point,
     Tenths,
     Unit,
+    published,
 )
 from tdqs_mcp.results.scores import Flag, Percentiles
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier
@@ -27,14 +29,23 @@ MeanScore = Annotated[int, Unit(divisor=100, low=1, high=5, says="A mean score w
 class MethodStamp:
     """How scores were made. Only scores of one method compare."""
 
-    key: str
-    """What `--method` takes."""
-
-    rubric: str
+    rubric: str = "tdqs"
     spec_version: str
     judge: JudgeStamp
-    parameters: str
+    parameters: str = ""
     """A digest of what a model's requests carry besides the prompt; empty for the offline judge."""
+
+    @published(after="")
+    def key(self) -> str:
+        """What `--method` takes."""
+        return short_hash("\0".join(self.columns.values()))
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What its key is a digest of."""
+        stamp = {name: getattr(self.judge, name) or "" for name in ("version", "model", "calibration", "prompt")}
+        columns = {"rubric": self.rubric, "spec": self.spec_version, "judge": self.judge.id, **stamp}
+        return {**columns, "parameters": self.parameters}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

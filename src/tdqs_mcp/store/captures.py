@@ -21,17 +21,18 @@ from sqlalchemy import (
 )
 
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.store import encoding
 from tdqs_mcp.store.database import adding, putting, read, transact
 from tdqs_mcp.store.scored_captures import (
     CapturedTool,
-    Method,
     Row,
     Rows,
     ScoredCapture,
     StoredVerdict,
     definition_row,
     make_rows,
+    method_row,
 )
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
@@ -66,7 +67,7 @@ class KnownVerdicts:
     """The server's score in tenths."""
 
 
-def complete_captures(engine: Engine, method: Method) -> dict[str, str]:
+def complete_captures(engine: Engine, method: MethodStamp) -> dict[str, str]:
     """The captures that are the newest of their servers and complete, with the server of each.
 
     Nothing is to do where a record has one of them.
@@ -74,22 +75,22 @@ def complete_captures(engine: Engine, method: Method) -> dict[str, str]:
     query = (
         select(SERVERS.c.capture, SERVERS.c.server)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
-        .where(SERVER_SCORES.c.method == method.id, SERVER_SCORES.c.is_complete)
+        .where(SERVER_SCORES.c.method == method.key, SERVER_SCORES.c.is_complete)
     )
     return read(engine, lambda connection: {row.capture: row.server for row in connection.execute(query)})
 
 
-def known_verdicts(engine: Engine, method: Method, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
+def known_verdicts(engine: Engine, method: MethodStamp, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
     """By server, the verdicts on its newest capture that has scores by the method; servers without are left out."""
     keys = {encoding.clean_text(server): server for server in servers}
     found: dict[str, KnownVerdicts] = {}
     for batch in _batches(sorted(keys)):
-        known = read(engine, partial(_read_known, method=method.id, servers=batch))
+        known = read(engine, partial(_read_known, method=method.key, servers=batch))
         found |= {keys[server]: verdicts for server, verdicts in known.items()}
     return found
 
 
-def write(engine: Engine, method: Method, captures: Sequence[ScoredCapture]) -> None:
+def write(engine: Engine, method: MethodStamp, captures: Sequence[ScoredCapture]) -> None:
     """Stores the captures with all their scores, in one transaction: readers never see half a server.
 
     Writing again changes nothing; what was scored anew replaces what was there. Raises InputError.
@@ -124,20 +125,19 @@ def server_captures(connection: Connection, server: str, *, limit: int) -> list[
     return [(row.captured_at, row.capture) for row in connection.execute(query)]
 
 
-def start_run(engine: Engine, method: Method) -> int:
+def start_run(engine: Engine, method: MethodStamp) -> int:
     """The number of a run that begins now."""
 
     def begin(connection: Connection) -> int:
-        connection.execute(adding(METHODS, connection.dialect.name), [method.row])
-        counts = {"servers": 0, "changed": 0, "tools": 0, "problems": "[]"}
-        row = {"method": method.id, "started_at": datetime.now(UTC), **counts}
+        _add(connection, METHODS, [method_row(method)])
+        row = {"method": method.key, "started_at": datetime.now(UTC)}
         return int(connection.execute(insert(RUNS), row).inserted_primary_key[0])  # type: ignore[index]  # one row
 
     return transact(engine, begin)
 
 
 def finish_run(engine: Engine, run: int, **columns: object) -> None:
-    """Ends a run: `servers`, `changed`, `tools`, and as JSON `problems` and `statistics`."""
+    """Ends a run with `servers`, `changed`, `tools`, and `problems` as JSON."""
     values = {"finished_at": datetime.now(UTC), **columns}
     transact(engine, lambda connection: connection.execute(update(RUNS).where(RUNS.c.run == run).values(values)))
 

@@ -1,18 +1,20 @@
-"""Valid answers of models, kept in a store: what was judged once is never paid for again."""
+"""What models were asked: valid answers, which are never paid for again, and batches that are under way."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
 
-from sqlalchemy import Connection, Engine, Integer, bindparam, delete, func, literal_column, select
+from sqlalchemy import Connection, Engine, Integer, bindparam, delete, func, insert, literal_column, select
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.store.database import open_store, putting, read, transact
 from tdqs_mcp.store.encoding import clean_text
-from tdqs_mcp.store.tables import ANSWERS
+from tdqs_mcp.store.tables import ANSWERS, BATCHES
 
 Result = TypeVar("Result")
 
@@ -91,3 +93,36 @@ def _prune(engine: Engine) -> None:
     if newest is not None and newest - oldest >= MAX_ANSWERS:  # a file that is small enough is not locked
         older = delete(ANSWERS).where(number <= newest - MAX_ANSWERS)
         transact(engine, lambda connection: connection.execute(older))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingBatch:
+    """A batch that has not been collected."""
+
+    number: int
+    note: str
+    """What `collect_batch` needs."""
+
+    captures: tuple[str, ...]
+
+
+def add_batch(engine: Engine, method: MethodStamp, note: str, captures: Sequence[str]) -> None:
+    """Keeps what is needed to collect a batch. Raises InputError."""
+    row = {"method": method.key, "note": note, "captures": json.dumps(captures)}
+    transact(engine, lambda connection: connection.execute(insert(BATCHES), row))
+
+
+def pending_batches(engine: Engine, method: MethodStamp) -> list[PendingBatch]:
+    """The batches under way, the oldest first. Raises InputError."""
+    query = select(BATCHES).where(BATCHES.c.method == method.key).order_by(BATCHES.c.number)
+    rows = read(engine, lambda connection: connection.execute(query).mappings().all())
+    return [
+        PendingBatch(number=row["number"], note=row["note"], captures=tuple(json.loads(row["captures"])))
+        for row in rows
+    ]
+
+
+def remove_batch(engine: Engine, batch: PendingBatch) -> None:
+    """Forgets a batch that is collected. Raises InputError."""
+    statement = delete(BATCHES).where(BATCHES.c.number == batch.number)
+    transact(engine, lambda connection: connection.execute(statement))

@@ -173,7 +173,7 @@ def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS
         calibration=row.calibration or None,
         prompt=row.prompt or None,
     )
-    return MethodStamp(key=row.method, rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
+    return MethodStamp(rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
 
 
 def _current(method: str) -> FromClause:

@@ -6,13 +6,13 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.toolset.search import search_terms
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
-from tdqs_mcp.results.verdicts import JudgeStamp, Verdict
+from tdqs_mcp.results.statistics import MethodStamp
+from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.store import encoding
 
@@ -26,30 +26,6 @@ FLAGS = {flag: 1 << place for place, flag in enumerate(Flag)}
 """The bits of a tool's flags."""
 
 ROLLUP = ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
-    """How scores came about; only scores of equal methods are compared."""
-
-    judge: JudgeStamp
-    spec: str
-    rubric: str = "tdqs"
-    parameters: str = ""
-    """A digest of what else the judge's answers depend on; empty for the offline judge."""
-
-    @property
-    def row(self) -> Row:
-        """Its columns."""
-        stamp = {name: getattr(self.judge, name) or "" for name in ("version", "model", "calibration", "prompt")}
-        columns = {"rubric": self.rubric, "spec": self.spec, "judge": self.judge.id, **stamp}
-        columns["parameters"] = self.parameters
-        return {"method": short_hash("\0".join(columns.values())), **columns}
-
-    @property
-    def id(self) -> str:
-        """Its key in the store."""
-        return str(self.row["method"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +94,15 @@ class Rows:
     servers: list[Row]
 
 
-def make_rows(method: Method, captures: Sequence[ScoredCapture], *, now: datetime) -> Rows:
+def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: datetime) -> Rows:
     """The rows of some captures; of equal ones, the last counts."""
     by_key = {each.capture: each for each in captures}
     ordered = [by_key[capture] for capture in sorted(by_key)]
-    key = method.id
+    key = method.key
     tools = [tool for each in ordered for tool in _tools(each)]
     verdicts = {row["verdict"]: row for each in ordered for row in _verdicts(each, key)}
     return Rows(
-        method=method.row,
+        method=method_row(method),
         captures=[_capture(each, now) for each in ordered],
         tools=tools,
         verdicts=[verdicts[each] for each in sorted(verdicts)],
@@ -135,6 +111,11 @@ def make_rows(method: Method, captures: Sequence[ScoredCapture], *, now: datetim
         ungraded=[_ungraded(each, tool, key) for each in ordered for tool in each.score.unscored],
         servers=sorted((_server(each) for each in ordered), key=lambda row: row["server"]),
     )
+
+
+def method_row(method: MethodStamp) -> Row:
+    """The row of a method."""
+    return {"method": method.key, **method.columns}
 
 
 def _server(each: ScoredCapture) -> Row:

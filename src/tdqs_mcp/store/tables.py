@@ -137,11 +137,10 @@ RUNS = Table(
     Column("method", String(16), ForeignKey("methods.method"), nullable=False),
     Column("started_at", DateTime(timezone=True), nullable=False),
     Column("finished_at", DateTime(timezone=True), comment="null while it runs, and for ever where it was killed"),
-    Column("servers", Integer, nullable=False, comment="read"),
-    Column("changed", Integer, nullable=False, comment="scored anew"),
-    Column("tools", BigInteger, nullable=False, comment="asked about"),
-    Column("problems", Text, nullable=False, comment="JSON: what could not be read, one sentence each"),
-    Column("statistics", Text, comment="JSON: the store's statistics at its end"),
+    Column("servers", Integer, comment="read; null until the end, as what follows"),
+    Column("changed", Integer, comment="scored anew"),
+    Column("tools", BigInteger, comment="asked about"),
+    Column("problems", Text, comment="JSON: what could not be read, one sentence each"),
 )
 
 ANSWERS = Table(

@@ -12,13 +12,14 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.results.contract import ABSENT
+from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.sweeps import ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
 from tdqs_mcp.sources.files import parse_json, read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, known_verdicts, write
-from tdqs_mcp.store.scored_captures import Method, ScoredCapture, StoredVerdict
+from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict
 from tdqs_mcp.sweep.plan import Entry, Tally
 
 NOTHING = KnownVerdicts(tools={}, coherence=None, shadowing=None)
@@ -51,7 +52,7 @@ class _Server:
     known: Sequence[StoredVerdict | None]
 
 
-async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method, judges: Judges) -> Tally:
+async def score_shard(entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judges: Judges) -> Tally:
     """Scores and stores all servers that can be read, each whole; asks only for verdicts that the store does not have.
 
     Raises InputError where the store cannot be used.
@@ -93,12 +94,12 @@ def _change(known: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
     return ServerChange(server=now.server, before=known.overall, after=after)
 
 
-def _read(entry: Entry, known: KnownVerdicts, method: Method) -> _Server:
+def _read(entry: Entry, known: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
     catalog = read_catalog(parse_json(entry.content, origin=entry.origin), name=entry.server)
     measured = measure(catalog)
     is_offline = method.judge.id == "offline"
-    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec))]
+    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec_version))]
     context = _context(measured)
     sets = {"coherence": known.coherence, "shadowing": known.shadowing}
 
@@ -118,7 +119,7 @@ def _context(measured: Measured) -> str:
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
 
 
-async def _judge(servers: Sequence[_Server], judges: Judges, method: Method) -> list[list[Outcome]]:
+async def _judge(servers: Sequence[_Server], judges: Judges, method: MethodStamp) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases: tools first, then the sets, over all servers at once."""
     open_cases = [
         (server, case)
@@ -140,7 +141,7 @@ async def _judge(servers: Sequence[_Server], judges: Judges, method: Method) -> 
     ]
 
 
-def _stored(server: _Server, case: Case, verdict: Verdict, method: Method) -> StoredVerdict:
+def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) -> StoredVerdict:
     is_tool = isinstance(case, ToolCase)
     digest = short_hash("\0".join(server.measured.names)) if is_tool else _context(server.measured)
     form = method.judge.prompt
@@ -148,9 +149,11 @@ def _stored(server: _Server, case: Case, verdict: Verdict, method: Method) -> St
     return StoredVerdict(verdict=verdict, sibling_digest=digest, prompt_hash=prompt)
 
 
-def _finish(server: _Server, outcomes: Sequence[Outcome], method: Method) -> ScoredCapture:
+def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -> ScoredCapture:
     verdicts = [each.verdict if isinstance(each, StoredVerdict) else each for each in outcomes]
-    score = finish_cases(server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec, findings=())
+    score = finish_cases(
+        server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec_version, findings=()
+    )
     if method.judge.id != "offline":
         score = with_judge_problems(score, server.cases, verdicts)
     stored = [

@@ -30,11 +30,10 @@ def upgrade() -> None:
         _method(),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True)),
-        _number("servers"),
-        _number("changed"),
-        sa.Column("tools", sa.BigInteger(), nullable=False),
-        sa.Column("problems", sa.Text(), nullable=False),
-        sa.Column("statistics", sa.Text()),
+        sa.Column("servers", sa.Integer()),
+        sa.Column("changed", sa.Integer()),
+        sa.Column("tools", sa.BigInteger()),
+        sa.Column("problems", sa.Text()),
     )
     op.create_table(
         "answers",
