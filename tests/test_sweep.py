@@ -30,8 +30,8 @@ from tdqs_mcp.store.captures import complete_captures, start_run
 from tdqs_mcp.store.database import open_store, read_url
 from tdqs_mcp.sweep import records
 from tdqs_mcp.sweep.plan import SHARD_TOOLS, Tally, plan_shards
-from tdqs_mcp.sweep.records import Record, read_header, read_records
-from tdqs_mcp.sweep.run import Cluster
+from tdqs_mcp.sweep.records import Record, read_entry, read_records
+from tdqs_mcp.sweep.run import is_local, run_shards
 from tdqs_mcp.sweep.shares import SERVERS_AT_ONCE, TOOLS_AT_ONCE, Share, Shares
 
 LOANS = {
@@ -52,7 +52,7 @@ def lines(*given):
 
 
 def keys(path):
-    return [(read_header(each).server, read_header(each).is_official) for each in read_records(path)]
+    return [(read_entry(each).server, read_entry(each).is_official) for each in read_records(path)]
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed()
     other = Record(content=lines({**CARDS, "id": "org/loans"}), origin="line 3", done=0.9)
     (shard,) = plan_shards([broken, broken, again, again, other], {broken.digest: "a server"})
     assert shard.unchanged == 1
-    assert [entry.origin for entry in shard.entries] == ["line 2"]
+    assert [entry.record.origin for entry in shard.entries] == ["line 2"]
     assert shard.problems == (
         "line 1 is left out: another record is about 'a server' too",
         "line 2 is left out: another record is about 'org/loans' too",
@@ -233,7 +233,19 @@ def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
     sizes = [sum(entry.tools for entry in shard.entries) for shard in shards]
     assert [entry.server for shard in shards for entry in shard.entries] == [str(number) for number in range(1, 201)]
     assert all(SHARD_TOOLS <= size < SHARD_TOOLS + 90 for size in sizes[:-1])
-    assert [part.entries for part in shards[0].split()] == [(entry,) for entry in shards[0].entries]
+
+
+def test_a_server_that_cannot_be_scored_is_a_problem_and_the_others_of_its_shard_are_scored():
+    def work(shard, _):
+        if any(entry.server == "org/loans" for entry in shard.entries):
+            raise ValueError("odd")
+        return Tally(servers=len(shard.entries))
+
+    found = []
+    shards = plan_shards([Record(content=lines(each), origin="", done=1) for each in (LOANS, CARDS)], {})
+    shares = Shares(budget=Budget(), is_model=False)
+    run_shards(shards, work, cluster=None, shares=shares, report=lambda _, tally: found.append(tally), warn=pytest.fail)
+    assert found == [Tally(servers=1, problems=("'org/loans' could not be scored: ValueError: odd",))]
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 30)), max_size=60), st.integers(0, 300))
@@ -354,13 +366,11 @@ def test_a_missing_extra_is_named(monkeypatch):
 
 def test_which_schedulers_are_on_this_machine():
     local = [None, "tcp://127.0.0.1:8786", "tcp://localhost:1", "127.0.0.1:8786"]
-    assert [Cluster(address=each).is_local for each in local] == [True] * 4
-    assert not any(
-        Cluster(address=each).is_local for each in ("tcp://10.0.0.1:1", "tls://cluster:8786", "cluster:8786")
-    )
+    assert [is_local(each) for each in local] == [True] * 4
+    assert not any(is_local(each) for each in ("tcp://10.0.0.1:1", "tls://cluster:8786", "cluster:8786"))
     for each in ("foo", "tcp://foo", "tcp://foo:x"):
         with pytest.raises(InputError, match="is no address"):
-            Cluster(address=each).is_local  # noqa: B018
+            is_local(each)
 
 
 @pytest.mark.bench

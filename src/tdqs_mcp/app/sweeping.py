@@ -30,9 +30,9 @@ from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_catalog, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
-from tdqs_mcp.sweep.plan import Entry, Shard, Tally, plan_shards
-from tdqs_mcp.sweep.records import Record, read_records
-from tdqs_mcp.sweep.run import Cluster, check_start, run_shards
+from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
+from tdqs_mcp.sweep.records import Entry, Record, read_records
+from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
 from tdqs_mcp.sweep.scoring import Judges, score_shard
 from tdqs_mcp.sweep.shares import Share, Shares
 
@@ -82,10 +82,9 @@ def sweep_registry(
 
     Raises InputError where nothing can be read, or the store or the cluster cannot be used.
     """
-    check_start()
+    check_packages()
     started, url, settings = time.monotonic(), _absolute(read_url(request.store)), request.settings
-    cluster = Cluster(address=request.cluster)
-    if not cluster.is_local and url.get_backend_name() == "sqlite":
+    if not is_local(request.cluster) and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
     judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn))
     if request.is_batch:
@@ -103,7 +102,7 @@ def sweep_registry(
         run_shards(
             plan_shards(records, complete),
             partial(score_entries, job),
-            cluster=cluster,
+            cluster=request.cluster,
             shares=shares,
             report=done.add,
             warn=warn,
@@ -138,8 +137,8 @@ def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
     waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
     judge, tally = judge_with(share.tools), Tally()
     for is_waiting in (True, False):
-        entries = [entry for entry in shard.entries if (entry.capture in waiting) is is_waiting]
-        keep = partial(add_batch, store, job.method, captures=[entry.capture for entry in entries])
+        entries = [entry for entry in shard.entries if (entry.record.digest in waiting) is is_waiting]
+        keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in entries])
         batched = _batched(judge, None if is_waiting else keep)
         tally += score(entries, Judges(tools=batched, sets=batched))
     return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))

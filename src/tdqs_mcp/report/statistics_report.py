@@ -60,7 +60,7 @@ def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
             _dimensions(tools),
             Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
             *_servers(statistics),
-            *_sizes(statistics.sizes, statistics.size_correlation),
+            *_sizes(statistics.sizes),
             *_groups(statistics.groups),
         ]
     return [*blocks, *_ungraded(statistics.ungraded), *_next(tools, command)]
@@ -181,10 +181,9 @@ def _servers(statistics: Statistics) -> list[Block]:
     return [Heading("Servers"), Items([(line, "") for line in lines])]
 
 
-def _sizes(sizes: Sequence[SizeRange], correlation: float | None) -> list[Block]:
+def _sizes(sizes: Sequence[SizeRange]) -> list[Block]:
     rows = [(_range(each), f"{each.tools:,}", _mean(each.mean)) for each in sizes]
-    known = "" if correlation is None else f" (rank correlation {correlation:.2f})"
-    return [Heading(f"Score against definitionBytes{known}"), Table(columns("bytes", "tools", "mean TDQS"), rows)]
+    return [Heading("Score against definitionBytes"), Table(columns("bytes", "tools", "mean TDQS"), rows)]
 
 
 def _range(size: SizeRange) -> str:

@@ -214,9 +214,6 @@ class Statistics(Document):
     sizes: tuple[SizeRange, ...]
     """Score against `definitionBytes`."""
 
-    size_correlation: float | None
-    """Spearman's, of `definitionBytes` and TDQS, ties at their mean rank."""
-
     groups: Mapping[str, GroupStatistics]
     """By maintainer: official, community, unknown."""
 

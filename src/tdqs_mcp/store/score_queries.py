@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
-from math import sqrt
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, and_, case, collate, exists, func, select
@@ -94,14 +93,12 @@ def statistics(connection: Connection, key: str) -> Statistics:
     earlier = connection.execute(_earlier(key)).all()
     standings = connection.execute(_server_scores(key)).all()
     overall = _histogram((row.overall, row.servers) for row in standings)
-    ungraded = _ungraded(connection, key)
     servers, tools = connection.execute(
         select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0)).select_from(
             SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
         )
     ).one()
     tools_by_tdqs = _histogram((row.tdqs, row.tools) for row in current)
-    sizes, correlation = _sizes(connection, key, tools_by_tdqs)
     return Statistics(
         method=known[key],
         other_methods=tuple(each for each in known.values() if each.key != key),
@@ -112,10 +109,9 @@ def statistics(connection: Connection, key: str) -> Statistics:
         current=_tool_statistics(current),
         versions=_tool_statistics([*current, *earlier]),
         server_scores=_server_statistics(standings, overall, connection.execute(_gaps(key)).all()),
-        sizes=sizes,
-        size_correlation=correlation,
+        sizes=_sizes(connection, key),
         groups=_groups(current, standings),
-        ungraded=ungraded,
+        ungraded=_ungraded(connection, key),
     )
 
 
@@ -307,54 +303,20 @@ def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, Group
     return found
 
 
-def _sizes(connection: Connection, method: str, by_tdqs: Counter[int]) -> tuple[tuple[SizeRange, ...], float | None]:
-    """Mean TDQS by ranges of `definitionBytes`, and the rank correlation of both over all tools.
-
-    One pass in the order of the bytes: the ranks of both are those of grouped counts, doubled to stay whole.
-    """
-    grouped = [DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs]
-    table = _current(method).outerjoin(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
-    query = select(*grouped, func.count()).select_from(table).group_by(*grouped).order_by(*grouped)
-    total = by_tdqs.total()
-    score_ranks = dict(zip(sorted(by_tdqs), _ranks(by_tdqs[each] for each in sorted(by_tdqs)), strict=True))
-    ranges: list[Counter[int]] = [Counter() for _ in SIZES]
-    covariance = size_squares = before = 0
-    with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-        for size, group in _by_first(rows):
-            count = sum(group.values())
-            rank = 2 * before + count - total
-            size_squares += rank * rank * count
-            covariance += rank * sum(score_ranks[tdqs] * number for tdqs, number in group.items())
-            before += count
-            ranges[sum(size >= start for start in SIZES[1:])] += Counter(group)
-    score_squares = sum(rank * rank * by_tdqs[tdqs] for tdqs, rank in score_ranks.items())
+def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
+    """Mean TDQS by ranges of `definitionBytes`."""
+    size, score = DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs
+    place = case(*((size < start, number) for number, start in enumerate(SIZES[1:])), else_=len(SIZES) - 1)
+    table = _current(method).join(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
+    query = select(place.label("place"), score, func.count()).select_from(table).group_by("place", score)
+    ranges: list[dict[int, int]] = [{} for _ in SIZES]
+    for number, tdqs, count in connection.execute(query):
+        ranges[number][tdqs] = count
     ends = [*(start - 1 for start in SIZES[1:]), None]
-    sizes = tuple(
-        SizeRange(min_bytes=start, max_bytes=end, tools=found.total(), mean=_mean(found))
+    return tuple(
+        SizeRange(min_bytes=start, max_bytes=end, tools=sum(found.values()), mean=_mean(found))
         for start, end, found in zip(SIZES, ends, ranges, strict=True)
     )
-    return sizes, covariance / sqrt(size_squares * score_squares) if size_squares and score_squares else None
-
-
-def _ranks(counts: Iterable[int]) -> list[int]:
-    """Twice the mean rank of each group of ties, less twice the mean of all ranks."""
-    bounds = [0]
-    for count in counts:
-        bounds.append(bounds[-1] + count)
-    return [start + end - bounds[-1] for start, end in pairwise(bounds)]
-
-
-def _by_first(rows: Iterable[Any]) -> Iterable[tuple[int, dict[int, int]]]:
-    """Rows of three numbers, which come in the order of the first, by the first."""
-    size, group = 0, dict[int, int]()
-    for first, tdqs, count in rows:
-        if first != size and group:
-            yield size, group
-            group = {}
-        size = first
-        group[tdqs] = count
-    if group:
-        yield size, group
 
 
 def _ungraded(connection: Connection, method: str) -> UngradedStatistics:

@@ -44,7 +44,7 @@ COMPARABLE = 95
 """Percent of the more relevant match's relevance from which matches are comparable: the better definition goes first.
 
 Among 1,649 tools, relevance has the right tool of a request before a wrong one in 55% of 1,477 pairs that are as near,
-and in 60% of those at 90 to 94 percent.
+and in 60% of those at 90 to 94 percent. The limit was chosen on these pairs.
 """
 
 MAX_TERMS = 40
@@ -54,7 +54,10 @@ CANDIDATES = 900
 """Definitions that are ranked: more than are shown, because some are of earlier captures. SQLite may take 999 only."""
 
 AVERAGE_TERMS = 48
-"""Terms of a definition on average, of 1,649 tools of 63 servers; the candidates' own average depends on the query."""
+"""Terms of a definition on average, of 1,649 tools of 63 servers, on which search was measured too.
+
+The candidates' own average depends on the query.
+"""
 
 _SAME_DEFINITION = DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash
 _SQLITE_INDEX = table("definition_words", column("rowid"), column("words"), column("rank"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.results.sweeps import ServerChange
-from tdqs_mcp.sweep.records import Record, read_header
+from tdqs_mcp.sweep.records import Entry, Record, read_entry
 
 SHARD_TOOLS = 400
 """Tools of a shard: half a second of the offline judge, and what a killed worker does twice."""
@@ -16,22 +16,6 @@ SHARD_BYTES = 2 * 2**20
 
 SHARD_RECORDS = 2_000
 """Records after which what was found unchanged is reported."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One server to be scored."""
-
-    server: str
-    capture: str
-    is_official: bool | None
-    content: bytes = field(repr=False)
-    origin: str
-    tools: int
-    """About how many tools it has."""
-
-    done: float
-    """The share of the input that has been read, 0-1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +31,6 @@ class Shard:
 
     done: float = 0
     """The share of the input that has been read up to its end, 0-1."""
-
-    def split(self) -> "list[Shard]":
-        """A shard for each server."""
-        return [Shard(entries=(entry,), done=self.done) for entry in self.entries]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +74,11 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
             problems.append(found)
         elif isinstance(found, Entry):
             entries.append(found)
-            tools, size = tools + found.tools, size + len(found.content)
+            tools, size = tools + found.tools, size + len(found.record.content)
         else:
             unchanged, done = unchanged + 1, found.done
         if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
-            done = entries[-1].done if entries else done
+            done = entries[-1].record.done if entries else done
             yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=done)
             entries, problems, unchanged, tools, size = [], [], 0, 0, 0
     yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=1)
@@ -111,28 +91,14 @@ def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Ite
         if isinstance(record, str):
             yield record
             continue
-        capture = record.digest
         try:
-            entry = None if capture in complete else _entry(record, capture)
+            entry = None if record.digest in complete else read_entry(record)
         except InputError as error:
             yield str(error)
             continue
-        server = entry.server if entry else complete[capture]
+        server = entry.server if entry else complete[record.digest]
         if server in servers:
             yield f"{record.origin} is left out: another record is about {server!r} too"
         else:
             servers.add(server)
             yield entry or record
-
-
-def _entry(record: Record, capture: str) -> Entry:
-    header = read_header(record)
-    return Entry(
-        server=header.server,
-        capture=capture,
-        is_official=header.is_official,
-        content=record.content,
-        origin=record.origin,
-        tools=header.tools,
-        done=record.done,
-    )

@@ -5,6 +5,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +25,7 @@ PARQUET_ROWS = 64
 SHAPE = "give each record an `id`, `server` or `name`: text or a whole number"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """One server as it was read; its JSON is not parsed yet."""
 
@@ -41,7 +42,7 @@ class Record:
     done: float
     """The share of the input that has been read, 0-1."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """32 hex digits over all that the registry says of the server."""
         beside = self.name if self.is_official is None else f"{self.name}\0{self.is_official}"
@@ -49,9 +50,10 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What a plan needs to know of a record's content."""
+class Entry:
+    """One server to be scored."""
 
+    record: Record
     server: str
     """The key under which the server is stored."""
 
@@ -60,8 +62,8 @@ class Header:
     """About how many tools it has."""
 
 
-def read_header(record: Record) -> Header:
-    """The server's key and size. Raises InputError for a record that is no JSON, or has no key or no definitions."""
+def read_entry(record: Record) -> Entry:
+    """The server of a record. Raises InputError for a record that is no JSON, or has no key or no definitions."""
     data = parse_json(record.content, origin=record.origin)
     pages = read_pages(data, record.origin)
     given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
@@ -71,7 +73,8 @@ def read_header(record: Record) -> Header:
     if server is None:
         raise InputError(f"{record.origin} does not say which server it is: {SHAPE}")
     official = given.get("official", record.is_official)
-    return Header(
+    return Entry(
+        record=record,
         server=server,
         is_official=official if isinstance(official, bool) else None,
         tools=sum(len(page.get("tools") or []) for page in pages),
@@ -101,7 +104,7 @@ def read_records(path: Path) -> Iterator[Record | str]:
     if is_registry(path):
         return _lines(path)
     record = Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, done=1)
-    read_header(record)
+    read_entry(record)
     return iter([record])
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,8 +12,9 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 from itertools import chain
 from logging import CRITICAL, getLogger
-from multiprocessing import current_process, resource_tracker
+from multiprocessing import resource_tracker
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -46,41 +48,28 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """Who does the work."""
+def is_local(cluster: str | None) -> bool:
+    """Whether all workers of a scheduler's address see this machine's files. Raises InputError for no address.
 
-    address: str | None = None
-    """Of a scheduler that runs already; None for a process for each processor of this machine."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether all workers see this machine's files. Raises InputError for what is no address."""
-        if self.address is None:
-            return True
-        try:
-            parts = urlsplit(self.address if "://" in self.address else f"//{self.address}")
-            host = parts.hostname if parts.port else None
-        except ValueError:
-            host = None
-        if not host:
-            raise InputError(f"{self.address!r} is no address of a Dask scheduler: give tcp://HOST:8786")
-        try:
-            return host == "localhost" or ip_address(host).is_loopback
-        except ValueError:
-            return False
-
-
-UNGUARDED = 'a sweep\'s processes import the script: put what it does below `if __name__ == "__main__":`'
-
-
-def check_start() -> None:
-    """Raises InputError that names what to install.
-
-    In a process of a sweep whose script calls it again while it is imported, ends that process with the reason.
+    None stands for a process for each processor of this machine.
     """
-    if getattr(current_process(), "_inheriting", False):
-        raise SystemExit(f"error: {UNGUARDED}")
+    if cluster is None:
+        return True
+    try:
+        parts = urlsplit(cluster if "://" in cluster else f"//{cluster}")
+        host = parts.hostname if parts.port else None
+    except ValueError:
+        host = None
+    if not host:
+        raise InputError(f"{cluster!r} is no address of a Dask scheduler: give tcp://HOST:8786")
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_packages() -> None:
+    """Raises InputError that names what to install."""
     if not (find_spec("distributed") and find_spec("pyarrow")):
         raise InputError("a sweep needs more packages: pip install 'tdqs-mcp[sweep]'")
 
@@ -89,7 +78,7 @@ def run_shards(
     shards: Iterable[Shard],
     work: Work,
     *,
-    cluster: Cluster,
+    cluster: str | None,
     shares: Shares,
     report: Callable[[Shard, Tally], None],
     warn: Callable[[str], None],
@@ -104,8 +93,8 @@ def run_shards(
     first = _next_with_servers(rest, report)
     if first is None:
         return
-    second = _next_with_servers(rest, report) if cluster.address is None else None
-    if second is None and cluster.address is None:
+    second = _next_with_servers(rest, report) if cluster is None else None
+    if second is None and cluster is None:
         share = shares.take(1) or Share()
         report(first, _tally(first, partial(work, first, share), lambda part: work(part, share), cluster))
         return
@@ -127,7 +116,7 @@ def _next_with_servers(shards: Iterator[Shard], report: Callable[[Shard, Tally],
 class _Runner:
     client: Any
     work: Work
-    cluster: Cluster
+    cluster: str | None
     shares: Shares
     report: Callable[[Shard, Tally], None]
     under_way: dict[Any, tuple[Shard, Share]] = field(default_factory=dict)
@@ -176,7 +165,7 @@ class _Runner:
         return tally
 
 
-def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally], cluster: Cluster) -> Tally:
+def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally], cluster: str | None) -> Tally:
     """What `get` gives of a shard; where it fails, `do` is called for each server, and who fails again is a problem.
 
     Raises TdqsErrors.
@@ -185,14 +174,14 @@ def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally],
     if not isinstance(tally, str):
         return tally
     found = Tally()
-    for part in shard.split():
-        alone = _attempt(partial(do, part), cluster)
-        server = part.entries[0].server
-        found += Tally(problems=(f"{server!r} could not be scored: {alone}",)) if isinstance(alone, str) else alone
+    for entry in shard.entries:
+        alone = _attempt(partial(do, Shard(entries=(entry,))), cluster)
+        problem = f"{entry.server!r} could not be scored: {alone}"
+        found += alone if isinstance(alone, Tally) else Tally(problems=(problem,))
     return found
 
 
-def _attempt(get: Callable[[], Tally], cluster: Cluster) -> Tally | str:
+def _attempt(get: Callable[[], Tally], cluster: str | None) -> Tally | str:
     """What came of some work, or why nothing did. Raises TdqsErrors."""
     try:
         return get()
@@ -205,13 +194,13 @@ def _attempt(get: Callable[[], Tally], cluster: Cluster) -> Tally | str:
         return "each process that tried it died" if is_killed else f"{type(error).__name__}: {error}"
 
 
-def _lost(cluster: Cluster) -> InputError:
-    where = cluster.address or "of this machine"
+def _lost(cluster: str | None) -> InputError:
+    where = cluster or "of this machine"
     return InputError(f"the scheduler {where} was lost; what is scored is stored, and the next sweep does the rest")
 
 
 @contextmanager
-def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
+def _connected(cluster: str | None, warn: Callable[[str], None]) -> Generator[Any]:
     """A client of the cluster. Raises InputError."""
     from dask import config  # noqa: PLC0415
     from distributed import Client  # noqa: PLC0415
@@ -220,22 +209,32 @@ def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
         getLogger(name).setLevel(CRITICAL)
     with ExitStack() as stack:
         stack.enter_context(config.set(_SETTINGS))
-        target = cluster.address
+        target = cluster
         if target is None:
             folder = stack.enter_context(TemporaryDirectory(prefix="tdqs-sweep-", ignore_cleanup_errors=True))
+            stack.enter_context(_without_main())
             with _without_sigint():
                 target = stack.enter_context(_start_processes(folder))
         try:
             client = stack.enter_context(Client(target, timeout=CONNECT_TIMEOUT))
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"there is no Dask scheduler at {cluster.address!r}: start dask scheduler there"
-            ) from error
+            raise InputError(f"there is no Dask scheduler at {cluster!r}: start dask scheduler there") from error
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
         if not client.nthreads():
-            warn(f"no worker yet, waiting; start one: dask worker {cluster.address}")
+            warn(f"no worker yet, waiting; start one: dask worker {cluster}")
         yield client
+
+
+@contextmanager
+def _without_main() -> Generator[None]:
+    """Processes that start meanwhile do not import the program's own script, which may sweep without being guarded."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_j
 from tdqs_mcp.sources.files import parse_json, read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, known_verdicts, write
 from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict
-from tdqs_mcp.sweep.plan import Entry, Tally
+from tdqs_mcp.sweep.plan import Tally
+from tdqs_mcp.sweep.records import Entry
 
 NOTHING = KnownVerdicts(tools={}, coherence=None, shadowing=None)
 
@@ -96,7 +97,7 @@ def _change(known: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
 
 def _read(entry: Entry, known: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
-    catalog = read_catalog(parse_json(entry.content, origin=entry.origin), name=entry.server)
+    catalog = read_catalog(parse_json(entry.record.content, origin=entry.record.origin), name=entry.server)
     measured = measure(catalog)
     is_offline = method.judge.id == "offline"
     cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec_version))]
@@ -162,7 +163,7 @@ def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -
     sets = {case.rubric: each for case, each in stored if not isinstance(case, ToolCase)}
     return ScoredCapture(
         server=server.entry.server,
-        capture=server.entry.capture,
+        capture=server.entry.record.digest,
         measured=server.measured,
         score=score,
         verdicts={case.subject.tool.index: each for case, each in stored if isinstance(case, ToolCase)},
