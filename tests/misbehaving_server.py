@@ -73,6 +73,12 @@ def abandon_child(marker):
     start_child("import time; time.sleep(1000)", marker)
 
 
+def leave_daemon(marker):
+    command = [sys.executable, "-c", "import time; time.sleep(1000)", marker]
+    quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    subprocess.Popen(command, start_new_session=True, **quiet)
+
+
 def exit_at_once(_marker):
     stderr("\x1b[31mTraceback: API_KEY is missing\x1b[0m\n\x07given: " + os.environ.get("TDQS_SECRET", "") + "\n")
     sys.exit(3)
@@ -113,7 +119,9 @@ def flood_stderr(_marker):
 
 BEFORE_THE_FIRST_MESSAGE = {
     "stubborn": stubborn,
+    "stubborn-and-hanging": stubborn,
     "abandons-child": abandon_child,
+    "leaves-daemon": leave_daemon,
     "exits-at-once": exit_at_once,
     "dies-of-signal": die_of_signal,
     "hangs-at-start": hang,
@@ -181,7 +189,7 @@ def initialize(mode, number, version):
 
 
 def list_tools(mode, number, cursor):
-    if mode == "list-hangs" or (mode == "hangs-on-page-2" and cursor):
+    if mode in ("list-hangs", "stubborn-and-hanging") or (mode == "hangs-on-page-2" and cursor):
         time.sleep(FOR_EVER)
     elif mode == "exits-on-list" or (mode == "exits-on-page-2" and cursor):
         stderr("out of memory\n")

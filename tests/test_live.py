@@ -9,11 +9,11 @@ import socket
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
 import anyio
 import misbehaving_server
 import pytest
+from test_left_running import processes_with
 from test_live_http import SECRET, check_odd_json, failure, options
 
 from tdqs_mcp.app import judging
@@ -285,7 +285,9 @@ def test_given_values_are_not_in_the_repr_of_the_options():
 # Processes and side effects
 
 
-@pytest.mark.parametrize("mode", ["plain", "stubborn", "abandons-child", "hangs-at-start", "garbage-for-ever"])
+@pytest.mark.parametrize(
+    "mode", ["plain", "stubborn", "abandons-child", "leaves-daemon", "hangs-at-start", "garbage-for-ever"]
+)
 async def test_no_process_of_the_group_outlives_the_capture(mode):
     marker = f"tdqs-{uuid.uuid4()}"
     with contextlib.suppress(CaptureError):
@@ -318,16 +320,6 @@ async def test_captures_at_the_same_time_do_not_disturb_each_other():
     }
     assert found["plain"].problems == ()
     assert logging.getLogger("mcp.client.stdio").filters == []
-
-
-def processes_with(marker):
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if marker.encode() in (folder / "cmdline").read_bytes():
-                    found.append(folder.name)
-    return found
 
 
 async def test_the_sdk_is_silent_during_a_capture_and_speaks_again_after_it(caplog):

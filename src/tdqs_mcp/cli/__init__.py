@@ -3,6 +3,7 @@
 import io
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -18,7 +19,7 @@ WIDTH = 110
 """Columns of help and of output that does not go to a terminal."""
 
 INTERRUPTED = 130
-"""What a shell makes of a program that SIGINT has ended; one that SIGTERM ends early ends like it."""
+"""What a shell makes of a program that SIGINT has ended; other signals that ask it to end are taken for that one."""
 
 UNKNOWN = 2
 """The exit code of what cannot run at all."""
@@ -218,4 +219,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # Windows has only the first
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(number, _interrupt)
     cli()
+
+
+def _interrupt(*_: object) -> None:
+    """Ends the program as SIGINT does: what it has started ends with it, what it has found out is kept."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)

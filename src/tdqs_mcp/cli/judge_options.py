@@ -1,7 +1,6 @@
 """The options that name a judge, and the judge or model that they name."""
 
 import os
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -164,22 +163,11 @@ def read_answers(file: Path, asked: Asked) -> object:
 
 
 def report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
-    """Makes an interrupted command say what this model used, also when SIGTERM interrupts it.
-
-    A process that ignores SIGINT, as in the background of a script, is ended by SIGTERM as usual.
-    """
+    """Makes an interrupted command say what this model used."""
     context = click.get_current_context()
     meters: list[tuple[object, str, bool]] = context.meta.setdefault(_METERS, [])
     meters.append((meter, by, is_kept))
     context.meta[ON_INTERRUPT] = partial(_used_by, meters)
-    interrupt_on_sigterm()
-
-
-def interrupt_on_sigterm() -> None:
-    """Makes SIGTERM end the running command as SIGINT does, which ends what it has started."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
 
 
 def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:

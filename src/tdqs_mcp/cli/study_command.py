@@ -15,7 +15,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.judge_options import Asked, interrupt_on_sigterm, judge_options, report_on_interrupt, tell_usage
+from tdqs_mcp.cli.judge_options import Asked, judge_options, report_on_interrupt, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     TARGET,
@@ -142,7 +142,6 @@ def _run_tasks(
 
     tasks = _agreed(catalog, written.tasks, has_consent=has_consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    interrupt_on_sigterm()
     write = routing.line_writer(log, tell=warn)
 
     def note(line: Mapping[str, Any]) -> None:

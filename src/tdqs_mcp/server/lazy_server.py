@@ -3,7 +3,6 @@
 Building them takes as long as a fifth of importing the SDK, and the client waits for the first answer.
 """
 
-import os
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -22,7 +21,7 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from tdqs_mcp.server.stdio_transport import bounded_stdio
+from tdqs_mcp.server.stdio_transport import bounded_stdio, leave
 
 STATE_SECONDS = 3_600.0
 """How long a client may take to answer what a call waits for: a person may have to allow 200 sampling requests."""
@@ -100,7 +99,7 @@ class LazyServer(MCPServer[Any]):
             async with bounded_stdio(self._max_message) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
         except* BrokenPipeError:  # the client has gone, but the thread that reads its input may wait for ever
-            os._exit(0)
+            leave(0)
 
     async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""

@@ -247,7 +247,9 @@ def _tell_what_is_missing() -> None:
 
 def _end(*_: object) -> None:
     """Ends the server; the thread that reads standard input would keep a terminal's waiting for another line."""
-    threading.Timer(GRACE_SECONDS, os._exit, [128 + signal.SIGINT]).start()
+    from tdqs_mcp.server.stdio_transport import leave  # noqa: PLC0415  # the SDK, as above
+
+    threading.Timer(GRACE_SECONDS, leave, [128 + signal.SIGINT]).start()
     raise KeyboardInterrupt
 
 

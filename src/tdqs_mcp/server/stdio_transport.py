@@ -136,6 +136,13 @@ class StandardStreams:
                 await anyio.to_thread.run_sync(_write, line, abandon_on_cancel=True)
 
 
+def leave(code: int) -> None:
+    """Ends this process at once, whatever its threads wait for, and before it the servers that it has started."""
+    if transports := sys.modules.get("tdqs_mcp.sources.transports"):
+        transports.kill_started()
+    os._exit(code)
+
+
 def _write(line: bytes) -> None:
     left = memoryview(line)
     while left:
@@ -165,7 +172,7 @@ async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: 
             errors.append(error)
         tasks.cancel_scope.cancel()
     # A thread may wait for ever for a client that reads nothing any more, and the process for that thread.
-    ending = threading.Timer(GRACE_SECONDS, os._exit, [Outcome.UNKNOWN if errors else code])
+    ending = threading.Timer(GRACE_SECONDS, leave, [Outcome.UNKNOWN if errors else code])
     ending.daemon = True
     ending.start()
     for each in errors:

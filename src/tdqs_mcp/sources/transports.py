@@ -1,11 +1,13 @@
 """Transports to live servers: processes over pipes, HTTP, and server objects of this process."""
 
+import atexit
 import importlib
 import json
 import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
@@ -76,12 +78,15 @@ async def start_process(server: Stdio, options: LiveOptions, *, stderr: int | No
     Only the environment variables that MCP clients hand on are inherited, plus `options.env`. Raises OSError when the
     command cannot be started.
     """
-    command, env = server.command, get_default_environment() | dict(options.env)
+    mark = f"{os.getpid()}-{os.urandom(8).hex()}"
+    command, env = server.command, get_default_environment() | dict(options.env) | {MARK: mark}
     if sys.platform == "win32":  # npx and its like are scripts there, which only a search finds
         command = shutil.which(command, path=env.get("PATH")) or command
-    return await anyio.open_process(
+    process = await anyio.open_process(
         [command, *server.args], env=env, cwd=options.cwd, stderr=stderr, start_new_session=True
     )
+    _started[process.pid] = mark
+    return process
 
 
 @asynccontextmanager
@@ -179,7 +184,10 @@ def _broken_answer(frame: Any, text: str) -> Incoming:  # noqa: ANN401  # foreig
 
 
 async def end_process(process: Process) -> None:
-    """The order that the MCP specification gives (close the input, wait, terminate, kill), for the whole group."""
+    """The order that the MCP specification gives (close the input, wait, terminate, kill), for all that it started.
+
+    That is its group, and on Linux whatever has inherited its environment, such as a daemon in a session of its own.
+    """
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
@@ -188,9 +196,38 @@ async def end_process(process: Process) -> None:
         with anyio.move_on_after(TERMINATE_SECONDS):
             await anyio.run_process(["taskkill", "/T", "/F", "/PID", str(process.pid)], check=False)
     else:  # also where the server itself has gone and left its children behind
+        _signal_marked(_started[process.pid], signal.SIGTERM)
         await terminate_posix_process_tree(process, TERMINATE_SECONDS)
+        _signal_marked(_started[process.pid], signal.SIGKILL)
     await has_exited(process, seconds=REAP_SECONDS)
     _release(process)
+    del _started[process.pid]
+
+
+MARK = "TDQS_STARTED"
+"""The variable in a server's environment that tells everything it starts from other processes."""
+
+_started: dict[int, str] = {}
+"""The marks of the servers that this process has started and not ended, by process id: they are the system's too."""
+
+
+@atexit.register
+def kill_started() -> None:
+    """Kills every server that has not ended, and what it started: this process is about to leave."""
+    for group, mark in list(_started.items()):
+        if sys.platform != "win32":
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+            _signal_marked(mark, signal.SIGKILL)
+
+
+def _signal_marked(mark: str, number: int) -> None:
+    """Sends a signal to the processes that have the mark; only Linux shows it."""
+    wanted = f"{MARK}={mark}".encode()
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # another user's, or gone
+            if wanted in entry.read_bytes():
+                os.kill(int(entry.parent.name), number)
 
 
 async def has_exited(process: Process, *, seconds: float) -> bool:
