@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from functools import cache
@@ -75,6 +76,14 @@ def test_the_readme_states_how_often_ranges_and_tiers_of_unseen_servers_are_righ
     assert f"80% ranges contain {share}% of the labels" in readme
     right = column(odds, "right")["80-100"]
     assert f"a tier said to be 80-100% likely is right in {right:.0%}" in readme
+
+
+def test_the_way_to_a_states_what_readers_gave_for_a_change():
+    text = (README.parent / "docs" / "reach-a.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| (\w+) \| (\d+) \| \+([\d.]+) \|$", text, re.MULTILINE)
+    printed = {row[0]: (str(row[1]), f"{row[2]:.2f}") for row in table("Changes").rows}
+    assert {kind: (count, judged) for kind, count, judged in shown}.items() <= printed.items()
+    assert len(shown) == 4
 
 
 def test_no_honest_score_of_an_unseen_server_is_held():

@@ -1,0 +1,231 @@
+"""The documentation holds: its commands run and print what it shows, its figures are ours, its site has no broken link."""
+
+import gzip
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import threading
+import tomllib
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import agent_session
+import documentation
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from documentation import ROOT
+from playwright.sync_api import sync_playwright
+
+import tdqs_mcp
+from tdqs_mcp.results.verdicts import tier_of
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.input_files import parse_material
+
+PAGES = ("README.md", *(f"docs/{file.name}" for file in sorted((ROOT / "docs").glob("*.md"))))
+BLOCK = re.compile(r"^```(?P<language>\w*)(?: title=\"(?P<file>.+)\")?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"^(?:\.venv/bin/)?tdqs-mcp (?P<words>.+)$", re.MULTILINE)
+STAND_INS = {"LOCATOR": "tools.json", "node dist/server.js": "python server.py", "/home/you/servers": "examples"}
+ELSEWHERE = ("serve", "route", "npx ", ".internal", "docker ")
+"""What does not end, or needs the network or another machine."""
+PAIR = [agent_session.BAD, agent_session.SIBLING]
+FILES = ("tools.json", "old.json", "base.json", "new.json", "head.json", "better.json")
+SCRIPT = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ROW = re.compile(r"^\| (.+) \|$", re.MULTILINE)
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def project(write, tmp_path, monkeypatch):
+    """A folder with the files that the documentation names, and the home of somebody with one client."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copy(ROOT / "examples" / "server.py", tmp_path)
+    for name in FILES:
+        write(name, {"tools": PAIR})
+    for name in "abcde":
+        write(f"{name}.json", {"tools": [each | {"name": f"{each['name']}_{name}"} for each in PAIR]})
+    write("queries.json", {"queries": [{"query": "cancel an order", "tool": "cancel_order_a"}]})
+    write("registry.jsonl.gz", gzip.compress(json.dumps({"server": "shop", "tools": PAIR}).encode()))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / ".config"))
+    monkeypatch.setenv("TDQS_STORE", str(tmp_path / "store.sqlite"))
+    return tmp_path
+
+
+def runnable(text):
+    """The commands of a block, as words; none where the block needs more than this machine."""
+    if any(word in text for word in ELSEWHERE if word != "serve"):
+        return []
+    for placeholder, word in STAND_INS.items():
+        text = text.replace(placeholder, word)
+    commands = [shlex.split(found["words"], comments=True) for found in PROGRAM.finditer(text)]
+    return [words for words in commands if words[0] not in ELSEWHERE]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("page", [page for page in PAGES if any(map(runnable, SCRIPT.findall(read(page))))])
+def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, project, write):
+    printed = None
+    for block in BLOCK.finditer(read(page)):
+        if block["file"]:
+            write(block["file"], block["text"])
+        elif block["language"] == "sh":
+            runs = [command(*words, cwd=project) for words in runnable(block["text"])]
+            assert [run.stderr for run in runs if run.returncode not in (0, 1)] == []
+            printed = (b"".join(run.stdout for run in runs).decode(), block.end()) if runs else None
+        elif printed and not read(page)[printed[1] : block.start()].strip():
+            shown = ".*".join(map(re.escape, re.split(r"^…\n", block["text"], flags=re.MULTILINE)))
+            assert re.search(shown, printed[0], re.DOTALL), printed[0]
+
+
+def rows(page, heading):
+    """The rows of the first table below a heading, as lists of cells."""
+    table = read(page).partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return [row.split(" | ") for row in ROW.findall(table) if not row.startswith(("---", "package"))]
+
+
+def tenths(score):
+    return f"{score / 10:.1f}"
+
+
+# Figures
+
+
+def test_the_versions_of_the_example_have_the_scores_of_the_gallery():
+    material = BLOCK.search(read("docs/reach-a.md"), read("docs/reach-a.md").index('title="answers.yml"') - 8)["text"]
+    defective, repaired = (tdqs_mcp.load(str(ROOT / "examples" / f"{name}.json")) for name in ("defective", "repaired"))
+    catalogs = [
+        defective,
+        rewritten(defective),
+        rewritten(defective, material=parse_material(yaml.safe_load(material))),
+        repaired,
+    ]
+    shown = [row[1:] for row in rows("docs/gallery.md", "One catalog")[1:]]
+    assert shown == [figures(each) for each in catalogs]
+
+
+def rewritten(catalog, **options):
+    return rewritten_by(catalog, tdqs_mcp.rewrite(catalog, **options))
+
+
+def rewritten_by(catalog, rewrites):
+    return apply(catalog, {each.index: each.definition for each in rewrites})
+
+
+def figures(catalog):
+    rollup = tdqs_mcp.score(catalog).rollup
+    overall = f"{tenths(rollup.overall)} {tier_of(rollup.overall)}"
+    tokens = tdqs_mcp.compare(catalog, catalog).tokens_after
+    return [overall, tenths(rollup.mean_tdqs), tenths(rollup.min_tdqs), str(tokens)]
+
+
+def test_the_real_servers_have_the_scores_of_the_gallery(whole_corpus):
+    ledger = tomllib.loads(read("calibration/corpus.toml"))["servers"]
+    files = {each["package"]: file for each in ledger for file in whole_corpus if each["name"] == file.stem}
+    versions = {each["package"]: each["version"] for each in ledger if each["round"] == 1}
+    shown = rows("docs/gallery.md", "Real servers")
+    tools = {row[0]: row[1:] for row in shown if len(row) == 6}
+    for package, version, *numbers in (row for row in shown if len(row) == 7):
+        catalog = tdqs_mcp.load(str(files[package]))
+        rewrites = tdqs_mcp.rewrite(catalog)
+        assert (versions[package], numbers) == (version, server_row(catalog, rewrites))
+        if package in tools:
+            assert tools.pop(package) in [tool_row(each) for each in rewrites if each.changes]
+    assert not tools
+
+
+def server_row(catalog, rewrites):
+    old, new = (tdqs_mcp.score(each).rollup for each in (catalog, rewritten_by(catalog, rewrites)))
+    changed = sum(bool(each.changes) for each in rewrites)
+    scores = [f"{tenths(getattr(old, name))} → {tenths(getattr(new, name))}" for name in ("mean_tdqs", "overall")]
+    return [str(len(catalog.tools)), str(changed), *scores, f"{sum(each.tokens_added for each in rewrites):+}"]
+
+
+def tool_row(rewrite):
+    old, new = rewrite.before, rewrite.after
+    added = " ".join(claim.text for claim in rewrite.claims)
+    return [f"`{rewrite.name}`", old.input_hash, new.input_hash, f"{tenths(old.tdqs)} → {tenths(new.tdqs)}", added]
+
+
+# The site
+
+
+class Html(HTMLParser):
+    """What a page can be linked by, links to, and loads."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.anchors, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.anchors |= {given.get("id"), given.get("name")}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        else:
+            self.loaded += [given[name] for name in ("src", "href") if given.get(name)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site."""
+    pytest.importorskip("zensical", reason="install the extra docs")
+    folder = tmp_path_factory.mktemp("documentation")
+    done = documentation.build(folder)
+    assert done.returncode == 0, done.stdout
+    assert "No issues found" in done.stdout
+    return folder / "site"
+
+
+@pytest.mark.process
+def test_the_site_has_no_broken_link_and_loads_nothing_from_elsewhere(site):
+    pages = {file: Html(file.read_text(encoding="utf-8")) for file in site.rglob("*.html") if file.name != "404.html"}
+    assert len(pages) > len(registry.RULES)
+    for file, page in pages.items():
+        assert [each for each in page.loaded if urlsplit(each).netloc] == []
+        for link in map(urlsplit, page.links):
+            target = (file.parent / unquote(link.path)).resolve() if link.path else file
+            target = target / "index.html" if target == site else target
+            if not (link.scheme or link.netloc):
+                assert target.is_file(), (file.name, link)
+                assert not link.fragment or unquote(link.fragment) in pages[target].anchors, (file.name, link)
+
+
+@pytest.mark.process
+def test_every_page_is_in_the_navigation_or_a_rule(site):
+    named = set(re.findall(r'= "(\S+)\.md"', read("docs/zensical.toml")))
+    assert {file.stem for file in site.glob("*.html")} == named | {"404"}
+    assert {file.stem for file in (site / "rules").iterdir()} == {rule.id for rule in registry.RULES}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_finds_a_rule_and_asks_nobody_else(site, scheme):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        own = f"http://127.0.0.1:{server.server_port}/"
+        with sync_playwright() as driver, driver.chromium.launch(executable_path=shutil.which("chromium")) as browser:
+            page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+            asked, said = [], []
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+            page.goto(f"{own}rules.html")
+            page.get_by_role("link", name="TDQ104", exact=True).click()
+            page.get_by_role("heading", name="TDQ104 missing-usage").wait_for()
+            violations = Axe().run(page).response["violations"]
+        server.shutdown()
+    assert [url for url in asked if not url.startswith(own)] == []
+    assert said == []
+    assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
