@@ -22,6 +22,7 @@ from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.sweeps import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
@@ -30,6 +31,7 @@ from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_catalog, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
+from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Entry, Record, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
@@ -108,7 +110,8 @@ def sweep_registry(
             warn=warn,
         )
         done.add(Shard(problems=tuple(unread), done=1), Tally())
-        finish_run(store, run, **done.columns)
+        found = read(store, partial(statistics, key=method.key))
+        finish_run(store, run, statistics=json.dumps(document(found)), **done.columns)
         if _opened.cache_info().currsize:  # this process has scored
             _opened(url).dispose()
     finally:

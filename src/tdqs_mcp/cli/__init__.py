@@ -65,6 +65,7 @@ _COMMANDS = {
     "tdqs_mcp.cli.registry_commands": {
         "sweep": "Score a registry's servers into a store: only what is new or has changed since the last sweep.",
         "stats": "Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query.",
+        "dashboard": "Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.",
     },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
     "tdqs_mcp.cli.route_command": {"route": "Serve the tools of another server with other descriptions."},

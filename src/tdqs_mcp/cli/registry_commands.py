@@ -1,4 +1,4 @@
-"""`sweep`: a registry's servers into a store; `stats`: what the store knows."""
+"""`sweep`: a registry's servers into a store; `stats`: what the store knows; `dashboard`: the same in a browser."""
 
 import os
 import shlex
@@ -19,6 +19,7 @@ from tdqs_mcp.cli.runner import SPEED_PERIOD, Page, live_options, page_options, 
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.documents import price
+from tdqs_mcp.server.http_transport import DEFAULT_ADDRESS, Http, check_hosts, read_address, read_token, run_http
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url, public_url
 
@@ -124,6 +125,39 @@ def stats(
         found_views = views("statistics_report:statistics_blocks", command=again)
         found_statistics = registry_queries.store_statistics(named, method=method)
         page.show([found_statistics], {**found_views, _SVG: "charts:statistics_svg"})
+
+
+@command()
+@store_option
+@click.option(
+    "--http", "address", default=DEFAULT_ADDRESS, show_default=True, metavar="HOST:PORT", help="Where to listen."
+)
+@click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Host name that is answered to, such as that of a proxy in front: scores.example.org.",
+)
+def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]) -> None:
+    """Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.
+
+    Everybody who can connect sees scores. Reasons, findings and definitions need the token of TDQS_DASHBOARD_TOKEN; on
+    the loopback address they need none unless it is set.
+    """
+    from tdqs_mcp.app.stored_scores import StoredScores  # noqa: PLC0415  # sweep and stats go without
+    from tdqs_mcp.dashboard.site import make_site  # noqa: PLC0415  # Starlette
+
+    check_hosts(allowed_hosts)
+    host, port = read_address(address)
+    http = Http(host=host, port=port, token=read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts)
+    http.check_token()
+    site = make_site(StoredScores(store or default_url(os.environ)), http)
+
+    def tell(url: str) -> None:
+        click.echo(f"serving {url}/ (Ctrl-C ends it)", err=True)
+
+    run_http(site, http, log_level="warning", tell=tell)
 
 
 def _stats_command(store: str | None) -> str:

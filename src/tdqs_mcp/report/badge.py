@@ -1,6 +1,7 @@
 """A server's score as a badge: a small SVG that needs nothing else, and the line that shows it in a README."""
 
 from pathlib import PurePath
+from typing import Any
 from urllib.parse import quote
 
 from tdqs_mcp.report.blocks import score_words
@@ -22,17 +23,26 @@ DARK, LIGHT = "#1b1f24", "#fff"
 
 
 def badge_svg(score: ServerScore) -> str:
-    """The badge; a text reader says the server's name too."""
-    overall = score.rollup.overall
+    """The badge of a score."""
+    return draw_badge(score.server, score.rollup.overall)
+
+
+def shields_badge(overall: int | None) -> dict[str, Any]:
+    """What the endpoint badge of shields.io asks for."""
+    return {"schemaVersion": 1, "label": LABEL, "message": score_words(overall), "color": _color(overall)}
+
+
+def draw_badge(server: str, overall: int | None) -> str:
+    """The badge of an overall score; a text reader says the server's name too."""
     words, tier = score_words(overall), None if overall is None else tier_of(overall)
     left, right = (CHARACTER * len(text) + 2 * MARGIN for text in (LABEL, words))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" role="img">'
-        f"<title>{markup(f'{score.server}: {LABEL} {words}')}</title>"
+        f"<title>{markup(f'{server}: {LABEL} {words}')}</title>"
         f'<clipPath id="c"><rect width="{left + right}" height="{HEIGHT}" rx="4"/></clipPath>'
         f'<g clip-path="url(#c)" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">'
         f'<rect width="{left}" height="{HEIGHT}" fill="#3d444d"/>'
-        f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{COLORS[tier] if tier else NO_SCORE}"/>'
+        f'<rect x="{left}" width="{right}" height="{HEIGHT}" fill="{_color(overall)}"/>'
         f"{_text(LABEL, 0, LIGHT)}{_text(words, left, DARK if tier is Tier.C else LIGHT)}</g></svg>\n"
     )
 
@@ -40,6 +50,10 @@ def badge_svg(score: ServerScore) -> str:
 def badge_line(score: ServerScore, file: PurePath) -> str:
     """Markdown that shows the badge's file."""
     return f"[![{LABEL}: {markdown(score_words(score.rollup.overall))}]({quote(file.as_posix())})]({HOME})"
+
+
+def _color(overall: int | None) -> str:
+    return NO_SCORE if overall is None else COLORS[tier_of(overall)]
 
 
 def _text(words: str, left: int, color: str) -> str:

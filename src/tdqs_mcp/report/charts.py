@@ -37,7 +37,12 @@ class Bar:
 
 
 def statistics_svg(statistics: Statistics) -> str:
-    """Tiers, the histogram of TDQS and the means of the dimensions, one below the other."""
+    """The charts of a store as a document."""
+    return document(*statistics_charts(statistics), title="TDQS statistics")
+
+
+def statistics_charts(statistics: Statistics) -> tuple[str, int]:
+    """Tiers, the histogram of TDQS and the means of the dimensions, one below the other, and their height."""
     tools = statistics.current
     tiers = [
         Bar(label=tier.value, length=share.count, words=f"{share.count:,} ({(share.share or 0) / 100:.2f}%)", tier=tier)
@@ -60,7 +65,7 @@ def statistics_svg(statistics: Statistics) -> str:
     for chart, chart_height in charts:
         placed.append(f'<g transform="translate(0 {height})">{chart}</g>')
         height += chart_height
-    return document("".join(placed), height, title="TDQS statistics")
+    return "".join(placed), height
 
 
 def document(content: str, height: int, *, title: str) -> str:

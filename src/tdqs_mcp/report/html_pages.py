@@ -1,6 +1,7 @@
-"""HTML pages of one file each, which load nothing: styles and script are inside, and every text is escaped here.
+"""HTML pages: every text is escaped here. A page is one file that loads nothing, or one of the dashboard's.
 
-A browser refuses every other style, script and request: the page's policy names the hashes of its own two.
+A browser refuses every other style, script and request: the policy of a file names the hashes of its own two, and the
+dashboard serves its styles and scripts under their hashes.
 """
 
 from base64 import b64encode
@@ -17,6 +18,9 @@ from tdqs_mcp.report.blocks import Block, Title, diff_runs, plain_words, word_pa
 from tdqs_mcp.report.escape import readable
 from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load
+
+_ASSETS = ("page.css", "page.js", "dashboard/dashboard.css", "dashboard/dashboard.js")
+"""What pages of the dashboard load."""
 
 
 def as_html(blocks: Sequence[Block]) -> str:
@@ -41,6 +45,13 @@ def render_page(template: str, **values: Any) -> str:  # noqa: ANN401  # what th
 
 
 @cache
+def assets() -> dict[str, str]:
+    """What the dashboard serves beside its pages, by a name that changes with the content."""
+    texts = {name.rpartition("/")[2]: _source(name) for name in _ASSETS}
+    return {f"{sha256(text.encode()).hexdigest()[:16]}-{name}": text for name, text in texts.items()}
+
+
+@cache
 def _environment() -> Environment:
     made = Environment(
         loader=PackageLoader("tdqs_mcp.report"),
@@ -53,6 +64,7 @@ def _environment() -> Environment:
     made.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
     made.filters |= {"parts": word_parts, "runs": diff_runs, "spaced": lambda key: key.replace("_", " ")}
     made.globals |= _inside(_source("page.css"), _source("page.js"))
+    made.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
     made.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
     return made
 

@@ -3,22 +3,24 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib.resources import files
 from itertools import repeat
-from types import NoneType
-from typing import Any, TypeAlias, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_advice, fence_exact, fence_json, well_formed
-from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, unwrap
+from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, strip_none, unwrap
 
 ANSWERS = "answers.json"
 """The file with the schemas of all answers; it is in the folder of the document schemas."""
 
 Text: TypeAlias = Callable[[str, int], str]
 """What happens to a foreign text of which an agent gets so many characters."""
+
+Result = TypeVar("Result")
 
 Convert: TypeAlias = Callable[[Any, Text], Any]
 
@@ -33,6 +35,11 @@ def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> 
     """The same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
     cls: Any = type(result)
     return _object(cls, only, limit)(result, fence)  # type: ignore[no-any-return]  # as above
+
+
+def read_document(cls: type[Result], written: Mapping[str, Any]) -> Result:
+    """The result that `document` has written down, of a class without inlined members."""
+    return cast("Result", _read(cls, written))
 
 
 def published_schema(cls: type) -> dict[str, Any]:
@@ -157,3 +164,22 @@ def _number(unit: Unit) -> Convert:
 def _any(limit: int) -> Convert:
     """Any JSON value."""
     return lambda value, text: clean(value, lambda each: text(each, limit))
+
+
+def _read(annotation: Any, value: Any) -> Any:  # noqa: ANN401  # any type and its JSON
+    kind, marks = unwrap(annotation)
+    if value is None or marks:
+        unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
+        return value and (round(value * unit.divisor) if unit else _read(kind, value))
+    if get_origin(kind) in (Union, UnionType):
+        return _read(strip_none(kind), value)
+    if get_origin(kind) is tuple:
+        return tuple(_read(get_args(kind)[0], each) for each in value)
+    if isinstance(value, Mapping) and not isinstance(kind, type):
+        name, child = get_args(kind)
+        return {_read(name, key): _read(child, each) for key, each in value.items()}
+    if is_dataclass(kind) and isinstance(kind, type):
+        names = {each.name for each in fields(kind)}
+        stored = [each for each in members(kind) if each.path[0] in names]
+        return kind(**{each.path[0]: _read(each.kind, value[each.key]) for each in stored})
+    return kind(value) if isinstance(kind, type) and issubclass(kind, Enum) else value

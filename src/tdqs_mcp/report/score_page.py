@@ -104,7 +104,14 @@ class Arc:
     kind: OverlapKind
 
 
-def score_page(score: ServerScore, measured: Measured, *, locator: str = "LOCATOR", tool: str | None = None) -> str:
+def score_page(
+    score: ServerScore,
+    measured: Measured,
+    *,
+    locator: str = "LOCATOR",
+    tool: str | None = None,
+    **surroundings: Any,  # noqa: ANN401  # what another `base` shows
+) -> str:
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
     cards, rubric = _cards(score, measured), load("tdqs").dimensions
     pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
@@ -135,7 +142,13 @@ def score_page(score: ServerScore, measured: Measured, *, locator: str = "LOCATO
         most_tokens=max((card.tokens for card in cards), default=1),
         locator=locator,
         tiers=list(Tier)[:-1],
+        **surroundings,
     )
+
+
+def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | None:
+    """What a page shows of the tool at this place of the catalog; None without a score."""
+    return next((card for card in _cards(score, measured) if card.score.index == index), None)
 
 
 def _standing(score: ServerScore) -> str:

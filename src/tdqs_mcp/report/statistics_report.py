@@ -37,33 +37,41 @@ from tdqs_mcp.results.verdicts import Tier
 
 def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
     """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
-    tools, servers = statistics.current, statistics.server_scores
-    tool_share, server_share = statistics.scored_tools, statistics.scored_servers
-    scored = (
-        f"scored: {tool_share.count:,} tools ({_percent(tool_share)}), "
-        f"{server_share.count:,} servers ({_percent(server_share)})"
-    )
-    blocks: list[Block] = [
+    return [
         Title(
             f"{statistics.servers:,} servers · {statistics.tools:,} tools · "
             f"TDQS {statistics.method.spec_version} by {judge_words(statistics.method.judge)}"
         ),
-        Line(scored),
+        Line(scored_words(statistics)),
         *_others(statistics),
+        *statistics_tables(statistics),
+        *_next(statistics.current, command),
     ]
-    if tools.tdqs.count:
-        blocks += [
-            Heading("Tools"),
-            Line(_tools(tools)),
-            *_versions(statistics),
-            _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
-            _dimensions(tools),
-            Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
-            *_servers(statistics),
-            *_sizes(statistics.sizes),
-            *_groups(statistics.groups),
-        ]
-    return [*blocks, *_ungraded(statistics.ungraded), *_next(tools, command)]
+
+
+def scored_words(statistics: Statistics) -> str:
+    """How much of the store has scores."""
+    tools, servers = statistics.scored_tools, statistics.scored_servers
+    return f"scored: {tools.count:,} tools ({_percent(tools)}), {servers.count:,} servers ({_percent(servers)})"
+
+
+def statistics_tables(statistics: Statistics) -> list[Block]:
+    """The numbers alone."""
+    tools, servers = statistics.current, statistics.server_scores
+    if not tools.tdqs.count:
+        return _ungraded(statistics.ungraded)
+    return [
+        Heading("Tools"),
+        Line(_tools(tools)),
+        *_versions(statistics),
+        _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
+        _dimensions(tools),
+        Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
+        *_servers(statistics),
+        *_sizes(statistics.sizes),
+        *_groups(statistics.groups),
+        *_ungraded(statistics.ungraded),
+    ]
 
 
 def standing_blocks(standing: Standing, *, command: str) -> list[Block]:

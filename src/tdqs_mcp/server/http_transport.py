@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -61,7 +61,7 @@ class Http:
     def name(self) -> str:
         """The host in its URL."""
         if not self.is_loopback:
-            return re.sub(r":\d+$", "", self.allowed_hosts[0])
+            return re.sub(r":\d+$", "", (*self.allowed_hosts, self.host)[0])
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
@@ -85,8 +85,7 @@ class Http:
 
     def check(self) -> None:
         """Raises InputError for an address that others can reach without a token and a list of host names."""
-        if self.token is not None and len(self.token) < MIN_TOKEN:
-            raise InputError(f"the token has fewer than {MIN_TOKEN} characters; make one with: openssl rand -hex 32")
+        self.check_token()
         if self.is_loopback:
             return
         if self.token is None:
@@ -98,6 +97,11 @@ class Http:
                 f"{self.host} can be reached by others: name the hosts it is called by with --allowed-host, as in "
                 "--allowed-host mcp.example.org"
             )
+
+    def check_token(self) -> None:
+        """Raises InputError for a token that can be guessed."""
+        if self.token is not None and len(self.token) < MIN_TOKEN:
+            raise InputError(f"the token has fewer than {MIN_TOKEN} characters; make one with: openssl rand -hex 32")
 
 
 def read_address(text: str) -> tuple[str, int]:
@@ -128,7 +132,7 @@ def run_http(app: "ASGIApp", http: Http, *, log_level: str, tell: Callable[[str]
     )
     # Its own handler writes to standard output.
     logging.getLogger("uvicorn.access").handlers = logging.getLogger("uvicorn").handlers
-    tell(f"http://{http.name}:{listening.getsockname()[1]}/mcp")
+    tell(f"http://{http.name}:{listening.getsockname()[1]}")
     Server(config).run(sockets=[listening])
 
 
@@ -214,7 +218,8 @@ def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
 
 
 def tell_url(url: str, *, name: str, has_token: bool) -> None:
-    """Says where clients can connect, and how they name the server."""
+    """Says where clients can connect, and how they name the server at this URL."""
+    url = f"{url}/mcp"
     entry: dict[str, Any] = {"type": "http", "url": url}
     if has_token:
         entry["headers"] = {"Authorization": "Bearer TOKEN"}
@@ -269,15 +274,24 @@ def read_http(
         if token_file or allowed_hosts or allowed_origins:
             raise InputError("--token-file, --allowed-host and --allowed-origin belong to --http HOST:PORT")
         return None
-    for wrong in (each for each in allowed_hosts if not _HOST.fullmatch(each)):
-        raise InputError(f"{wrong!r} is not a host; give it as in mcp.example.org, without a scheme or a path")
+    check_hosts(allowed_hosts)
     host, port = read_address(address)
     origins = tuple(map(_read_origin, allowed_origins))
     http = Http(
-        host=host, port=port, token=_read_token(token_file), allowed_hosts=allowed_hosts, allowed_origins=origins
+        host=host,
+        port=port,
+        token=read_token("TDQS_SERVE_TOKEN", token_file),
+        allowed_hosts=allowed_hosts,
+        allowed_origins=origins,
     )
     http.check()
     return http
+
+
+def check_hosts(names: Sequence[str]) -> None:
+    """Raises InputError for what no Host header can be."""
+    for wrong in (each for each in names if not _HOST.fullmatch(each)):
+        raise InputError(f"{wrong!r} is not a host; give it as in mcp.example.org, without a scheme or a path")
 
 
 def _read_origin(text: str) -> str:
@@ -289,13 +303,13 @@ def _read_origin(text: str) -> str:
     return text.lower()
 
 
-def _read_token(file: Path | None) -> str | None:
+def read_token(variable: str, file: Path | None = None) -> str | None:
     """The token that was meant; an empty one is refused, because somebody wanted protection."""
-    if file is None and "TDQS_SERVE_TOKEN" not in os.environ:
+    if file is None and variable not in os.environ:
         return None
-    source = "TDQS_SERVE_TOKEN" if file is None else f"the token file {str(file)!r}"
+    source = variable if file is None else f"the token file {str(file)!r}"
     try:
-        token = (os.environ["TDQS_SERVE_TOKEN"] if file is None else file.read_text(encoding="utf-8")).strip()
+        token = (os.environ[variable] if file is None else file.read_text(encoding="utf-8")).strip()
     except (OSError, UnicodeError) as error:
         raise InputError(f"{source} cannot be read as text; make one with: openssl rand -hex 32") from error
     if not token:

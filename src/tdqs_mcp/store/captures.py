@@ -137,7 +137,7 @@ def start_run(engine: Engine, method: MethodStamp) -> int:
 
 
 def finish_run(engine: Engine, run: int, **columns: object) -> None:
-    """Ends a run with `servers`, `changed`, `tools`, and `problems` as JSON."""
+    """Ends a run with `servers`, `changed`, `tools`, and as JSON `problems` and `statistics`."""
     values = {"finished_at": datetime.now(UTC), **columns}
     transact(engine, lambda connection: connection.execute(update(RUNS).where(RUNS.c.run == run).values(values)))
 

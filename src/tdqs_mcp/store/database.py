@@ -16,7 +16,7 @@ from tdqs_mcp.errors import InputError
 
 Result = TypeVar("Result")
 
-VERSION = "0001"
+VERSION = "0002"
 """The newest of `migrations/versions`."""
 
 VERSION_TABLE = "tdqs_version"
@@ -97,6 +97,15 @@ def open_filled_store(named: str) -> Engine:
 def read(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
     """What `use` reads, as of one moment, from a server that may be away for `recovery` seconds. Raises InputError."""
     return _repeat(snapshot(engine), use, recovery=recovery)
+
+
+def revision(connection: Connection) -> str:
+    """What is the same as long as nothing has been written to the store: by itself it says nothing."""
+    if connection.dialect.name == "postgresql":
+        return str(connection.scalar(text("SELECT pg_current_snapshot()::text")))
+    file = Path(str(connection.engine.url.database))
+    stats = [each.stat() for each in (file, file.with_name(f"{file.name}-wal")) if each.exists()]
+    return " ".join(f"{each.st_mtime_ns}.{each.st_size}" for each in stats)
 
 
 def snapshot(engine: Engine) -> Engine:

@@ -151,7 +151,14 @@ def known_percentiles(
     connection: Connection, key: str, *, server: str, overall: int | None, quality: int | None
 ) -> Percentiles | None:
     """How many of the store's other servers score lower than these tenths, of those that have an overall score."""
-    query = _server_scores(key).where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
+    grouped = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
+    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == key)
+    query = (
+        select(*grouped, func.count().label("servers"))
+        .join_from(SERVERS, SERVER_SCORES, of_method)
+        .where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
+        .group_by(*grouped)
+    )
     others = connection.execute(query).all()
     return percentiles(
         overall,

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     ForeignKey,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    literal_column,
 )
 
 from tdqs_mcp.judges.judge import CacheKey
@@ -37,7 +39,7 @@ CAPTURES = Table(
     Column("capture", String(32), primary_key=True, comment="digest of the server's key and its record's bytes"),
     Column("server", String, nullable=False, index=True),
     Column("captured_at", DateTime(timezone=True), nullable=False, comment="when a sweep first read it"),
-    Column("tool_count", Integer, nullable=False),
+    Column("tool_count", Integer, nullable=False, index=True),
     Column("document", LargeBinary, nullable=False, comment="zlib: the catalog's JSON without its tools"),
 )
 
@@ -118,6 +120,11 @@ SERVER_SCORES = Table(
     Column("document", LargeBinary, nullable=False, comment="zlib: problems, shadow candidates and risks as JSON"),
 )
 
+OVERALL_RANK = literal_column("coalesce(overall, -1)", Integer)
+"""The overall score, so that a server without one comes last; without a parameter, by which no index would be found."""
+
+Index("server_scores_by_overall", SERVER_SCORES.c.method, OVERALL_RANK)
+
 UNGRADED = Table(
     "ungraded",
     METADATA,
@@ -141,6 +148,7 @@ RUNS = Table(
     Column("changed", Integer, comment="scored anew"),
     Column("tools", BigInteger, comment="asked about"),
     Column("problems", Text, comment="JSON: what could not be read, one sentence each"),
+    Column("statistics", Text, comment="JSON: the store's statistics by the method, which a dashboard reads"),
 )
 
 ANSWERS = Table(

@@ -1,0 +1,185 @@
+"""The scores of one store for a process that is asked again and again: for everybody, and for maintainers in full."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from threading import Lock
+from typing import TypeVar
+
+from cachetools import LRUCache
+from sqlalchemy import Connection
+
+from tdqs_mcp.app.linting import DEFAULT_POLICY, find
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.report.json_values import read_document
+from tdqs_mcp.results.comparisons import Comparison
+from tdqs_mcp.results.scores import Percentiles, ServerScore
+from tdqs_mcp.results.statistics import MethodStamp, Statistics
+from tdqs_mcp.results.stored_scores import Leaderboard, ServerStanding, StoredServer, StoredToolHistory
+from tdqs_mcp.results.verdicts import Ungraded, Verdict
+from tdqs_mcp.rewriting.catalog_diff import compare
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
+from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
+from tdqs_mcp.store import score_pages
+from tdqs_mcp.store.captures import read_catalog
+from tdqs_mcp.store.database import open_filled_store, read, revision
+from tdqs_mcp.store.score_pages import COHERENCE, ServerFilter, StoredVerdicts
+from tdqs_mcp.store.score_queries import known_percentiles, methods
+
+Result = TypeVar("Result")
+
+MAX_KEPT = 32
+"""Scores with all behind them that are kept: a maintainer goes from tool to tool of one server."""
+
+
+class StoredScores:
+    """A store that is read only. Every question is about the method of the newest run.
+
+    Each raises InputError where the store cannot be used, and UnknownIdError for what it does not have.
+    """
+
+    def __init__(self, store: str) -> None:
+        """Raises InputError."""
+        self._engine = open_filled_store(store)
+        self._kept: LRUCache[tuple[str, ...], tuple[ServerScore, Measured]] = LRUCache(MAX_KEPT)
+        self._lock = Lock()
+
+    def revision(self) -> str:
+        """What is the same as long as every answer is."""
+        return read(self._engine, revision, recovery=0)
+
+    def list_servers(self, wanted: ServerFilter) -> Leaderboard:
+        """A page of the servers."""
+        return self._ask(partial(score_pages.leaderboard, wanted=wanted))
+
+    def find_standing(self, server: str) -> ServerStanding:
+        """A server's scores alone."""
+        return self._ask(lambda connection, method: score_pages.find_server(connection, method, server)[1])
+
+    def find_server(self, server: str, *, in_full: bool = False) -> StoredServer:
+        """A server with its tools and captures; `in_full` with its score."""
+
+        def ask(connection: Connection, method: MethodStamp) -> StoredServer:
+            capture, standing, parts = score_pages.find_server(connection, method, server)
+            return StoredServer(
+                method=method,
+                standing=standing,
+                coherence_scores=parts,
+                percentiles=_percentiles(connection, method, standing),
+                tools=tuple(score_pages.list_tools(connection, method, [capture])[capture]),
+                captures=tuple(score_pages.server_versions(connection, method, server)),
+                score=self._score(connection, method, capture)[0] if in_full else None,
+            )
+
+        return self._ask(ask)
+
+    def find_tool(self, server: str, tool: str, index: int | None, *, in_full: bool = False) -> StoredToolHistory:
+        """A server's tool of this name, at this place where several have it; `in_full` with all that is known."""
+
+        def ask(connection: Connection, method: MethodStamp) -> StoredToolHistory:
+            capture, standing, _ = score_pages.find_server(connection, method, server)
+            tools = score_pages.list_tools(connection, method, [capture])[capture]
+            named = [each for each in tools if each.tool == tool]
+            if not named:
+                raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
+            found = next((each for each in named if each.index == index), named[0])
+            public = StoredToolHistory(
+                method=method,
+                server=standing.server,
+                standing=found,
+                history=tuple(score_pages.tool_versions(connection, method, server, found)),
+            )
+            return _in_full(public, *self._score(connection, method, capture)) if in_full else public
+
+        return self._ask(ask)
+
+    def score_in_full(self, server: str) -> tuple[ServerScore, Measured]:
+        """The newest score of a server with the definitions that it is about."""
+
+        def ask(connection: Connection, method: MethodStamp) -> tuple[ServerScore, Measured]:
+            capture, standing, _ = score_pages.find_server(connection, method, server)
+            score, measured = self._score(connection, method, capture)
+            known = _percentiles(connection, method, standing)
+            return replace(score, percentiles=known), measured
+
+        return self._ask(ask)
+
+    def compare_captures(self, server: str, capture: str) -> Comparison:
+        """What a capture of a server changed."""
+
+        def ask(connection: Connection, method: MethodStamp) -> Comparison:
+            before = score_pages.previous_capture(connection, server, capture)
+            (old, was), (new, now) = (self._score(connection, method, each) for each in (before, capture))
+            return compare(was.catalog, now.catalog, (old, new))
+
+        return self._ask(ask)
+
+    def statistics(self) -> Statistics:
+        """The numbers of the whole store at the end of the newest sweep."""
+
+        def ask(connection: Connection, method: MethodStamp) -> Statistics:
+            written = score_pages.newest_statistics(connection, method)
+            try:
+                return read_document(Statistics, json.loads(written or "{}"))
+            except KeyError as error:
+                reason = "no statistics of this version are stored: every sweep that comes to its end stores them"
+                raise UnknownIdError(reason) from error
+
+        return self._ask(ask)
+
+    def _ask(self, ask: Callable[[Connection, MethodStamp], Result]) -> Result:
+        def about_newest(connection: Connection) -> Result:
+            known = methods(connection)
+            if not known:
+                raise UnknownIdError("the store has no scores yet")
+            return ask(connection, known[0])
+
+        return read(self._engine, about_newest, recovery=0)
+
+    def _score(self, connection: Connection, method: MethodStamp, capture: str) -> tuple[ServerScore, Measured]:
+        """The score of a capture, made again of its stored verdicts."""
+        key = (revision(connection), method.key, capture)
+        with self._lock:
+            found = self._kept.get(key)
+        if found is None:
+            verdicts = score_pages.stored_verdicts(connection, method, capture)
+            measured = measure(read_catalog(connection, capture))
+            found = (_restored(measured, verdicts, method), measured)
+            with self._lock:
+                self._kept[key] = found
+        return found
+
+
+def _percentiles(connection: Connection, method: MethodStamp, standing: ServerStanding) -> Percentiles | None:
+    overall, quality = standing.overall, standing.description_quality
+    return known_percentiles(connection, method.key, server=standing.server, overall=overall, quality=quality)
+
+
+def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:
+    index = public.standing.index
+    return replace(
+        public,
+        score=next((each for each in score.tools if each.index == index), None),
+        ungraded=next((each.ungraded.reason for each in score.ungraded if each.index == index), None),
+        findings=tuple(each for each in score.findings if each.tool_index == index),
+        definition=measured.catalog.tools[index].raw,
+    )
+
+
+def _restored(measured: Measured, known: StoredVerdicts, method: MethodStamp) -> ServerScore:
+    is_offline = method.judge.id == "offline"
+    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec_version))]
+
+    def verdict(case: Case) -> Verdict | Ungraded:
+        found, reason = known.shadowing, ""
+        if isinstance(case, ToolCase | SetCase):
+            place = case.subject.tool.index if isinstance(case, ToolCase) else COHERENCE
+            found, reason = known.verdicts.get(place), known.ungraded.get(place, "")
+        return found or Ungraded(judge=method.judge.id, reason=reason, was_asked=bool(reason))
+
+    verdicts = [verdict(case) for case in cases]
+    findings = find(measured, DEFAULT_POLICY).findings
+    score = finish_cases(measured, cases, verdicts, judge=method.judge, spec=method.spec_version, findings=findings)
+    return score if is_offline else with_judge_problems(score, cases, verdicts)

@@ -1,0 +1,278 @@
+"""What each address of the dashboard shows, as a function of what is asked: pages, badges and JSON."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+
+from tdqs_mcp.app.judging import explain
+from tdqs_mcp.app.linting import list_rules
+from tdqs_mcp.app.stored_scores import StoredScores
+from tdqs_mcp.report.badge import draw_badge, shields_badge
+from tdqs_mcp.report.blocks import judge_words, percentile_words
+from tdqs_mcp.report.charts import statistics_charts
+from tdqs_mcp.report.html_pages import render_page
+from tdqs_mcp.report.improvement_reports import compare_blocks
+from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.score_page import score_page, tool_card
+from tdqs_mcp.report.statistics_report import scored_words, statistics_tables
+from tdqs_mcp.results.statistics import MethodStamp, Statistics
+from tdqs_mcp.results.stored_scores import StoredToolHistory
+from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.store.score_pages import NO_TIER, ORDERS, ServerFilter
+
+SITE = "dashboard/site.html.j2"
+HTML, JSON, SVG = "text/html", "application/json", "image/svg+xml"
+
+MAX_TEXT = 200
+"""Characters of a name that is searched for."""
+
+MAINTAINERS = {"": None, "official": True, "community": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request."""
+
+    scores: StoredScores
+    params: Mapping[str, str]
+    """Of the path and the query."""
+
+    address: str
+    """Path and query."""
+
+    sees_all: bool
+    """All that stands behind the scores."""
+
+    may_sign_in: bool
+
+    @property
+    def name(self) -> str:
+        """The server, tool or rule that is asked about."""
+        return self.params.get("name", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What is sent."""
+
+    text: str
+    media_type: str = HTML
+
+
+View: TypeAlias = Callable[[Visit], Content]
+
+
+def servers(visit: Visit) -> Content:
+    """The leaderboard."""
+    wanted = _filter(visit.params)
+    chosen = {"text": wanted.text, "tier": wanted.tier, "maintainer": visit.params.get("maintainer", "")}
+    chosen = {name: value for name, value in {**chosen, "order": wanted.order}.items() if value}
+    found = visit.scores.list_servers(wanted)
+    return _page(
+        visit,
+        "servers",
+        title="Servers",
+        board=found,
+        method=_method(found.method),
+        chosen=chosen,
+        is_first=not wanted.after,
+        first="/?" + urlencode(chosen),
+        following=found.next and "/?" + urlencode({**chosen, "after": found.next}),
+        tiers=list(Tier)[:-1],
+        orders=ORDERS,
+    )
+
+
+def server(visit: Visit) -> Content:
+    """One server with its tools and captures."""
+    found = visit.scores.find_server(visit.name)
+    place = found.percentiles and percentile_words(found.percentiles, "other servers")
+    parts = [(part, found.coherence_scores[part.key]) for part in load("coherence").dimensions]
+    title, method = found.standing.server, _method(found.method)
+    tools = sorted(found.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
+    return _page(visit, "server", title=title, found=found, tools=tools, place=place, parts=parts, method=method)
+
+
+def report(visit: Visit) -> Content:
+    """The report of a server with all its definitions, reasons and findings."""
+    _check(visit)
+    score, measured = visit.scores.score_in_full(visit.name)
+    return Content(text=score_page(score, measured, base=SITE, visit=visit))
+
+
+def tool(visit: Visit) -> Content:
+    """One tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
+    found = _tool(visit)
+    card = None
+    if found.score is not None:
+        card = tool_card(*visit.scores.score_in_full(found.server), found.standing.index)
+    definition = json_text(found.definition) if visit.sees_all else None
+    title = f"{found.standing.tool} of {found.server}"
+    return _page(
+        visit, "tool", title=title, found=found, card=card, definition=definition, method=_method(found.method)
+    )
+
+
+def changes(visit: Visit) -> Content:
+    """What one capture of a server changed."""
+    _check(visit)
+    compared = visit.scores.compare_captures(visit.name, visit.params.get("capture", ""))
+    return Content(
+        text=render_page(
+            "blocks.html.j2", base=SITE, visit=visit, title=f"Changes of {visit.name}", blocks=compare_blocks(compared)
+        )
+    )
+
+
+def statistics(visit: Visit) -> Content:
+    """The numbers of the whole store."""
+    found = _statistics(visit)
+    charts, height = statistics_charts(found)
+    return _page(
+        visit,
+        "statistics",
+        title="Statistics",
+        found=found,
+        scored=scored_words(found),
+        method=_method(found.method),
+        charts=Markup(charts),  # noqa: S704  # ours, escaped there
+        height=height,
+        blocks=statistics_tables(found),
+    )
+
+
+def rules(visit: Visit) -> Content:
+    """All rules by lane."""
+    listed = [(lane, list(group)) for lane, group in groupby(list_rules().rules, key=lambda rule: rule.lane)]
+    return _page(visit, "rules", title="Rules", lanes=listed)
+
+
+def rule(visit: Visit) -> Content:
+    """The page of one rule, dimension, flag or tier."""
+    words = visit.params["rule"]
+    text = explain(words)
+    return _page(visit, "text", title=text.partition("\n")[0].lstrip("# "), content=_markdown(text))
+
+
+def sign_in(visit: Visit) -> Content:
+    """The form for the token; `wrong` is set after another token."""
+    back = visit.params.get("back", "/")
+    return _page(visit, "sign_in", title="Sign in", back=back, is_wrong="wrong" in visit.params)
+
+
+def badge(visit: Visit) -> Content:
+    """A server's overall score for a README."""
+    standing = visit.scores.find_standing(visit.name)
+    return Content(text=draw_badge(standing.server, standing.overall), media_type=SVG)
+
+
+def shields(visit: Visit) -> Content:
+    """The same for shields.io."""
+    return _json(shields_badge(visit.scores.find_standing(visit.name).overall))
+
+
+def servers_json(visit: Visit) -> Content:
+    """The leaderboard as JSON."""
+    return _json(document(visit.scores.list_servers(_filter(visit.params))))
+
+
+def server_json(visit: Visit) -> Content:
+    """A server as JSON."""
+    return _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all)))
+
+
+def tool_json(visit: Visit) -> Content:
+    """A tool as JSON."""
+    return _json(document(_tool(visit)))
+
+
+def statistics_json(visit: Visit) -> Content:
+    """The statistics as JSON."""
+    return _json(document(_statistics(visit)))
+
+
+def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
+    """Why there is nothing to be seen."""
+    if visit.address.startswith(("/api/", "/badge/")):
+        return _json({"error": message})
+    return _page(
+        visit, "problem", title="Sign in" if needs_token else "Not here", message=message, needs_token=needs_token
+    )
+
+
+PAGES: Mapping[str, View] = {
+    "/": servers,
+    "/server": server,
+    "/report": report,
+    "/tool": tool,
+    "/changes": changes,
+    "/statistics": statistics,
+    "/rules": rules,
+    "/rules/{rule}": rule,
+    "/sign-in": sign_in,
+    "/badge/{name:path}.svg": badge,
+    "/badge/{name:path}.json": shields,
+    "/api/servers": servers_json,
+    "/api/server": server_json,
+    "/api/tool": tool_json,
+    "/api/statistics": statistics_json,
+}
+"""By path. Servers and tools are named in the query, because their names may hold anything."""
+
+
+def _page(visit: Visit, template: str, **values: Any) -> Content:  # noqa: ANN401  # what the template names
+    return Content(text=render_page(f"dashboard/{template}.html.j2", base=SITE, visit=visit, **values))
+
+
+def _json(value: object) -> Content:
+    return Content(text=json_text(value), media_type=JSON)
+
+
+def _check(visit: Visit) -> None:
+    """Raises HTTPException for who may not see more than scores."""
+    if not visit.sees_all:
+        raise HTTPException(401)
+
+
+def _filter(params: Mapping[str, str]) -> ServerFilter:
+    """What the form asks for; what it does not offer counts as not said."""
+    order, tier = params.get("order", ""), params.get("tier", "")
+    return ServerFilter(
+        text=params.get("text", "").strip()[:MAX_TEXT],
+        tier=tier if tier in (*Tier, NO_TIER) else "",
+        is_official=MAINTAINERS.get(params.get("maintainer", "")),
+        order=order if order in ORDERS else ORDERS[0],
+        after=params.get("after", ""),
+    )
+
+
+def _tool(visit: Visit) -> StoredToolHistory:
+    index = visit.params.get("index", "")
+    place = int(index) if index.isdecimal() and len(index) < 9 else None
+    return visit.scores.find_tool(visit.params.get("server", ""), visit.name, place, in_full=visit.sees_all)
+
+
+def _statistics(visit: Visit) -> Statistics:
+    """The public sees how much has no score, but not what, and why."""
+    found = visit.scores.statistics()
+    if visit.sees_all:
+        return found
+    return replace(found, ungraded=replace(found.ungraded, reasons=(), held_scores=()))
+
+
+def _method(method: MethodStamp) -> str:
+    return f"TDQS {method.spec_version} by {judge_words(method.judge)}"
+
+
+@cache
+def _markdown(text: str) -> Markup:
+    """A page of ours as HTML, in which it has none."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))  # noqa: S704

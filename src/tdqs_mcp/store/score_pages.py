@@ -1,0 +1,315 @@
+"""What a dashboard asks a store: servers in order, one server with its captures, one tool, and the verdicts behind."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, literal, or_, select
+
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.results.statistics import MethodStamp
+from tdqs_mcp.results.stored_scores import (
+    Leaderboard,
+    ServerStanding,
+    ServerVersion,
+    ToolStanding,
+    ToolVersion,
+)
+from tdqs_mcp.results.verdicts import Tier, Verdict
+from tdqs_mcp.store import encoding
+from tdqs_mcp.store.captures import BATCH
+from tdqs_mcp.store.scored_captures import DIMENSIONS, PARTS, ROLLUP
+from tdqs_mcp.store.tables import (
+    CAPTURED_TOOLS,
+    CAPTURES,
+    OVERALL_RANK,
+    RUNS,
+    SERVER_SCORES,
+    SERVERS,
+    TOOL_SCORES,
+    UNGRADED,
+    VERDICTS,
+)
+
+PAGE = 50
+"""Servers that are listed at once."""
+
+MAX_CAPTURES = 20
+"""Captures of one server that are listed."""
+
+NO_TIER = "none"
+"""Asks for servers without an overall score."""
+
+COHERENCE = -1
+"""Stands for the position of the tool set."""
+
+_NUMBER = re.compile(r"-?\d{1,8}", re.ASCII)
+
+_MISSING = -1
+"""Stands for a missing score."""
+
+_ORDERS: Mapping[str, tuple[ColumnElement[Any] | None, bool]] = {
+    "score": (OVERALL_RANK, True),
+    "lowest": (OVERALL_RANK, False),
+    "tools": (CAPTURES.c.tool_count, True),
+    "name": (None, False),
+}
+"""What servers are ordered by before their names, and whether the highest comes first."""
+
+ORDERS = tuple(_ORDERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFilter:
+    """Which servers, and in which order."""
+
+    text: str = ""
+    """Part of the name, whatever its case."""
+
+    tier: str = ""
+    is_official: bool | None = None
+    order: str = ORDERS[0]
+    after: str = ""
+    """What `Leaderboard.next` was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredVerdicts:
+    """What was judged of one capture, and why the rest was not."""
+
+    verdicts: Mapping[int, Verdict]
+    """By the tool's position, without those that the first hard gate decided; COHERENCE is the tool set's."""
+
+    shadowing: Verdict | None
+    ungraded: Mapping[int, str]
+    """Reasons by the same."""
+
+
+def leaderboard(connection: Connection, method: MethodStamp, wanted: ServerFilter) -> Leaderboard:
+    """The servers that have scores by the method, a page of them."""
+    key, is_descending = _ORDERS[wanted.order]
+    by = [] if key is None else [key.desc() if is_descending else key]
+    query = _standings(method.key).add_columns((literal("") if key is None else key).label("key"))
+    ordered = query.where(*_conditions(wanted)).order_by(*by, SERVERS.c.server).limit(PAGE + 1)
+    found = connection.execute(ordered).all()
+    shown = found[:PAGE]
+    return Leaderboard(
+        method=method,
+        servers=tuple(map(_standing, shown)),
+        next=f"{shown[-1].key}:{shown[-1].server}" if len(found) > PAGE else None,
+    )
+
+
+def find_server(
+    connection: Connection, method: MethodStamp, server: str
+) -> tuple[str, ServerStanding, dict[str, int | None]]:
+    """The key of its newest capture, its scores, and those of its tool set by part. Raises UnknownIdError."""
+    query = _standings(method.key).add_columns(SERVERS.c.capture, *(SERVER_SCORES.c[part] for part in PARTS))
+    row = connection.execute(query.where(SERVERS.c.server == encoding.clean_text(server))).first()
+    if row is None:
+        raise UnknownIdError(f"there is no server {server!r} with scores")
+    return row.capture, _standing(row), {part: getattr(row, part) for part in PARTS}
+
+
+def list_tools(connection: Connection, method: MethodStamp, captures: Sequence[str]) -> dict[str, list[ToolStanding]]:
+    """The tools of these captures with their scores, in the order of each catalog."""
+    scored = and_(
+        TOOL_SCORES.c.capture == CAPTURED_TOOLS.c.capture,
+        TOOL_SCORES.c.position == CAPTURED_TOOLS.c.position,
+        TOOL_SCORES.c.method == method.key,
+    )
+    query = (
+        select(CAPTURED_TOOLS, TOOL_SCORES.c.tdqs, *(TOOL_SCORES.c[key] for key in DIMENSIONS))
+        .outerjoin(TOOL_SCORES, scored)
+        .where(CAPTURED_TOOLS.c.capture.in_(captures))
+        .order_by(CAPTURED_TOOLS.c.position)
+    )
+    found: dict[str, list[ToolStanding]] = {capture: [] for capture in captures}
+    for row in connection.execute(query):
+        found[row.capture].append(_tool(row))
+    return found
+
+
+def server_versions(connection: Connection, method: MethodStamp, server: str) -> list[ServerVersion]:
+    """The server's captures, the newest first, each beside the one before."""
+    of_method = and_(SERVER_SCORES.c.capture == CAPTURES.c.capture, SERVER_SCORES.c.method == method.key)
+    query = _captures(server).outerjoin(SERVER_SCORES, of_method).add_columns(SERVER_SCORES.c.overall)
+    rows = connection.execute(query).all()
+    hashes: dict[str, dict[str, list[str | None]]] = {row.capture: {} for row in rows}
+    columns = (CAPTURED_TOOLS.c.capture, CAPTURED_TOOLS.c.name, CAPTURED_TOOLS.c.input_hash)
+    tools = select(*columns).where(CAPTURED_TOOLS.c.capture.in_(list(hashes))).order_by(CAPTURED_TOOLS.c.position)
+    for row in connection.execute(tools):
+        hashes[row.capture].setdefault(row.name, []).append(row.input_hash)
+    versions = []
+    for place, row in enumerate(rows[:MAX_CAPTURES]):
+        new = hashes[row.capture]
+        old = hashes[rows[place + 1].capture] if place + 1 < len(rows) else new
+        versions.append(
+            ServerVersion(
+                capture=row.capture,
+                captured_at=_utc(row.captured_at),
+                tool_count=row.tool_count,
+                overall=row.overall,
+                added=sum(max(0, len(new[name]) - len(old.get(name, ()))) for name in new),
+                removed=sum(max(0, len(old[name]) - len(new.get(name, ()))) for name in old),
+                changed=sum(
+                    before != after for name in new for before, after in zip(old.get(name, ()), new[name], strict=False)
+                ),
+            )
+        )
+    return versions
+
+
+def tool_versions(connection: Connection, method: MethodStamp, server: str, tool: ToolStanding) -> list[ToolVersion]:
+    """The tool of this name in the server's captures, the newest first, without captures that changed nothing."""
+    rows = connection.execute(_captures(server)).all()
+    tools = list_tools(connection, method, [row.capture for row in rows])
+    versions: list[ToolVersion] = []
+    for row in rows:
+        same = [each for each in tools[row.capture] if each.tool == tool.tool]
+        standing = next((each for each in same if each.index == tool.index), same[0] if same else None)
+        if standing is None:
+            continue
+        if versions and _content(versions[-1].standing) == _content(standing):
+            versions.pop()
+        versions.append(ToolVersion(capture=row.capture, captured_at=_utc(row.captured_at), standing=standing))
+    return versions[:MAX_CAPTURES]
+
+
+def previous_capture(connection: Connection, server: str, capture: str) -> str:
+    """The capture of the server before this one. Raises UnknownIdError."""
+    listed = [row.capture for row in connection.execute(_captures(server))]
+    place = listed.index(capture) + 1 if capture in listed else len(listed)
+    if place >= len(listed):
+        raise UnknownIdError(f"the server {server!r} has no such capture, or none before it")
+    return str(listed[place])
+
+
+def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -> StoredVerdicts:
+    """All verdicts of one capture. Raises UnknownIdError where the method has not scored it."""
+    sets, tools, ungraded = (
+        select(*wanted).where(table.c.capture == capture, table.c.method == method.key)
+        for table, wanted in (
+            (SERVER_SCORES, (SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)),
+            (TOOL_SCORES, (TOOL_SCORES.c.verdict, TOOL_SCORES.c.position)),
+            (UNGRADED, (UNGRADED.c.position, UNGRADED.c.reason)),
+        )
+    )
+    row = connection.execute(sets).first()
+    if row is None:
+        raise UnknownIdError("the capture has no scores by this method")
+    places = {position: verdict for verdict, position in connection.execute(tools) if verdict}
+    documents = _read_verdicts(connection, [*places.values(), *filter(None, row)])
+    places |= {COHERENCE: row.verdict} if row.verdict else {}
+    return StoredVerdicts(
+        verdicts={place: encoding.unpack_verdict(documents[verdict]) for place, verdict in places.items()},
+        shadowing=encoding.unpack_verdict(documents[row.shadow_verdict]) if row.shadow_verdict else None,
+        ungraded={row.position: row.reason for row in connection.execute(ungraded)},
+    )
+
+
+def _read_verdicts(connection: Connection, keys: Sequence[str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for start in range(0, len(keys), BATCH):
+        query = select(VERDICTS.c.verdict, VERDICTS.c.document).where(
+            VERDICTS.c.verdict.in_(keys[start : start + BATCH])
+        )
+        found |= {row.verdict: row.document for row in connection.execute(query)}
+    return found
+
+
+def newest_statistics(connection: Connection, method: MethodStamp) -> str | None:
+    """The JSON that the newest finished run of the method has stored."""
+    query = select(RUNS.c.statistics).where(RUNS.c.method == method.key, RUNS.c.statistics.is_not(None))
+    found: str | None = connection.scalar(query.order_by(RUNS.c.run.desc()).limit(1))
+    return found
+
+
+def _standings(method: str) -> Select[Any]:
+    """The newest scores of every server."""
+    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == method)
+    return (
+        select(
+            SERVERS.c.server,
+            SERVERS.c.is_official,
+            CAPTURES.c.tool_count,
+            SERVER_SCORES.c.scored_tool_count,
+            *(SERVER_SCORES.c[name] for name in ROLLUP),
+        )
+        .select_from(SERVERS)
+        .join(SERVER_SCORES, of_method)
+        .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
+    )
+
+
+def _conditions(wanted: ServerFilter) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    rank = OVERALL_RANK
+    if wanted.text:
+        found.append(SERVERS.c.server.icontains(encoding.clean_text(wanted.text), autoescape=True))
+    if wanted.tier == NO_TIER:
+        found.append(rank == _MISSING)
+    elif wanted.tier:
+        tier = Tier(wanted.tier)
+        above = min((each.floor for each in Tier if each.floor > tier.floor), default=None)
+        found += [rank >= tier.floor, *([] if above is None else [rank < above])]
+    elif wanted.order == "lowest":
+        found.append(rank > _MISSING)
+    if wanted.is_official is not None:
+        found.append(SERVERS.c.is_official.is_(wanted.is_official))
+    return found + _following(wanted)
+
+
+def _following(wanted: ServerFilter) -> list[ColumnElement[bool]]:
+    """What comes after the last server of the page before; nothing is asked where `after` cannot be read."""
+    value, is_given, server = encoding.clean_text(wanted.after).partition(":")
+    key, is_descending = _ORDERS[wanted.order]
+    later = SERVERS.c.server > server
+    if not is_given or not _NUMBER.fullmatch(value if key is not None else "0"):
+        return []
+    if key is None:
+        return [later]
+    number = int(value)
+    # The first condition follows from the second: it lets the database begin at the place in its index.
+    return [
+        key <= number if is_descending else key >= number,
+        or_(key < number if is_descending else key > number, later),
+    ]
+
+
+def _captures(server: str) -> Select[Any]:
+    """The captures of a server, the newest, to which it may have come back, first; one more than is shown."""
+    return (
+        select(CAPTURES.c.capture, CAPTURES.c.captured_at, CAPTURES.c.tool_count)
+        .select_from(CAPTURES)
+        .outerjoin(SERVERS, SERVERS.c.capture == CAPTURES.c.capture)
+        .where(CAPTURES.c.server == encoding.clean_text(server))
+        .order_by(SERVERS.c.server.is_(None), CAPTURES.c.captured_at.desc(), CAPTURES.c.capture)
+        .limit(MAX_CAPTURES + 1)
+    )
+
+
+def _standing(row: Any) -> ServerStanding:  # noqa: ANN401  # a row of _standings
+    names = ("server", "is_official", "tool_count", "scored_tool_count", *ROLLUP)
+    return ServerStanding(**{name: getattr(row, name) for name in names})
+
+
+def _tool(row: Any) -> ToolStanding:  # noqa: ANN401  # a row of list_tools
+    return ToolStanding(
+        tool=row.name,
+        index=row.position,
+        input_hash=row.input_hash,
+        scores=None if row.tdqs is None else {key: getattr(row, key) for key in DIMENSIONS},
+        tdqs=row.tdqs,
+    )
+
+
+def _content(tool: ToolStanding) -> tuple[object, ...]:
+    return tool.input_hash, tool.tdqs, tool.scores
+
+
+def _utc(moment: Any) -> str:  # noqa: ANN401  # SQLite's have no zone
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return f"{aware.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
