@@ -105,7 +105,7 @@ def report(visit: Visit) -> Content:
     """The report of a server with all its definitions, reasons and findings."""
     _check(visit)
     score, measured = visit.scores.score_in_full(visit.name)
-    return Content(text=score_page(score, measured, base=SITE, visit=visit))
+    return Content(text=score_page(score, measured, base=SITE, visit=visit, rules="/rules/"))
 
 
 def tool(visit: Visit) -> Content:

@@ -8,7 +8,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import Tier, tier_of
 
-WIDTH, BAR, GAP, LABEL = 640, 20, 8, 190
+WIDTH, BAR, GAP, LABEL = 640, 20, 8, 205
 """Pixels: of a chart, of a bar's height, between bars, and left of them."""
 
 HEAD, HISTOGRAM, TICK = 34, 120, 5
@@ -79,7 +79,7 @@ def document(content: str, height: int, *, title: str) -> str:
 
 def bars(title: str, entries: Sequence[Bar], full: int | None = None) -> tuple[str, int]:
     """Horizontal bars, `full` or the longest as wide as there is room, and the height of all."""
-    room = WIDTH - LABEL - 120
+    room = WIDTH - LABEL - 150
     longest = full or max((each.length for each in entries), default=0) or 1
     parts = [_title(title)]
     for place, each in enumerate(entries):

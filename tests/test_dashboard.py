@@ -1,0 +1,659 @@
+"""The dashboard: what everybody sees of a store, what maintainers see besides, and how it does in a real Chromium."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from html import unescape
+from time import perf_counter
+from urllib.parse import quote, urlencode
+from xml.etree import ElementTree as ET
+
+import anyio
+import httpx2
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from definitions import FINE, flat, tool
+from loopback import Loopback
+from playwright.sync_api import sync_playwright
+from schemas import VALIDATORS
+from scored import METHOD, scored_capture
+from starlette.routing import Mount
+
+from tdqs_mcp.app import stored_scores
+from tdqs_mcp.app.judging import score_offline
+from tdqs_mcp.app.stored_scores import StoredScores
+from tdqs_mcp.dashboard.site import make_site
+from tdqs_mcp.report.json_values import document, read_document
+from tdqs_mcp.results.statistics import Statistics
+from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded
+from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.server.http_transport import Http
+from tdqs_mcp.store import score_pages
+from tdqs_mcp.store.captures import finish_run, start_run
+from tdqs_mcp.store.captures import write as store_captures
+from tdqs_mcp.store.database import open_store, read
+from tdqs_mcp.store.score_queries import statistics
+
+WORD = "a-long-token-of-the-tests"
+ZEBRAS = "Lists the zebras of one keeper, newest first, at most 50. Use it when the keeper is known."
+HOSTILE = (
+    "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
+    "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp;"
+)
+EVIL = tool(
+    "<b>evil</b>",
+    HOSTILE,
+    {"type": "object", "properties": {"<i>x</i>": {"type": "string", "description": HOSTILE, "enum": [HOSTILE]}}},
+)
+ODD_NAMES = ("a/b c", "a?name=b&c#d", "100%25", "..", 'it\'s "quoted"', "two\nlines", "<b>bold</b>", "語")
+
+
+def many(count):
+    kinds = [FINE, tool("list_zebras", ZEBRAS, flat(2)), tool("process", "Process", flat(6)), EVIL]
+    return [{**kinds[place % 4], "name": f"{kinds[place % 4]['name']}_{place}"} for place in range(count)]
+
+
+def fill(url, *sweeps):
+    """A store in which each list of captures is a sweep."""
+    engine = open_store(url)
+    for captures in sweeps:
+        run = start_run(engine, METHOD)
+        store_captures(engine, METHOD, captures)
+        found = read(engine, partial(statistics, key=METHOD.key))
+        counts = {"servers": len(captures), "changed": 0, "tools": 0, "problems": "[]"}
+        finish_run(engine, run, statistics=json.dumps(document(found)), **counts)
+    engine.dispose()
+
+
+def zoo(*tools, **changes):
+    return scored_capture("zoo", {"tools": list(tools) or [tool("list_zebras", ZEBRAS), FINE]}, **changes)
+
+
+class Browser:
+    """Asks a dashboard in this process, and keeps no cookies but those it is given."""
+
+    def __init__(self, url, host="127.0.0.1", token=None, **http):
+        self.scores = StoredScores(url)
+        self.app = make_site(self.scores, Http(host=host, token=token, **http))
+
+    def ask(self, path, *, method="GET", content=None, base="http://127.0.0.1:8000", **headers):
+        async def send():
+            transport = httpx2.ASGITransport(app=self.app)
+            async with httpx2.AsyncClient(transport=transport, base_url=base) as client:
+                named = {name.replace("_", "-"): value for name, value in headers.items()}
+                return await client.request(method, path, headers=named, content=content)
+
+        return anyio.run(send)
+
+    def page(self, path, **headers):
+        answer = self.ask(path, **headers)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+@pytest.fixture
+def dashboard(store_url):
+    made = []
+
+    def make(*sweeps, **http):
+        fill(store_url, *(sweeps or ([zoo()],)))
+        made.append(Browser(store_url, **http))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.scores._engine.dispose()
+
+
+def query(path, **params):
+    return f"{path}?{urlencode(params)}"
+
+
+ZOO = ("/", "/server?name=zoo", "/tool?server=zoo&name=list_zebras", "/statistics", "/rules", "/rules/TDQ101")
+PRIVATE = ("/report?name=zoo", "/changes?name=zoo")
+API = ("/api/servers", "/api/server?name=zoo", "/api/tool?server=zoo&name=list_zebras", "/api/statistics")
+BADGES = ("/badge/zoo.svg", "/badge/zoo.json")
+
+
+# The leaderboard
+
+
+def listed(browser, **params):
+    """All servers, page by page."""
+    names, after = [], ""
+    while after is not None:
+        found = json.loads(browser.page(query("/api/servers", **params, after=after)))
+        assert len(found["servers"]) <= score_pages.PAGE
+        names += found["servers"]
+        after = found["next"]
+    return names
+
+
+@pytest.fixture
+def board(dashboard, monkeypatch):
+    """Servers of every kind, of which a page shows three."""
+    monkeypatch.setattr(score_pages, "PAGE", 3)
+    kinds = [many(1), [FINE], [FINE, tool("process", "Process", flat(3))], [tool("process", "P")], many(8), []]
+    captures = [
+        scored_capture(
+            f"{'org' if place % 2 else 'Lone'}/{place:02}", {"tools": tools}, is_official=(True, False, None)[place % 3]
+        )
+        for place, tools in enumerate(kinds * 3)
+    ]
+    return dashboard(captures)
+
+
+@pytest.mark.parametrize(
+    ("order", "key"),
+    [
+        ("score", lambda each: (-(each["overallScore"] or 0), each["server"])),
+        ("tools", lambda each: (-each["toolCount"], each["server"])),
+        ("name", lambda each: each["server"]),
+    ],
+)
+def test_pages_of_the_leaderboard_hold_every_server_once_and_in_order(board, order, key):
+    found = listed(board, order=order)
+    assert len(found) == 18
+    by_bytes = sorted(found, key=key)
+    assert [each["server"] for each in found] == [each["server"] for each in by_bytes]
+
+
+def test_the_lowest_score_comes_first_on_request(board):
+    found = [each["overallScore"] for each in listed(board, order="lowest")]
+    assert found == sorted(found)
+    assert len(found) == 15  # a server without tools has no score
+
+
+def test_servers_are_filtered_by_text_tier_and_maintainer(board):
+    everything = listed(board)
+    for tier in ("A", "B", "C", "D", "none"):
+        wanted = [each["server"] for each in everything if (each["overallTier"] or "none") == tier]
+        assert [each["server"] for each in listed(board, tier=tier)] == wanted
+    assert {each["server"][:3] for each in listed(board, text="ORG")} == {"org"}
+    assert listed(board, text="%") == []
+    assert {each["official"] for each in listed(board, maintainer="official")} == {True}
+    assert {each["official"] for each in listed(board, maintainer="community")} == {False}
+
+
+@pytest.mark.parametrize(
+    "params", [{"order": "x"}, {"tier": "Z"}, {"after": "x"}, {"after": "9" * 99 + ":a"}, {"text": "\0"}]
+)
+def test_what_the_form_does_not_offer_is_no_error(board, params):
+    assert board.ask(query("/", **params)).status_code == 200
+
+
+def test_the_page_leads_to_the_next_servers_with_the_same_filters(board):
+    text = board.page("/?text=org&order=name")
+    following = unescape(re.search(r'href="([^"]+)" rel="next"', text)[1])
+    assert "text=org" in following
+    names = re.findall(r'href="/server\?name=([^"]+)"', board.page(following))
+    assert names == ["org/07", "org/09", "org/11"]
+    assert 'value="org"' in board.page(following)
+
+
+# Servers and tools
+
+
+def test_the_score_is_made_again_of_what_the_store_keeps(dashboard):
+    capture = zoo(*many(8))
+    browser = dashboard([capture])
+    found, _ = browser.scores.score_in_full("zoo")
+    direct = score_offline(capture.measured.catalog)
+    assert replace(found, percentiles=None) == replace(direct, percentiles=None)
+
+
+def test_a_server_shows_its_arithmetic_and_its_place(dashboard):
+    browser = dashboard([zoo(), scored_capture("poor", {"tools": [tool("process", "Process", flat(3))]})])
+    found = json.loads(browser.page("/api/server?name=zoo"))
+    plain = re.sub(r"<[^>]+>", "", browser.page("/server?name=zoo"))
+    assert f"{found['overallScore']}{found['overallTier']}" in plain
+    assert f"70% × {found['descriptionQualityScore']} descriptions + 30% × {found['coherenceScore']} coherence" in plain
+    assert f"60% × {found['meanTdqs']} mean + 40% × {found['minTdqs']} lowest tool" in plain
+    assert "Better than 100% of 1 other servers" in plain
+
+
+def test_captures_are_listed_with_what_changed(dashboard):
+    new = zoo(tool("list_zebras", "Zebras."), tool("feed_zebra", "Feeds one."))
+    browser = dashboard([zoo()], [new])
+    captures = json.loads(browser.page("/api/server?name=zoo"))["captures"]
+    assert [(each["added"], each["removed"], each["changed"]) for each in captures] == [(1, 1, 1), (0, 0, 0)]
+    assert captures[0]["capture"] == new.capture
+    changes = browser.page(query("/changes", name="zoo", capture=new.capture))
+    assert "feed_zebra" in changes
+    history = json.loads(browser.page("/api/tool?server=zoo&name=list_zebras"))["history"]
+    assert [each["capture"] for each in history] == [each["capture"] for each in captures]
+    assert history[0]["tdqs"] < history[1]["tdqs"]
+
+
+def test_a_tool_that_stayed_has_one_version(dashboard):
+    old, new = zoo(), zoo(tool("list_zebras", ZEBRAS), FINE, tool("more", "More."))
+    browser = dashboard([old], [new])
+    history = json.loads(browser.page("/api/tool?server=zoo&name=list_zebras"))["history"]
+    assert [each["capture"] for each in history] == [old.capture]
+
+
+def test_tools_of_one_name_have_pages_of_their_own(dashboard):
+    browser = dashboard([zoo(tool("twice", ZEBRAS), tool("twice", "Twice."))])
+    links = [unescape(each) for each in re.findall(r'href="(/tool[^"]+)"', browser.page("/server?name=zoo"))]
+    assert len(links) == 2
+    assert sorted("Twice." in browser.page(link) for link in links) == [False, True]
+
+
+def test_every_name_leads_to_its_page(dashboard):
+    captures = [scored_capture(name, {"tools": [tool(name, ZEBRAS)]}) for name in ODD_NAMES]
+    browser = dashboard(captures)
+    links = [unescape(each) for each in re.findall(r'href="(/server[^"]+)"', browser.page("/?order=name"))]
+    assert len(links) == len(ODD_NAMES)
+    for link in links:
+        (to_tool,) = {unescape(each) for each in re.findall(r'href="(/tool[^"]+)"', browser.page(link))}
+        assert "zebras" in browser.page(to_tool)
+
+
+def test_unknown_things_are_not_found(dashboard):
+    browser = dashboard()
+    paths = (
+        "/server",
+        "/server?name=x",
+        "/tool?server=zoo&name=x",
+        "/rules/x",
+        "/nowhere",
+        "/badge/x.svg",
+        "/changes?name=zoo",
+    )
+    assert {browser.ask(path).status_code for path in (*paths, "/api/server?name=x", "/static/x")} == {404}
+    assert json.loads(browser.ask("/api/server?name=x").text)["error"] == "there is no server 'x' with scores"
+
+
+def test_every_rule_has_a_page(dashboard):
+    browser = dashboard()
+    linked = re.findall(r'href="(/rules/[^"]+)"', browser.page("/rules"))
+    assert [link.rpartition("/")[2] for link in linked] == [rule.id for rule in RULES]
+    for link in linked:
+        assert "<h2>Good</h2>" in browser.page(link)
+
+
+def test_statistics_are_those_of_the_newest_sweep(dashboard, store_url):
+    browser = dashboard([zoo(), scored_capture("poor", {"tools": many(6)})])
+    engine = open_store(store_url)
+    now = read(engine, partial(statistics, key=METHOD.key))
+    engine.dispose()
+    assert browser.scores.statistics() == now
+    assert json.loads(browser.page("/api/statistics")) == document(now)
+    assert read_document(Statistics, document(now)) == now
+    svg = re.search(r"<svg.*</svg>", browser.page("/statistics"), re.DOTALL)[0]
+    assert ET.fromstring(svg).attrib["role"] == "img"  # noqa: S314  # ours
+
+
+def test_a_store_without_a_finished_sweep_says_so(store_url):
+    open_store(store_url).dispose()
+    browser = Browser(store_url)
+    assert [browser.ask(path).status_code for path in ("/", "/statistics")] == [404, 404]
+    assert "no scores yet" in browser.ask("/").text
+    browser.scores._engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("path", "schema"),
+    [
+        ("/api/servers", "dashboard-servers"),
+        ("/api/server?name=zoo", "dashboard-server"),
+        ("/api/tool?server=zoo&name=list_zebras", "dashboard-tool"),
+        ("/api/statistics", "stats"),
+    ],
+)
+@pytest.mark.parametrize("token", [None, WORD])
+def test_json_has_the_published_shape(dashboard, path, schema, token):
+    VALIDATORS[schema].validate(
+        json.loads(dashboard([zoo(*many(8), tool("list_zebras", ZEBRAS))], token=token).page(path))
+    )
+
+
+def test_badges_show_the_overall_score(dashboard):
+    browser = dashboard()
+    found = json.loads(browser.page("/api/server?name=zoo"))
+    words = f"{found['overallScore']} {found['overallTier']}"
+    drawn = ET.fromstring(browser.page("/badge/zoo.svg"))  # noqa: S314  # ours
+    assert [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")] == ["tool definitions", words]
+    shields = json.loads(browser.page("/badge/zoo.json"))
+    assert shields["color"].startswith("#")
+    assert {**shields, "color": ""} == {"schemaVersion": 1, "label": "tool definitions", "message": words, "color": ""}
+
+
+# Who sees what
+
+
+def held(case):
+    check = EstimateCheck(score=48, estimate=20, bound=10)
+    return Ungraded(judge="offline", reason="held: why it is suspicious", held=check)
+
+
+def every_text(browser, **headers):
+    """All that the dashboard answers about the zoo, by path."""
+    capture = json.loads(browser.ask("/api/server?name=zoo", **headers).text)["captures"][0]["capture"]
+    paths = (*ZOO, *API, *BADGES, PRIVATE[0], query(PRIVATE[1], name="zoo", capture=capture))
+    return {path: browser.ask(path, **headers).text for path in paths}
+
+
+def test_without_the_token_nobody_sees_more_than_scores(dashboard):
+    capture = zoo(tool("list_zebras", ZEBRAS), FINE, tool("process", "Process", flat(3)), outcomes={1: held(1)})
+    browser = dashboard([zoo(FINE)], [capture], token=WORD)
+    secrets = ("zebras of one keeper", "suspicious", "TDQ104", "first sentence", "4.8")
+    for path, text in every_text(browser).items():
+        assert not [secret for secret in secrets if secret in text and not path.startswith("/rules")], path
+    whole = "".join(every_text(browser, authorization=f"Bearer {WORD}").values())
+    assert [secret for secret in secrets if secret not in whole] == []
+    assert [browser.ask(path).status_code for path in PRIVATE] == [401, 401]
+    assert browser.ask("/api/server?name=zoo", authorization="Bearer another").status_code == 200
+    assert json.loads(browser.ask("/api/server?name=zoo", authorization="Bearer another").text)["score"] is None
+
+
+@pytest.mark.parametrize(
+    ("http", "sees_all"),
+    [
+        ({}, True),
+        ({"host": "localhost"}, True),
+        ({"token": WORD}, False),
+        ({"host": "0.0.0.0"}, False),  # noqa: S104
+        ({"allowed_hosts": ("scores.example.org",)}, False),
+    ],
+)
+def test_only_this_machine_sees_everything_without_a_token(dashboard, http, sees_all):
+    found = json.loads(dashboard(**http).page("/api/server?name=zoo"))
+    assert (found["score"] is not None) is sees_all
+
+
+def test_signing_in_sets_a_cookie_that_no_script_reads(dashboard):
+    browser = dashboard(token=WORD)
+    form = urlencode({"token": WORD, "back": "/server?name=zoo"})
+    answer = browser.ask("/sign-in", method="POST", content=form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/server?name=zoo")
+    cookie = answer.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
+    assert WORD not in cookie
+    seen = browser.ask("/report?name=zoo", cookie=cookie.partition(";")[0])
+    assert "zebras of one keeper" in seen.text
+    out = browser.ask("/sign-out", method="POST")
+    assert "Max-Age=0" in out.headers["set-cookie"]
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é" * 20, WORD + "x"])
+def test_another_token_signs_nobody_in(dashboard, token):
+    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content=urlencode({"token": token}))
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+    assert "This is not the token" in answer.text
+
+
+@pytest.mark.parametrize(
+    "back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx"]
+)
+def test_signing_in_leads_to_this_site_only(dashboard, back):
+    form = urlencode({"token": WORD, "back": back})
+    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content=form)
+    assert answer.headers["location"] == "/"
+
+
+def test_a_huge_form_is_refused(dashboard):
+    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content="token=" + "x" * 10_000)
+    assert answer.status_code == 413
+
+
+def test_another_host_name_is_refused(dashboard):
+    browser = dashboard(allowed_hosts=("scores.example.org",))
+    bases = ("http://evil.example", "http://127.0.0.1.evil.example", "http://scores.example.org")
+    assert [browser.ask("/", base=base).status_code for base in bases] == [421, 421, 200]
+    assert browser.ask("/", base="http://[::1]:9").status_code == 200
+
+
+def test_every_answer_has_a_strict_policy(dashboard):
+    browser = dashboard()
+    for path in (*ZOO, *API, *BADGES, "/nowhere", "/health"):
+        headers = browser.ask(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none';"), path
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_what_has_not_changed_is_not_sent_again(dashboard, store_url):
+    browser = dashboard()
+    for path in (*ZOO, *API, *BADGES, PRIVATE[0]):
+        etag = browser.ask(path).headers["etag"]
+        again = browser.ask(path, if_none_match=etag)
+        assert (again.status_code, again.text, again.headers["etag"]) == (304, "", etag)
+    first = browser.ask("/")
+    fill(store_url, [scored_capture("another", {"tools": [FINE]})])
+    second = browser.ask("/", if_none_match=first.headers["etag"])
+    assert second.status_code == 200
+    assert "another" in second.text
+
+
+def test_the_public_never_gets_what_a_maintainer_has_had_rendered(dashboard):
+    browser = dashboard(token=WORD)
+    path = "/tool?server=zoo&name=list_zebras"
+    full = browser.ask(path, authorization=f"Bearer {WORD}")
+    public = browser.ask(path, if_none_match=full.headers["etag"])
+    assert public.status_code == 200
+    assert "zebras of one keeper" in full.text
+    assert "zebras of one keeper" not in public.text
+    assert public.headers["vary"] == "Authorization, Cookie"
+
+
+def test_a_failure_of_the_database_is_not_shown(dashboard, monkeypatch, store_url):
+    browser = dashboard()
+
+    def fail(*_, **__):
+        from tdqs_mcp.errors import InputError  # noqa: PLC0415
+
+        raise InputError(f"the store {store_url!r} cannot be used")
+
+    monkeypatch.setattr(stored_scores, "read", fail)
+    answer = browser.ask("/")
+    assert answer.status_code == 503
+    assert store_url not in answer.text
+
+
+def test_no_text_of_a_definition_becomes_markup(dashboard):
+    browser = dashboard([zoo(EVIL, FINE)], [scored_capture("<img src=x>", {"tools": [EVIL]}), zoo(EVIL)])
+    texts = every_text(browser)
+    texts["tool"] = browser.page(query("/tool", server="zoo", name=EVIL["name"]))
+    for path, text in texts.items():
+        if path.startswith(("/api", "/badge")):
+            assert "\x1b" not in text
+            continue
+        assert re.findall(r"<script[^>]*>", text) == re.findall(
+            r'<script defer src="/static/[^"]+" integrity="[^"]+">', text
+        )
+        assert "<img src=x" not in text
+        assert "<b>evil" not in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "\\x1b[31mred" in texts["tool"]
+    assert "{{ 7 * 7 }}" in texts["tool"]
+
+
+# The command
+
+
+@pytest.mark.process
+def test_the_command_serves_until_it_is_ended(tmp_path):
+    store = str(tmp_path / "store.sqlite")
+    fill(store, [zoo()])
+    words = ("dashboard", "--store", store, "--http", "127.0.0.1:0")
+    with subprocess.Popen([sys.executable, "-m", "tdqs_mcp", *words], stderr=subprocess.PIPE) as process:
+        url = re.search(rb"serving (http://\S+)", process.stderr.readline())[1].decode()
+        assert "zoo" in httpx2.get(url).text
+        process.terminate()
+        assert process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "told"),
+    [
+        (("--http", "x"), {}, b"'x' is not an address"),
+        (("--store", "nowhere.sqlite"), {}, b"there is no store"),
+        ((), {"TDQS_DASHBOARD_TOKEN": "short"}, b"fewer than 16 characters"),
+        ((), {"TDQS_DASHBOARD_TOKEN": ""}, b"TDQS_DASHBOARD_TOKEN is empty"),
+        (("--allowed-host", "https://x"), {}, b"is not a host"),
+    ],
+)
+def test_what_cannot_be_served_is_said(command, monkeypatch, words, environ, told):
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    done = command("dashboard", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+# In a browser
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+WAYS = [
+    *((20, scheme, size) for scheme in ("light", "dark") for size in (DESKTOP, PHONE)),
+    (1, "light", PHONE),
+    (200, "light", DESKTOP),
+    (200, "dark", PHONE),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Debian's chromium; none is downloaded."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The address of a dashboard over these sweeps."""
+    made = []
+
+    def serve(*sweeps, **http):
+        store = str(tmp_path / "store.sqlite")
+        fill(store, *sweeps)
+        scores = StoredScores(store)
+        made.append((Loopback([Mount("/", app=make_site(scores, Http(**http)))]), scores))
+        return made[-1][0].address
+
+    yield serve
+    for server, scores in made:
+        server.close()
+        scores._engine.dispose()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("count", "scheme", "size"), WAYS)
+def test_every_page_is_quiet_and_accessible(served, chromium, count, scheme, size):
+    changed = [
+        {**each, "description": "Now another text."} if place == 0 else each for place, each in enumerate(many(count))
+    ]
+    now = zoo(*changed)
+    address = served([zoo(*many(count))], [now, scored_capture("other", {"tools": [FINE]}, is_official=True)])
+    context = chromium.new_context(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
+    page = context.new_page()
+    logged, asked = [], []
+    page.on("console", lambda message: logged.append(message.text))
+    page.on("pageerror", lambda error: logged.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    of_tool = query("/tool", server="zoo", name=many(4)[min(count, 4) - 1]["name"])
+    changes = query("/changes", name="zoo", capture=now.capture)
+    paths = (
+        "/",
+        "/server?name=zoo",
+        of_tool,
+        "/report?name=zoo",
+        changes,
+        "/statistics",
+        "/rules",
+        "/rules/TDQ101",
+        "/sign-in",
+    )
+    for path in paths:
+        page.goto(address + path)
+        assert logged == [], path
+        assert page.title() != "taken"
+        assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"), path
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], path
+    assert {url.split("/", 3)[2] for url in asked if not url.startswith("data:")} == {address.removeprefix("http://")}
+    context.close()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_scripted", [True, False])
+def test_a_visitor_finds_a_tool_and_signs_in(served, chromium, is_scripted):
+    address = served([zoo(*many(20)), scored_capture("other", {"tools": [FINE]})], token=WORD)
+    context = chromium.new_context(java_script_enabled=is_scripted)
+    page = context.new_page()
+    page.goto(address)
+    page.fill("[name=text]", "ZO")
+    page.click("text=Show")
+    assert page.locator("tbody tr").count() == 1
+    page.click("text=zoo")
+    assert page.locator("#narrow").is_visible() is is_scripted
+    page.click("text=list_zebras_1")
+    assert page.locator("text=zebras of one keeper").count() == 0
+    page.click("text=Sign in")
+    page.fill("[name=token]", WORD)
+    page.click("main button")
+    assert page.locator("p.definition").inner_text().startswith("Lists the zebras of one keeper")
+    assert page.locator("mark").count() > 0
+    page.click("text=Sign out")
+    page.goto(f"{address}/report?name=zoo")
+    assert page.locator("text=This needs the maintainers' token.").count() == 1
+    context.close()
+
+
+@pytest.mark.process
+def test_scripts_make_it_faster(served, chromium):
+    address = served([zoo(*many(20)), scored_capture("other", {"tools": [FINE]})])
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(address)
+    page.select_option("[name=order]", "name")
+    page.wait_for_url("**order=name**")
+    page.goto(f"{address}/server?name=zoo")
+    page.fill("#narrow input", "ZEBRAS_1")
+    assert page.locator("#tools tbody tr:visible").count() == 3
+    assert page.locator("#narrow [role=status]").inner_text() == "3 of 20 tools"
+    context.close()
+
+
+@pytest.mark.bench
+def test_200_clients_at_once_get_an_answer(served, record_property):
+    captures = [scored_capture(f"server/{place}", {"tools": many(4)}) for place in range(300)]
+    address = served(captures)
+    paths = ["/", "/statistics", "/api/servers", "/rules/TDQ101"]
+    paths += [query(page, name=each.server) for page in ("/server", "/api/server") for each in captures]
+    paths += [f"/badge/{quote(each.server)}.svg" for each in captures]
+    gate = threading.Barrier(200)
+
+    def visit(client):
+        gate.wait(timeout=60)
+        taken = []
+        with httpx2.Client(base_url=address, timeout=60) as session:
+            for turn in range(5):
+                started = perf_counter()
+                answer = session.get(paths[(7 * client + 211 * turn) % len(paths)])
+                taken.append((perf_counter() - started, answer.status_code))
+        return taken
+
+    with ThreadPoolExecutor(200) as pool:
+        taken = sorted(each for visits in pool.map(visit, range(200)) for each in visits)
+    assert {status for _, status in taken} == {200}
+    p50, p95 = (taken[len(taken) * percent // 100][0] for percent in (50, 95))
+    record_property("ratio", f"p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms of {len(taken)} answers to 200 clients")
