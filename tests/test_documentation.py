@@ -33,7 +33,7 @@ PAGES = ("README.md", *(f"docs/{file.name}" for file in sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(?P<language>\w*)(?: title=\"(?P<file>.+)\")?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"^(?:\.venv/bin/)?tdqs-mcp (?P<words>.+)$", re.MULTILINE)
 STAND_INS = {"LOCATOR": "tools.json", "node dist/server.js": "python server.py", "/home/you/servers": "examples"}
-ELSEWHERE = ("serve", "route", "npx ", ".internal", "docker ")
+ELSEWHERE = ("serve", "route", "dashboard", "npx ", ".internal", "docker ")
 """What does not end, or needs the network or another machine."""
 PAIR = [agent_session.BAD, agent_session.SIBLING]
 FILES = ("tools.json", "old.json", "base.json", "new.json", "head.json", "better.json")
