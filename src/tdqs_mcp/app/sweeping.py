@@ -33,9 +33,9 @@ from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
-from tdqs_mcp.sweep.records import Entry, Record, read_records
+from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
-from tdqs_mcp.sweep.scoring import Judges, score_shard
+from tdqs_mcp.sweep.scoring import score_shard
 from tdqs_mcp.sweep.shares import Share, Shares
 
 CAPTURES_AT_ONCE = 8
@@ -125,26 +125,26 @@ def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
     problems: list[str] = []
     store, settings, ledger = _opened(job.store), _with_keys(job.settings), Ledger(job.settings.budget, cost)
     ledger.usage = _used_by_others(job.settings, share)
+    answers = _answers(job.store, settings, problems.append)
 
     def judge_with(concurrency: int | None) -> Judge:
         lowered = _with_concurrency(settings, concurrency)
-        answers = _answers(job.store, settings, problems.append)
         return make_judge(lowered, warn=problems.append, cache=answers, ledger=ledger)
 
-    def score(entries: Sequence[Entry], judges: Judges) -> Tally:
-        return blocking(score_shard)(entries, store=store, method=job.method, judges=judges) if entries else Tally()
-
-    if not job.is_batch:
-        tally = score(shard.entries, Judges(tools=judge_with(share.tools), sets=judge_with(share.servers)))
-        return tally + Tally(problems=tuple(problems))
-    waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
-    judge, tally = judge_with(share.tools), Tally()
-    for is_waiting in (True, False):
-        entries = [entry for entry in shard.entries if (entry.record.digest in waiting) is is_waiting]
-        keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in entries])
-        batched = _batched(judge, None if is_waiting else keep)
-        tally += score(entries, Judges(tools=batched, sets=batched))
-    return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))
+    score = partial(blocking(score_shard), store=store, method=job.method)
+    judges, tally = [judge_with(share.tools)], Tally()
+    if job.is_batch:
+        waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
+        for is_waiting in (True, False):
+            entries = [entry for entry in shard.entries if (entry.record.digest in waiting) is is_waiting]
+            keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in entries])
+            batched = _batched(judges[0], None if is_waiting else keep)
+            tally += score(entries, judge=batched, set_judge=batched)
+    else:
+        judges.append(judge_with(share.servers))
+        tally = score(shard.entries, judge=judges[0], set_judge=judges[1])
+    usage = sum((used(each) or Usage() for each in judges), Usage())
+    return replace(tally, usage=usage, problems=tally.problems + tuple(problems))
 
 
 def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:

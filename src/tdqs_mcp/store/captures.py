@@ -1,7 +1,7 @@
 """Writes scored captures to a store, and reads what a sweep, a report or another machine needs of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TypeVar
@@ -57,11 +57,11 @@ BATCH = 500
 class KnownVerdicts:
     """What was judged of a server's latest capture with scores."""
 
-    tools: Mapping[str, StoredVerdict]
+    tools: Mapping[str, StoredVerdict] = field(default_factory=dict)
     """By inputHash."""
 
-    coherence: StoredVerdict | None
-    shadowing: StoredVerdict | None
+    coherence: StoredVerdict | None = None
+    shadowing: StoredVerdict | None = None
     capture: str | None = None
     overall: int | None = None
     """The server's score in tenths."""
@@ -81,9 +81,9 @@ def complete_captures(engine: Engine, method: MethodStamp) -> dict[str, str]:
 
 
 def known_verdicts(engine: Engine, method: MethodStamp, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
-    """By server, the verdicts on its newest capture that has scores by the method; servers without are left out."""
+    """By server, the verdicts on its newest capture that has scores by the method."""
     keys = {encoding.clean_text(server): server for server in servers}
-    found: dict[str, KnownVerdicts] = {}
+    found = dict.fromkeys(servers, KnownVerdicts())
     for batch in _batches(sorted(keys)):
         known = read(engine, partial(_read_known, method=method.key, servers=batch))
         found |= {keys[server]: verdicts for server, verdicts in known.items()}

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.judges.judge import Judge, Usage, used
+from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.sweeps import ServerChange
@@ -23,24 +23,7 @@ from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict
 from tdqs_mcp.sweep.plan import Tally
 from tdqs_mcp.sweep.records import Entry
 
-NOTHING = KnownVerdicts(tools={}, coherence=None, shadowing=None)
-
 Outcome: TypeAlias = StoredVerdict | Ungraded
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
-    """Who is asked: the same judge twice, with the limits for tools and for tool sets."""
-
-    tools: Judge
-    sets: Judge
-
-    @property
-    def usage(self) -> Usage:
-        """What both have used."""
-        return sum(
-            (used(each) or Usage() for each in {id(each): each for each in (self.tools, self.sets)}.values()), Usage()
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,38 +35,40 @@ class _Server:
     cases: Sequence[Case]
     known: Sequence[StoredVerdict | None]
 
+    @property
+    def open_cases(self) -> list[Case]:
+        """What the judge has to be asked about."""
+        return [case for case, known in zip(self.cases, self.known, strict=True) if known is None]
 
-async def score_shard(entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judges: Judges) -> Tally:
+
+async def score_shard(
+    entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judge: Judge, set_judge: Judge
+) -> Tally:
     """Scores and stores all servers that can be read, each whole; asks only for verdicts that the store does not have.
 
-    Raises InputError where the store cannot be used.
+    `set_judge` is asked about tool sets. Raises InputError where the store cannot be used.
     """
     known = known_verdicts(store, method, [entry.server for entry in entries])
     servers: list[_Server] = []
     problems: list[str] = []
     for entry in entries:
         try:
-            servers.append(_read(entry, known.get(entry.server, NOTHING), method))
+            servers.append(_read(entry, known[entry.server], method))
         except InputError as error:
             problems.append(str(error))
-    outcomes = await _judge(servers, judges, method)
+    outcomes = await _judge(servers, (judge, set_judge), method)
     captures = [_finish(server, found, method) for server, found in zip(servers, outcomes, strict=True)]
     write(store, method, captures)
     open_ones = [each for found in outcomes for each in found if isinstance(each, Ungraded) and each.was_asked]
     return Tally(
         servers=len(servers),
         tools=sum(len(each.measured.catalog.tools) for each in servers),
-        asked=sum(
-            isinstance(case, ToolCase) and known is None
-            for each in servers
-            for case, known in zip(each.cases, each.known, strict=True)
-        ),
+        asked=sum(isinstance(case, ToolCase) for each in servers for case in each.open_cases),
         ungraded=len(open_ones),
         held=sum(each.held is not ABSENT for each in open_ones),
-        new=sum(known.get(each.server, NOTHING).capture is None for each in captures),
-        changed=tuple(change for each in captures if (change := _change(known.get(each.server, NOTHING), each))),
+        new=sum(known[each.server].capture is None for each in captures),
+        changed=tuple(change for each in captures if (change := _change(known[each.server], each))),
         problems=tuple(problems),
-        usage=judges.usage,
     )
 
 
@@ -120,19 +105,14 @@ def _context(measured: Measured) -> str:
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
 
 
-async def _judge(servers: Sequence[_Server], judges: Judges, method: MethodStamp) -> list[list[Outcome]]:
+async def _judge(servers: Sequence[_Server], judges: tuple[Judge, Judge], method: MethodStamp) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases: tools first, then the sets, over all servers at once."""
-    open_cases = [
-        (server, case)
-        for server in servers
-        for case, known in zip(server.cases, server.known, strict=True)
-        if known is None
-    ]
+    open_cases = [(server, case) for server in servers for case in server.open_cases]
+    parts = [[each for each in open_cases if isinstance(each[1], ToolCase) is is_tool] for is_tool in (True, False)]
+    if judges[0] is judges[1]:
+        parts = [open_cases]
     graded: dict[int, Outcome] = {}
-    parts = [open_cases]
-    if judges.sets is not judges.tools:
-        parts = [[each for each in open_cases if isinstance(each[1], ToolCase) is is_tool] for is_tool in (True, False)]
-    for judge, asked in zip((judges.tools, judges.sets), parts, strict=False):
+    for judge, asked in zip(judges, parts, strict=False):
         verdicts = await judge.grade([case for _, case in asked]) if asked else []
         for (server, case), verdict in zip(asked, verdicts, strict=True):
             graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
