@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from tdqs_mcp.app import registry_queries, sweeping
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import ON_INTERRUPT, command, fail
 from tdqs_mcp.cli.judge_options import Asked, judge_options, spec_option
-from tdqs_mcp.cli.runner import SPEED_PERIOD, Page, live_options, page_options, views, warn
+from tdqs_mcp.cli.runner import Page, live_options, page_options, progress_line, until_end, views, warn
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.documents import price
@@ -168,24 +167,9 @@ def _stats_command(store: str | None) -> str:
 @contextmanager
 def _progress() -> Generator[sweeping.Progress]:
     """Shows how far a sweep is, on a terminal, and says it where the sweep does not come to its end."""
-    from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
-    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import TaskProgressColumn  # noqa: PLC0415  # only a person who waits needs it
 
-    text = rich.TextColumn
-    shown = rich.Progress(
-        rich.SpinnerColumn(),
-        text("{task.description}", markup=False),
-        rich.BarColumn(bar_width=20),
-        rich.TaskProgressColumn(),
-        rich.TimeRemainingColumn(),
-        text("left"),
-        console=Console(stderr=True),
-        transient=True,
-        refresh_per_second=4,
-        speed_estimate_period=SPEED_PERIOD,
-        redirect_stdout=False,
-        disable=not sys.stderr.isatty(),
-    )
+    shown = progress_line(*until_end(TaskProgressColumn()))
     task, started = shown.add_task("starting", total=1.0), time.monotonic()
     done = ""
 

@@ -28,7 +28,7 @@ from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
     from tdqs_mcp.rewriting.text_patches import LeftOut
 
@@ -335,28 +335,37 @@ class Waiting:
 
     def _show(self, *, is_counted: bool) -> "Progress":
         from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
-        from rich.console import Console  # noqa: PLC0415
 
-        text = rich.TextColumn
-        counted = (
-            rich.BarColumn(bar_width=20),
-            rich.MofNCompleteColumn(),
-            text("answers,"),
-            rich.TimeRemainingColumn(),
-        )
-        self._shown = rich.Progress(
-            rich.SpinnerColumn(),
-            text("{task.description}", markup=False),
-            *((*counted, rich.TimeRemainingColumn(), text("left")) if is_counted else (rich.TimeElapsedColumn(),)),
-            console=Console(stderr=True),
-            transient=True,
-            refresh_per_second=4,
-            speed_estimate_period=SPEED_PERIOD,
-            redirect_stdout=False,
-        )
+        answers = (rich.MofNCompleteColumn(), rich.TextColumn("answers,"))
+        self._shown = progress_line(*(until_end(*answers) if is_counted else (rich.TimeElapsedColumn(),)))
         self._shown.add_task(self._doing or "", total=None)
         self._shown.start()
         return self._shown
+
+
+def progress_line(*columns: "ProgressColumn") -> "Progress":
+    """A line that disappears at the end, on a terminal only: what the program is doing, and the columns."""
+    from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
+    from rich.console import Console  # noqa: PLC0415
+
+    return rich.Progress(
+        rich.SpinnerColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=4,
+        speed_estimate_period=SPEED_PERIOD,
+        redirect_stdout=False,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def until_end(*columns: "ProgressColumn") -> "tuple[ProgressColumn, ...]":
+    """A bar, the columns, and the time left."""
+    from rich import progress as rich  # noqa: PLC0415
+
+    return (rich.BarColumn(bar_width=20), *columns, rich.TimeRemainingColumn(), rich.TextColumn("left"))
 
 
 def waiting() -> Waiting:
