@@ -78,7 +78,7 @@ ODD_TOOLS = {
     "as MCP has it": TOOLS,
     "more fields": [tool("a") | {"_meta": {"x": [1]}}, {"icons": [], **tool("b"), "execution": None}],
     "keys in another order": [dict(reversed(tool("a", "Lists.").items()))],
-    "numbers": [tool("a", inputSchema={"type": "object", "default": [1, 1.0, "1e400", -0.0, 10**30]})],
+    "numbers": [tool("a", inputSchema={"type": "object", "default": [1, 1.0, -0.0, 10**30]})],
     "texts that no database holds": [tool("a\0b", "lone \ud800 and NUL \0"), tool("ä\U0001f600", "語")],
     "no tools at all": [3, "x", None, {}, {"name": 5}, tool("a")],
     "one name": [tool("a", "Lists."), tool("a", "Lists."), tool("a", "Gets.")],
@@ -90,7 +90,7 @@ ODD_TOOLS = {
 @pytest.mark.parametrize("tools", ODD_TOOLS.values(), ids=ODD_TOOLS)
 def test_a_catalog_comes_back_as_it_was(store, tools):
     content = {"tools": tools, "serverInfo": {"name": "n", "version": "1"}, "instructions": "Do."}
-    each = scored_capture("s", json.dumps(content).replace('"1e400"', "1e400").encode())
+    each = scored_capture("s", content)
     write(store, METHOD, [each])
     back, given = catalog_of(store, each), each.measured.catalog
     assert back == given
