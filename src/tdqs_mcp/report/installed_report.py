@@ -28,15 +28,11 @@ from tdqs_mcp.results.client_servers import (
     Place,
     ServerList,
     SharedName,
-    SharedPurpose,
     Standing,
 )
 
 MAX_SHOWN = 5
-"""Collisions and overlaps of a client in a terminal."""
-
-MAX_SERVERS = 5
-"""Servers with tools of one name that are shown."""
+"""Servers, names and overlaps of a client that one line names."""
 
 _STYLES = {Standing.SCORED: "", Standing.DISABLED: "dim", Standing.NOT_STARTED: "yellow", Standing.FAILED: "red"}
 
@@ -112,32 +108,25 @@ def _together(client: ClientSet) -> list[Block]:
             (f"told apart by the server's name alone: tools of {each}", "yellow")
             for each in _by_servers(client.same_names)
         ),
-        *_told(list(map(_pair, client.overlaps)), "says the same", "yellow"),
     ]
+    if pairs := [f"{_place(each.first)} and {_place(each.second)}" for each in client.overlaps]:
+        lines.append((f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
     if client.not_needed:
         lines.append((_idle(client.not_needed, client.tokens), "bold"))
     return [Heading(f"{client.title}: {counts}, about {client.tokens:,} tokens together"), Items(lines)]
-
-
-def _told(entries: Sequence[str], what: str, style: str) -> list[tuple[Words, str]]:
-    return [(f"{what}: {first_of(entries, MAX_SHOWN, separator='; ')}", style)] if entries else []
 
 
 def _by_servers(shared: Sequence[SharedName]) -> list[str]:
     """The names that the same servers share, once for those servers."""
     names: dict[str, list[str]] = {}
     for each in shared:
-        servers = first_of(list(dict.fromkeys(place.server for place in each.tools)), MAX_SERVERS)
+        servers = first_of(list(dict.fromkeys(place.server for place in each.tools)), MAX_SHOWN)
         names.setdefault(servers, []).append(each.tools[0].tool)
     return [f"{servers}: {first_of(each, MAX_SHOWN)}" for servers, each in names.items()]
 
 
 def _place(place: Place) -> str:
     return f"{place.server}/{place.tool}"
-
-
-def _pair(shared: SharedPurpose) -> str:
-    return f"{_place(shared.first)} and {_place(shared.second)}"
 
 
 def _idle(found: NotNeeded, tokens: int) -> str:

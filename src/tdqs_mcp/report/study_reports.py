@@ -7,6 +7,8 @@ from itertools import groupby
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
+from tdqs_mcp.report.charts import WIDTH
+from tdqs_mcp.report.charts import document as svg_document
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.studies import (
@@ -147,27 +149,19 @@ def front_svg(study: OutcomeStudy) -> str:
         raise InputError("there is no front to draw: no run has evaluators_passed, evaluators_total and steps")
     panels = [list(points) for _, points in groupby(study.front, key=lambda each: (each.experiment, each.domain))]
     names = list(dict.fromkeys((each.model, each.variant) for each in study.front))
-    rows = -(-len(panels) // _ACROSS)
-    height = rows * _HIGH + 18 * len(names) + 20
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_ACROSS * _WIDE}" height="{height}" font-size="11">',
-        "<title>Evaluator score against steps</title>",
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
+    bottom = -(-len(panels) // _ACROSS) * _HIGH
+    parts = []
     for number, points in enumerate(panels):
-        parts += [
-            f'<g transform="translate({number % _ACROSS * _WIDE} {number // _ACROSS * _HIGH})">',
-            *_panel(points, [names.index((each.model, each.variant)) + 1 for each in points]),
-            "</g>",
-        ]
+        parts.append(f'<g transform="translate({number % _ACROSS * _WIDE} {number // _ACROSS * _HIGH})">')
+        parts += [*_panel(points, [names.index((each.model, each.variant)) + 1 for each in points]), "</g>"]
     for number, name in enumerate(names, start=1):
         text = markup(f"{number}  {' · '.join(name)}")
-        parts.append(f'<text x="20" y="{rows * _HIGH + 18 * number}">{text}</text>')
-    return "\n".join([*parts, "</svg>"])
+        parts.append(f'<text x="20" y="{bottom + 18 * number}">{text}</text>')
+    return svg_document("\n".join(parts), bottom + 18 * len(names) + 20, title="Evaluator score against steps")
 
 
-_ACROSS, _WIDE, _HIGH, _LEFT, _TOP, _SIDE = 3, 300, 230, 40, 30, 160
-"""Panels in a row; width and height of one; where its square plot begins, and the plot's height."""
+_ACROSS, _WIDE, _HIGH, _LEFT, _TOP, _SIDE = 2, WIDTH // 2, 230, 40, 30, 160
+"""Panels in a row; width and height of one; where its plot begins, and the plot's height."""
 
 
 def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import anyio
 import httpx2
 from anyio.abc import Process
-from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
@@ -74,45 +73,22 @@ class Pipes:
     """A server's process."""
 
     def __init__(self, process: Process, ending: transports.Ending, *, max_bytes: int) -> None:
-        """`max_bytes` bounds a line of the server."""
-        self._process = process
-        self._ending = ending
-        self._lines = BufferedByteReceiveStream(process.stdout) if process.stdout else None
-        self._max_bytes = max_bytes
-        self._waits_since: float | None = None
+        """`max_bytes` bounds a line of the server; `ending` gets its exit code."""
+        self._stdin = process.stdin
+        self._lines = transports.read_lines(process, ending, max_bytes=max_bytes)
 
     async def receive(self) -> Frame:
         """The next frame; lines that are none are left out, as clients do."""
-        while self._lines is not None:
-            self._waits_since = anyio.current_time()
-            try:
-                line = await self._lines.receive_until(b"\n", self._max_bytes)
-            except (anyio.IncompleteRead, anyio.ClosedResourceError) as error:
-                await transports.has_exited(self._process, seconds=transports.LEAVE_SECONDS / 2)
-                self._ending.exit_code = self._process.returncode
-                raise anyio.EndOfStream from error
-            except anyio.DelimiterNotFound as error:
-                raise OverflowError(f"sent a line of more than {self._max_bytes} bytes") from error
-            self._waits_since = None
+        async for line in self._lines:
             if (frame := read_frame(line.rstrip(b"\r"))).messages:
                 return frame
         raise anyio.EndOfStream
 
-    async def watch(self) -> None:
-        """Ends the output of a process that has gone and said all: a child that it left may hold it open for ever."""
-        seconds = transports.LEAVE_SECONDS / 2
-        while self._process.returncode is None:  # noqa: ASYNC110  # waiting for a process also waits for its pipes
-            await anyio.sleep(seconds / 2)
-        while self._waits_since is None or anyio.current_time() - self._waits_since < seconds:  # noqa: ASYNC110
-            await anyio.sleep(seconds / 2)
-        if self._process.stdout is not None:
-            await self._process.stdout.aclose()
-
     async def send(self, frame: Frame) -> None:
         """Sends a frame."""
-        if self._process.stdin is None:
+        if self._stdin is None:
             raise anyio.ClosedResourceError
-        await self._process.stdin.send(frame.raw + b"\n")
+        await self._stdin.send(frame.raw + b"\n")
 
 
 class Messages:
@@ -172,8 +148,12 @@ class Server:
         the SDK and the network raise.
         """
         if isinstance(self.locator, Stdio):
-            async with self._start(self.locator) as pipes:
-                yield pipes
+            process = await transports.start_process(self.locator, self.options, stderr=None)
+            try:
+                yield Pipes(process, self.ending, max_bytes=self.options.max_bytes)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await transports.end_process(process)
             return
 
         def note(message: Mapping[str, Any]) -> ClientMessageMetadata:
@@ -184,26 +164,19 @@ class Server:
         async with connection as (read, write):
             yield Messages(read, write, note=note)
 
-    @asynccontextmanager
-    async def _start(self, command: Stdio) -> AsyncGenerator[Pipes]:
-        process = await transports.start_process(command, self.options, stderr=None)
-        async with anyio.create_task_group() as tasks:
-            pipes = Pipes(process, self.ending, max_bytes=self.options.max_bytes)
-            tasks.start_soon(pipes.watch)
-            try:
-                yield pipes
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await transports.end_process(process)
-                tasks.cancel_scope.cancel()
-
     def explain(
         self, *, pending: Iterable[str] = (), error: Exception | None = None, timed_out: bool = False
     ) -> CaptureError:
         """Why there is no connection any more, with the method of the last request that has no answer."""
         recording = Recording(max_bytes=0)
         recording.pending |= {str(number): method for number, method in enumerate(pending)}
-        refused = [each for each in self.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST]
-        attempt = Attempt(locator=self.locator, options=self.options, recording=recording, ending=self.ending)
-        attempt.replies, attempt.error, attempt.timed_out = refused, error, timed_out
+        attempt = Attempt(
+            locator=self.locator,
+            options=self.options,
+            recording=recording,
+            ending=self.ending,
+            replies=[each for each in self.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST],
+            error=error,
+            timed_out=timed_out,
+        )
         return CaptureError(f"{self.name} {explain(attempt)}")

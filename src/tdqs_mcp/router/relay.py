@@ -288,7 +288,7 @@ class _Exchange:
                 await self._fail()
                 return
             except OverflowError as error:
-                await self._fail(str(error))
+                await self._fail(f"sent {error}")
                 return
             try:
                 await self._relay.note_server(frame)

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.facts.schema.arguments import property_pointer
@@ -34,8 +36,6 @@ SHAPE = (
     "`rewrite --format json` prints"
 )
 """The format in one line, for messages."""
-
-KEYS = ("variants", "store", "server", "serve", "clients")
 
 Wording = Mapping[str, str]
 """The texts of one tool by JSON pointer."""
@@ -94,6 +94,63 @@ def _component(word: str) -> Component:
         ) from error
 
 
+Text = Annotated[str, Field(pattern=r"\S")]
+NamedChoice = Annotated[
+    dict[str, Text], BeforeValidator(lambda given: {ANY: given} if isinstance(given, str) else given)
+]
+Components = dict[Annotated[Component, BeforeValidator(lambda key: _component(str(key)))], str]
+
+
+class _Tool(BaseModel):
+    """What a file says of one tool: its description, or a text for each component, and its parameters."""
+
+    description: Text | None = None
+    parameters: dict[str, Text] = {}
+    components: Components = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sort(cls, given: object) -> object:
+        if not isinstance(given, Mapping):
+            return {"description": given}
+        own = {key: given[key] for key in ("description", "parameters") if key in given}
+        return own | {"components": {key: text for key, text in given.items() if key not in own}}
+
+    def wording(self, components: Sequence[Component]) -> Wording:
+        texts = {f"{property_pointer(name)}{DESCRIPTION}": text for name, text in self.parameters.items()}
+        own = {DESCRIPTION: self.description} if self.description else {}
+        return _wording(own | texts, self.components, components)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    variants: dict[str, dict[str, _Tool]] = {}
+    store: Text | None = None
+    server: Text | None = None
+    serve: NamedChoice | None = None
+    clients: dict[str, NamedChoice] = {}
+
+
+class _Change(BaseModel):
+    path: str
+    after: Any = None
+
+
+class _Rewrite(BaseModel):
+    name: str
+    changes: list[_Change]
+    components: Components | None = None
+
+    def wording(self, components: Sequence[Component]) -> Wording:
+        texts = {each.path: str(each.after) for each in self.changes if each.after and _TEXT.fullmatch(each.path)}
+        return _wording(texts, self.components or {} if components else {}, components)
+
+
+class _Rewrites(BaseModel):
+    rewrites: list[_Rewrite]
+
+
 def read_variants(
     given: object,
     *,
@@ -111,53 +168,41 @@ def read_variants(
         raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
     if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites", "store"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
-    if "rewrites" in given:
-        named = {REWRITE: dict(_rewrites(given["rewrites"], origin, components))}
-    else:
-        for key in (key for key in given if key not in KEYS):
-            raise InputError(f"{origin} has an unknown key {key!r}{nearest(str(key), KEYS)}; its format is {SHAPE}")
-        own = _members(given, "variants", origin)
-        named = {name: dict(_texts(name, entries, origin, components)) for name, entries in own}
+    try:
+        file = _File() if "rewrites" in given else _File.model_validate(given)
+        rewrites = _Rewrites.model_validate(given).rewrites if "rewrites" in given else None
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise InputError(f"{origin}: {where}: {wrong['msg']}; its format is {SHAPE}") from error
+    read = {
+        name: {tool: text.wording(components) for tool, text in each.items()} for name, each in file.variants.items()
+    }
+    if rewrites is not None:
+        read[REWRITE] = {each.name: each.wording(components) for each in rewrites}
     captures = captures or {}
-    names = {name: name for name in (*captures, *named, ORIGINAL)}
-    if len(names) == 1 or ORIGINAL in named:
-        what = f"names a variant {ORIGINAL!r}, which the server has" if named else "names no variant"
+    names = {name: name for name in (*captures, *read, ORIGINAL)}
+    if len(names) == 1 or ORIGINAL in read:
+        what = f"names a variant {ORIGINAL!r}, which the server has" if read else "names no variant"
         raise InputError(f"{origin} {what}; its format is {SHAPE}")
     if captures:
         names.setdefault(LATEST, next(iter(captures)))
-    serve = _choice(given.get("serve", next(iter(names))), names, f"{origin}: serve")
-    clients = {
-        client: _choice(choice, names, f"{origin}: client {client!r}")
-        for client, choice in _members(given, "clients", origin)
-    }
-    chosen = {name for choice in (serve, *clients.values()) for name in choice.values()}
-    named |= {name: dict(_captured(captures[name](), components)) for name in chosen & captures.keys() - named.keys()}
-    lost = frozenset(tool for wordings in named.values() for tool, wording in wordings.items() if not wording)
-    return Variants(named=named, serve=serve, clients=clients, without_components=lost if components else frozenset())
+    serve = _choice(file.serve or {ANY: next(iter(names))}, names, f"{origin}: serve")
+    clients = {name: _choice(choice, names, f"{origin}: client {name!r}") for name, choice in file.clients.items()}
+    served = {name for choice in (serve, *clients.values()) for name in choice.values()}
+    for name in served & captures.keys() - read.keys():
+        read[name] = dict(_captured(captures[name](), components))
+    texts = {name: {tool: wording for tool, wording in each.items() if wording} for name, each in read.items()}
+    lost = frozenset(tool for name in read for tool in read[name].keys() - texts[name].keys() if components)
+    return Variants(named=texts, serve=serve, clients=clients, without_components=lost)
 
 
-def _wording(fixed: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:
+def _wording(texts: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:
     """The texts of one tool by pointer, its description from the components that are asked for."""
-    texts = {pointer: text for pointer, text in fixed.items() if not components or pointer != DESCRIPTION}
-    wanted = components or (() if DESCRIPTION in texts else tuple(Component))
+    kept = {pointer: text for pointer, text in texts.items() if not components or pointer != DESCRIPTION}
+    wanted = components or (() if DESCRIPTION in kept else tuple(Component))
     description = "\n".join(said[each] for each in wanted if said.get(each))
-    return {DESCRIPTION: description, **texts} if description else texts
-
-
-def _rewrites(given: object, origin: str, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
-    """What has changed in each definition, and where it is wanted all sentences by component."""
-    if not isinstance(given, list):
-        raise InputError(f"{origin}: rewrites must be a list, as `rewrite --format json` prints it")
-    for number, each in enumerate(given, 1):
-        try:
-            changes = {change["path"]: change["after"] for change in each["changes"]}
-            fixed = {path: str(after) for path, after in changes.items() if after and _TEXT.fullmatch(path)}
-            said = (each.get("components") or {}) if components else {}
-            yield each["name"], _wording(fixed, _components(said, origin), components)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{origin}: rewrite {number} has not the form that `rewrite --format json` prints: {error!r}"
-            ) from error
+    return {DESCRIPTION: description, **kept} if description else kept
 
 
 def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
@@ -167,55 +212,12 @@ def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tup
         texts = {DESCRIPTION: tool.description} | {
             f"{each.path}{DESCRIPTION}": each.schema["description"] for each in schemas
         }
-        fixed = {path: text for path, text in texts.items() if isinstance(text, str)}
-        yield tool.name, _wording(fixed, {}, components)
+        kept = {path: text for path, text in texts.items() if isinstance(text, str)}
+        yield tool.name, _wording(kept, {}, components)
 
 
-def _texts(variant: str, given: object, origin: str, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
-    where = f"{origin}: variant {variant!r}"
-    if not isinstance(given, Mapping):
-        raise InputError(f"{where} must be an object; the format is {SHAPE}")
-    for tool, text in given.items():
-        place = f"{where}, tool {tool!r}"
-        if isinstance(text, str) and text.strip():
-            yield tool, _wording({DESCRIPTION: text}, {}, components)
-        elif isinstance(text, Mapping) and text:
-            words = {key: _words(value, f"{place}: {key}") for key, value in text.items() if key != "parameters"}
-            fixed = {DESCRIPTION: words.pop("description")} if "description" in words else {}
-            described = {
-                f"{property_pointer(name)}/description": _words(value, f"{place}: parameter {name!r}")
-                for name, value in _members(text, "parameters", place)
-            }
-            yield tool, _wording(fixed | described, _components(words, place), components)
-        else:
-            raise InputError(f"{place} has no text; the format is {SHAPE}")
-
-
-def _components(given: Mapping[str, Any], origin: str) -> dict[Component, str]:
-    try:
-        return {_component(key): str(text) for key, text in given.items()}
-    except InputError as error:
-        raise InputError(f"{origin}: {error}") from error
-
-
-def _words(value: object, origin: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{origin} must be a text that is not empty")
-    return value
-
-
-def _members(given: Mapping[str, Any], key: str, origin: str) -> list[tuple[str, Any]]:
-    found = given.get(key, {})
-    if not isinstance(found, Mapping):
-        raise InputError(f"{origin}: {key} must be an object; the format is {SHAPE}")
-    return list(found.items())
-
-
-def _choice(given: object, names: Mapping[str, str], origin: str) -> dict[str, str]:
+def _choice(choice: Choice, names: Mapping[str, str], origin: str) -> dict[str, str]:
     """The variant by tool; `names` are those that may be given, with the variant that each stands for."""
-    choice = {ANY: given} if isinstance(given, str) else given
-    if not isinstance(choice, Mapping) or not all(isinstance(name, str) for name in choice.values()):
-        raise InputError(f"{origin} must be a variant's name, or names by tool; the format is {SHAPE}")
     for name in choice.values():
         if name not in names:
             raise InputError(f"{origin} names {name!r}; the variants are {', '.join(names)}")

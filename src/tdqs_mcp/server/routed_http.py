@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tdqs_mcp.app.routing import Router
 from tdqs_mcp.errors import CaptureError
-from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, read_frame
+from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, params_of, read_frame
 from tdqs_mcp.router.relay import CANCELLED, Relay
 from tdqs_mcp.server.http_transport import (
     HEALTH,
@@ -202,8 +202,7 @@ class _Shared:
             self._deliver(message)
 
     def _deliver(self, message: dict[str, Any]) -> None:
-        params, meta = message.get("params"), dict(meta_of(message))
-        params = params if isinstance(params, dict) else {}
+        params, meta = params_of(message), meta_of(message)
         is_answer = "method" not in message
         key = message.get("id") if is_answer else params.get("progressToken", meta.get(SUBSCRIPTION_ID_META_KEY))
         key = self._only_call() if key is None and not is_answer else key
@@ -235,9 +234,9 @@ class _Shared:
         key = next(self._ids)
         stream, frames = anyio.create_memory_object_stream[Frame](MAX_WAITING)
         self._waiting[key] = (message, stream)
-        sent, params, meta = {**message, "id": key}, message["params"], meta_of(message)
+        sent, meta = {**message, "id": key}, meta_of(message)
         if "progressToken" in meta:
-            sent["params"] = {**params, "_meta": {**meta, "progressToken": key}}
+            sent["params"] = {**params_of(message), "_meta": {**meta, "progressToken": key}}
         await self._send.send(make_frame(sent))
         try:
             with frames:

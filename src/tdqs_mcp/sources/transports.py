@@ -117,26 +117,41 @@ async def spawn(
                 stream.close()
 
 
+async def read_lines(process: Process, ending: Ending, *, max_bytes: int) -> AsyncIterator[bytes]:
+    """Every line of a process's output until it ends, as does that of a process that has gone and left a child with it.
+
+    Raises OverflowError for a line of more than `max_bytes`.
+    """
+    lines = BufferedByteReceiveStream(process.stdout) if process.stdout else None
+    while lines:
+        line = None
+        try:
+            with anyio.move_on_after(LEAVE_SECONDS / 2):
+                line = await lines.receive_until(b"\n", max_bytes)
+        except anyio.DelimiterNotFound as error:
+            raise OverflowError(f"a line of more than {max_bytes} bytes") from error
+        except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+            break
+        if line is not None:
+            yield line
+        elif process.returncode is not None:
+            break
+    # The output has ended, mostly because the process has: its exit code is worth a moment's wait.
+    if await has_exited(process, seconds=LEAVE_SECONDS / 2):
+        ending.exit_code = process.returncode
+
+
 async def _read_stdout(
-    process: Process, deliver: MemoryObjectSendStream[Incoming], max_line: int, ending: Ending
+    process: Process, deliver: MemoryObjectSendStream[Incoming], max_bytes: int, ending: Ending
 ) -> None:
-    """Every line of the server's output, until it ends or the client has gone."""
-    if process.stdout is None:
-        return
-    lines = BufferedByteReceiveStream(process.stdout)
-    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with deliver:
             try:
-                while True:
-                    if line := (await lines.receive_until(b"\n", max_line)).strip():
-                        await deliver.send(_parse(line))
-            except anyio.DelimiterNotFound:
-                await deliver.send(ValueError(f"a line of more than {max_line} bytes"))
-                return
-            except anyio.IncompleteRead:
-                # The output has ended, mostly because the process has: its exit code is worth a moment's wait.
-                if await has_exited(process, seconds=LEAVE_SECONDS / 2):
-                    ending.exit_code = process.returncode
+                async for line in read_lines(process, ending, max_bytes=max_bytes):
+                    if line.strip():
+                        await deliver.send(_parse(line.strip()))
+            except OverflowError as error:
+                await deliver.send(ValueError(str(error)))
 
 
 async def _write_stdin(pipe: ByteSendStream | None, accept: MemoryObjectReceiveStream[SessionMessage]) -> None:

@@ -1,5 +1,6 @@
 """Variants of descriptions compared over the outcomes of tasks, by the tests of the paper."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -136,16 +137,15 @@ def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
     from scipy.stats import chi2_contingency, pearsonr  # noqa: PLC0415
 
     old, new = [one.success for one, _ in pairs], [other.success for _, other in pairs]
-    counts = [
-        [sum(pair == (a, b) for pair in zip(old, new, strict=True)) for b in (True, False)] for a in (True, False)
-    ]
+    counts = Counter(zip(old, new, strict=True))
+    both, lost, gained, neither = (counts[old, new] for old in (True, False) for new in (True, False))
     varies = len(set(old)) == len(set(new)) == 2
-    test = chi2_contingency(counts, correction=False) if varies else None
+    test = chi2_contingency([[both, lost], [gained, neither]], correction=False) if varies else None
     return Agreement(
-        both=counts[0][0],
-        only_before=counts[0][1],
-        only_after=counts[1][0],
-        neither=counts[1][1],
+        both=both,
+        only_before=lost,
+        only_after=gained,
+        neither=neither,
         phi=float(pearsonr(old, new).statistic) if varies else None,
         chi_square=float(test.statistic) if test else None,
         p_value=float(test.pvalue) if test and _is_single(pairs) else None,
