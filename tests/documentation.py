@@ -139,8 +139,13 @@ def rubrics_page():
     for rubric in map(load, RUBRICS):
         parts += [f"## {rubric.key}: {rubric.title}\n\nSource: {rubric.source}."]
         parts += [lowered(tdqs_mcp.explain(f"{rubric.key} {key.replace('_', ' ')}")) for key in rubric.keys]
+        if rubric.is_gated:
+            parts += [
+                "## Hard gates, flags and tiers",
+                "The flags and the tiers of tdqs; the first two flags decide whatever a judge says.",
+            ]
         parts += [lowered(tdqs_mcp.explain(term.title)) for term in (*rubric.flags, *rubric.tiers)]
-    return "\n\n".join(parts)
+    return re.sub(r"\b(TDQ\d{3})(?= [a-z-]+)", r"[\1](rules/\1.md)", "\n\n".join(parts))
 
 
 def lowered(page):

@@ -89,6 +89,15 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, proje
             assert re.search(shown, printed[0], re.DOTALL), printed[0]
 
 
+def test_the_readmes_python_and_settings_work(command, project, monkeypatch, capsys, write):
+    blocks = {block["language"]: block["text"] for block in BLOCK.finditer(read("README.md"))}
+    monkeypatch.chdir(project)
+    exec(blocks["python"], {})  # noqa: S102  # our own example
+    assert capsys.readouterr().out.split()[0] == "25"
+    write("tdqs.toml", blocks["toml"])
+    assert command("lint", "tools.json", cwd=project).returncode < 2
+
+
 def rows(page, heading):
     """The rows of the first table below a heading, as lists of cells."""
     table = read(page).partition(f"## {heading}\n")[2].partition("\n## ")[0]
@@ -217,12 +226,14 @@ def test_a_browser_finds_a_rule_and_asks_nobody_else(site, scheme):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         own = f"http://127.0.0.1:{server.server_port}/"
         with sync_playwright() as driver, driver.chromium.launch(executable_path=shutil.which("chromium")) as browser:
-            page = browser.new_page(color_scheme=scheme, viewport={"width": 390, "height": 844})
+            page = browser.new_page(color_scheme=scheme)
             asked, said = [], []
             page.on("request", lambda request: asked.append(request.url))
             page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-            page.goto(f"{own}rules.html")
-            page.get_by_role("link", name="TDQ104", exact=True).click()
+            page.goto(own)
+            page.locator(".md-search__button").click()
+            page.get_by_role("dialog").locator("input").first.fill("missing usage")
+            page.locator("a[href$='TDQ104.html']").click()
             page.get_by_role("heading", name="TDQ104 missing-usage").wait_for()
             violations = Axe().run(page).response["violations"]
         server.shutdown()
