@@ -33,8 +33,9 @@ PAGES = ("README.md", *(f"docs/{file.name}" for file in sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(?P<language>\w*)(?: title=\"(?P<file>.+)\")?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"^(?:\.venv/bin/)?tdqs-mcp (?P<words>.+)$", re.MULTILINE)
 STAND_INS = {"LOCATOR": "tools.json", "node dist/server.js": "python server.py", "/home/you/servers": "examples"}
-ELSEWHERE = ("serve", "route", "dashboard", "npx ", ".internal", "docker ")
-"""What does not end, or needs the network or another machine."""
+ENDLESS = ("serve", "route")
+NEEDS_MORE = re.compile(r"npx |\.internal")
+"""A block that needs the network or another machine."""
 PAIR = [agent_session.BAD, agent_session.SIBLING]
 FILES = ("tools.json", "old.json", "base.json", "new.json", "head.json", "better.json")
 SCRIPT = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -65,12 +66,12 @@ def project(write, tmp_path, monkeypatch):
 
 def runnable(text):
     """The commands of a block, as words; none where the block needs more than this machine."""
-    if any(word in text for word in ELSEWHERE if word != "serve"):
+    if NEEDS_MORE.search(text):
         return []
     for placeholder, word in STAND_INS.items():
         text = text.replace(placeholder, word)
     commands = [shlex.split(found["words"], comments=True) for found in PROGRAM.finditer(text)]
-    return [words for words in commands if words[0] not in ELSEWHERE]
+    return [words for words in commands if words[0] not in ENDLESS]
 
 
 @pytest.mark.process
