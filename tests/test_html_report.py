@@ -11,6 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from definitions import FINE, flat, tool
 from playwright.sync_api import sync_playwright
 
+from tdqs_mcp.scoring.judge_error import server_error
+
 HOSTILE = (
     "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
     "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp; \ud800"
@@ -75,6 +77,33 @@ def test_quoted_words_are_marked_in_the_definition_with_the_dimension(report):
     assert all(words.strip() in QUOTED["description"] for words, _ in marked)
 
 
+def test_each_tool_has_its_rewrite_with_marked_words_and_sources(report, command):
+    shop = [
+        tool("list_orders", "Lists orders. It returns order_id.", flat(1)),
+        FINE,
+        tool(
+            "get_order",
+            "Gets an order.",
+            {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]},
+        ),
+    ]
+    text = report(shop).read_text(encoding="utf-8")
+    file = report(shop, "rewrite")
+    rewritten = file.read_text(encoding="utf-8")
+    words = re.findall(r"<ins>.*?</ins>", text)
+    assert words
+    assert sorted(words) == sorted(re.findall(r"<ins>.*?</ins>", rewritten))
+    assert "why: " in text
+
+
+def test_the_range_of_an_overall_score_is_the_judge_s_error_on_labeled_servers(report):
+    servers, low, high = server_error("2")
+    assert (servers, low < 0 < high) == (60, True)
+    text = report([QUOTED, tool("process", "Process", flat(3))]).read_text(encoding="utf-8")
+    overall = round(10 * float(re.search(r'class="big">([\d.]+)', text)[1]))
+    assert f"Likely {(overall + low) / 10} to {(overall + high) / 10}, as for 80% of 60 labeled servers" in text
+
+
 def test_one_tool_alone_is_shown_on_request(report):
     text = report([QUOTED, tool("process", "Process", flat(3))], "score", "--tool", "process").read_text(
         encoding="utf-8"
@@ -115,6 +144,17 @@ def test_a_rewrite_marks_the_words_that_go_and_come(report, write):
     draft = write("draft.md", QUOTED["description"].replace("you know the customer", "somebody names the customer"))
     words = ("rewrite", "--tool", "list_orders", "--draft", draft)
     text = report([QUOTED, FINE], *words).read_text(encoding="utf-8")
+    assert "<del>you know</del>" in text
+    assert "<ins>somebody names</ins>" in text
+
+
+def test_a_comparison_marks_the_words_of_reworded_texts(report, write):
+    old = write("old.json", [QUOTED])
+    new = {
+        **QUOTED,
+        "description": QUOTED["description"].replace("you know the customer", "somebody names the customer"),
+    }
+    text = report([new], "compare", old).read_text(encoding="utf-8")
     assert "<del>you know</del>" in text
     assert "<ins>somebody names</ins>" in text
 
@@ -270,7 +310,7 @@ def test_tools_are_searched_filtered_and_sorted(report, visit):
 def test_a_link_to_a_tool_opens_it(report, visit):
     page = visit(report([FINE, QUOTED])).page
     page.locator("#tokens a").first.click()
-    assert page.locator(".tool[open]").count() == 1
+    page.locator(".tool[open]").wait_for()
 
 
 @pytest.mark.process

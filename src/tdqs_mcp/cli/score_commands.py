@@ -221,7 +221,13 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
     locator = "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
 
     def as_page(score: ServerScore) -> str:
-        shown: str = reporter("score_page:score_page")(score, measure(scored[0]), locator=locator, tool=tool)
+        from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
+
+        measured = measure(scored[0])
+        named = [tool] if tool in {each.tool.name for each in measured.subjects} else None
+        with waiting().on("rewriting"):
+            rewrites = blocking(improving.rewrite)(measured, tools=named)
+        shown: str = reporter("score_page:score_page")(score, measured, rewrites, locator=locator, tool=tool)
         return shown
 
     own: dict[str, View] = {"html": as_page, "badge": "badge:badge_svg"}

@@ -340,7 +340,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Marker():
             return block.text
         case Fold():
-            inner = _markdown(block.blocks, rows).strip()
+            inner = _markdown(block.blocks[: max(rows, 1)], rows).strip()
             return f"<details>\n<summary>{block.summary}</summary>\n\n{inner}\n\n</details>"
         case OnlyIn(form="markdown"):
             return _markdown(block.blocks, rows).strip()

@@ -62,7 +62,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
-    made.filters |= {"parts": word_parts, "runs": diff_runs, "spaced": lambda key: key.replace("_", " ")}
+    made.filters |= {"parts": word_parts, "runs": diff_runs}
     made.globals |= _inside(_source("page.css"), _source("page.js"))
     made.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
     made.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}

@@ -8,6 +8,7 @@ from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.blocks import (
     Block,
     Diff,
+    Fold,
     Gap,
     Heading,
     Items,
@@ -47,11 +48,12 @@ MAX_ROOMS = 2
 """Dimensions named for one tool."""
 
 MAX_QUESTIONS = 2
+_WORDING = "Wording"
 _IMPACTS = {
     Impact.BREAKING: ("Breaking", "red"),
     Impact.DANGEROUS: ("More dangerous", "magenta"),
     Impact.COMPATIBLE: ("Compatible", "green"),
-    Impact.WORDING: ("Wording", "cyan"),
+    Impact.WORDING: (_WORDING, "cyan"),
 }
 _SCORES = "Scores"
 _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
@@ -107,11 +109,14 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
             OnlyIn("text", [Heading(title, style)]),
             OnlyIn("markdown", [Heading(f"{title} ({len(entries)})", style)]),
         ]
+        listed = Items([(line, "") for line in entries], indent=2, shown=MAX_DIFFERENCES)
         if title == _SCORES:
             heads = columns("tool", "before", "after", "change", "tokens, about")
             blocks.append(Table(heads, entries, shown=MAX_DIFFERENCES))
+        elif title == _WORDING:
+            blocks += [OnlyIn("text", [listed]), OnlyIn("markdown", [Fold("Before and after", _reworded(comparison))])]
         else:
-            blocks.append(Items([(line, "") for line in entries], indent=2, shown=MAX_DIFFERENCES))
+            blocks.append(listed)
     return [*blocks, Gap(), OnlyIn("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
 
 
@@ -255,6 +260,16 @@ def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]
     return [section for section in sections if section[2]]
 
 
+def _reworded(comparison: Comparison) -> list[Diff]:
+    """The texts that both versions have in other words."""
+    return [
+        Diff(f"{tool.name} {each.path}", each.before or "", each.after or "")
+        for tool in comparison.tools
+        for each in tool.differences
+        if each.impact is Impact.WORDING
+    ]
+
+
 def _finding(finding: Finding) -> str:
     return f"{finding.subject.label}: {finding.severity} {finding.rule}: {finding.message}"
 
@@ -264,8 +279,7 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     blocks: list[Block] = [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
-        *(change_diff(change) for change in rewrite.changes),
-        Items([(line, "dim") for line in _why(rewrite)], indent=2),
+        *changed_words(rewrite),
         Items([(line, "dim") for line in _evidence(rewrite)] if is_verbose else [], indent=2),
         Items([(line, "yellow") for line in _doubts(rewrite)], indent=2),
     ]
@@ -275,6 +289,11 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     told = Diff("description", str(rewrite.original.get("description") or ""), str(other.definition.get("description")))
     score = score_words(other.after.tdqs if other.after else None)
     return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), told]
+
+
+def changed_words(rewrite: Rewrite) -> list[Block]:
+    """What goes and comes, and what the new words rest on."""
+    return [*map(change_diff, rewrite.changes), Items([(line, "dim") for line in _why(rewrite)], indent=2)]
 
 
 def change_diff(change: Change) -> Diff:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,13 +12,16 @@ from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
-from tdqs_mcp.report.blocks import Items, judge_words, named, percentile_words, unjudged_words
+from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_words, unjudged_words
 from tdqs_mcp.report.html_pages import render_page
+from tdqs_mcp.report.improvement_reports import changed_words
 from tdqs_mcp.report.score_report import uncertainty
 from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.improvements import OFFLINE, Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier, tier_of
 from tdqs_mcp.rubrics.rubric import Dimension, load
+from tdqs_mcp.scoring.judge_error import server_error
 from tdqs_mcp.scoring.score import fixes_by_tool
 
 _UNNAMED = re.compile(r"^/inputSchema/(properties/|\$defs/|definitions/)?|/(anyOf|oneOf|allOf)/\d+")
@@ -88,6 +91,8 @@ class ToolCard:
     """Tokens by field that a client sends."""
 
     output_tokens: int
+    rewrite: Sequence[Block] = ()
+    """Better words, and what they rest on; empty where nothing is found to change."""
 
     @property
     def tokens(self) -> int:
@@ -107,13 +112,16 @@ class Arc:
 def score_page(
     score: ServerScore,
     measured: Measured,
+    rewrites: Sequence[Rewrite] = (),
     *,
     locator: str = "LOCATOR",
     tool: str | None = None,
     **surroundings: Any,  # noqa: ANN401  # what another `base` shows
 ) -> str:
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
-    cards, rubric = _cards(score, measured), load("tdqs").dimensions
+    better = {each.index: changed_words(each) for each in rewrites if each.changes}
+    cards = [replace(card, rewrite=better.get(card.score.index, ())) for card in _cards(score, measured)]
+    rubric = load("tdqs").dimensions
     pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
     height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}
@@ -127,6 +135,7 @@ def score_page(
         coherence=_reasons(score.coherence_justifications, "coherence"),
         cards=[card for card in cards if tool is None or card.score.name == tool],
         above=_above(score.rollup.overall),
+        likely=_likely(score),
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
         server_findings=[each for each in score.findings if each.tool_index is None],
@@ -159,6 +168,15 @@ def _standing(score: ServerScore) -> str:
 def _above(overall: int | None) -> Tier | None:
     """The next better tier."""
     return None if overall is None else next((tier for tier in reversed(Tier) if tier.floor > overall), None)
+
+
+def _likely(score: ServerScore) -> tuple[int, int, int] | None:
+    """The ends of the overall score's 80% range, in tenths, and the number of servers that it is known from."""
+    overall, judge = score.rollup.overall, score.judge
+    if overall is None or judge.id != OFFLINE or judge.calibration is None:
+        return None
+    servers, low, high = server_error(judge.calibration)
+    return max(10, overall + low), min(50, overall + high), servers
 
 
 def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:

@@ -40,6 +40,10 @@ class Difference:
     """JSON pointer inside the definition; empty for the whole of it."""
 
     message: str
+    before: Internal[str | None] = None
+    """The whole text, where texts differ."""
+
+    after: Internal[str | None] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -196,8 +196,11 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     for path in before:
         if path in after and before[path] != after[path]:
             what = "new" if not before[path] else "gone" if not after[path] else "reworded"
-            said = f"{what}: {_beginning(str(after[path]))}" if after[path] else what
-            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=said)
+            was, now = (str(each[path] or "") for each in (before, after))
+            said = f"{what}: {_beginning(now)}" if now else what
+            yield Difference(
+                impact=Impact.WORDING, change=f"{what}-text", path=path, message=said, before=was, after=now
+            )
 
 
 def _beginning(text: str) -> str:

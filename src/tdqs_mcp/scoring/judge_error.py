@@ -14,13 +14,14 @@ from itertools import pairwise
 from statistics import correlation, mean
 from typing import Any
 
+from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell
 from tdqs_mcp.results.verdicts import Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import SPECS, tdqs
+from tdqs_mcp.scoring.rollup import SPECS, overall_of, tdqs
 
 NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
@@ -263,6 +264,25 @@ def change_error(version: str) -> tuple[int, int, int]:
     if len(errors) < ENOUGH:
         return 0, 0, 0
     return round(mean(errors)), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
+
+
+def server_error(version: str) -> tuple[int, int, int]:
+    """How far the overall scores of a calibration are off on labeled servers, in tenths.
+
+    The number of servers, and the lower and upper end of the middle 80%: the labels' score less the predicted one.
+    """
+    tools: dict[str, list[Labeled]] = {}
+    for row in evidence(version)["tools"]:
+        tools.setdefault(row["server"], []).append(row)
+
+    def overall(server: Mapping[str, Any], by: str) -> int:
+        totals = [_total(row[by]) for row in tools[server["server"]]]
+        coherence = round_half_up(sum(server[by]), len(server[by]))
+        return overall_of(sum(totals), count=len(totals), lowest=min(totals), coherence=coherence)
+
+    known = [row for row in evidence(version)["servers"] if row["server"] in tools]
+    errors = sorted(overall(row, "labels") - overall(row, "predicted") for row in known)
+    return len(errors), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
 
 
 _VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))
