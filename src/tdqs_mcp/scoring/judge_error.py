@@ -266,6 +266,7 @@ def change_error(version: str) -> tuple[int, int, int]:
     return round(mean(errors)), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
 
 
+@cache
 def server_error(version: str) -> tuple[int, int, int]:
     """How far the overall scores of a calibration are off on labeled servers, in tenths.
 
