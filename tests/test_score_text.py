@@ -2,7 +2,6 @@
 
 import io
 import json
-from pathlib import Path
 
 import pytest
 from definitions import FINE, LOOKUP, flat, tool
@@ -125,11 +124,3 @@ def test_a_share_of_queries_that_is_not_met_has_a_line(command, write):
     run = command("select", write("shop.json", twins), "--top", "1", "--fail-under", "100")
     assert run.returncode == 1
     assert b"FAIL: shop: " in run.stderr
-
-
-def test_the_readme_shows_what_the_command_prints(command):
-    root = Path(__file__).parents[1]
-    sample = (root / "README.md").read_text(encoding="utf-8").split("```\nlending-desk", 1)[1].split("```", 1)[0]
-    printed = " ".join(command("score", "examples/defective.json", cwd=root).stdout.decode().split())
-    for part in f"lending-desk{sample}".split("…"):
-        assert " ".join(part.split()) in printed
