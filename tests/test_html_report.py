@@ -104,6 +104,12 @@ def test_the_range_of_an_overall_score_is_the_judge_s_error_on_labeled_servers(r
     assert f"Likely {(overall + low) / 10} to {(overall + high) / 10}, as for 80% of 60 labeled servers" in text
 
 
+def test_values_that_are_no_text_are_shown_as_json(report):
+    schema = {"type": "object", "properties": {"mode": {"enum": [True, 1, "fast"]}}}
+    text = report([tool("run_job", "Runs a job.", schema)]).read_text(encoding="utf-8")
+    assert "<code>true</code> <code>1</code> <code>fast</code>" in text
+
+
 def test_one_tool_alone_is_shown_on_request(report):
     text = report([QUOTED, tool("process", "Process", flat(3))], "score", "--tool", "process").read_text(
         encoding="utf-8"

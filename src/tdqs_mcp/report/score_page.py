@@ -1,5 +1,6 @@
 """A server's score as a page: the arithmetic, and each tool with its reasons, its definition and what to fix."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -236,7 +237,7 @@ def _field(node: Node, quotes: Sequence[tuple[str, str]]) -> Field:
 
 
 def _value(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _pieces(text: str, quotes: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
