@@ -238,6 +238,12 @@ async def test_a_server_that_hangs_fails_when_the_limit_is_over(mode, words):
     assert re.search(words, line)
 
 
+async def test_a_server_that_exits_and_leaves_a_child_with_its_output_fails_at_once():
+    script = "import os, time; os.fork() and os._exit(3); time.sleep(60)"
+    line = await failure(Stdio(command=sys.executable, args=("-c", script)), options(timeout=30.0))
+    assert "exited with code 3 before it answered" in line
+
+
 async def test_nesting_beyond_what_can_be_read_is_refused_without_a_traceback():
     line = await failure(misbehaving("never-closed"), options(timeout=1.0))
     assert "wrote 1 line that is not a protocol message" in line

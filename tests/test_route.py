@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from scored import METHOD, scored_capture
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.router.call_log import CallLog
+from tdqs_mcp.router.connection_log import ConnectionLog
 from tdqs_mcp.router.variants import ORIGINAL, read_components, read_variants, reword
 from tdqs_mcp.sources.input_files import read_material
 from tdqs_mcp.store.captures import write as write_captures
@@ -93,7 +93,7 @@ class Wire:
         self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
         return self.last
 
-    def until(self, is_it, seconds=20):
+    def until(self, is_it, seconds=60):
         deadline = time.monotonic() + seconds
         while (frame := self.arrived.get(timeout=deadline - time.monotonic())) is not None:
             if is_it(frame):
@@ -553,21 +553,21 @@ def test_the_outcome_of_calls_is_logged_without_their_values(variants, tmp_path)
 
 def test_the_log_of_calls_is_material_that_shows_no_value(command, write):
     lines = []
-    calls = CallLog(lines.append)
+    log = ConnectionLog(lambda _: None, lines.append)
     schema = {"properties": {"id": {"type": "integer"}, "mode": {"enum": ["fast", "full"]}}}
     empty, refused = {"content": []}, {"content": [{"type": "text", "text": "Quota reached"}], "isError": True}
     ended = [(7, "fast", {"content": [{"type": "text", "text": "Ann"}]}), (8, "fast", empty), (9, "full", refused)]
     for number, mode, result in [*ended, (10, "full", refused)]:
         given = {"tool": "get_user", "client": None, "variant": "a", "schema": schema, "seconds": 0.1, "outcome": None}
-        calls.note(arguments={"id": number, "mode": mode, "note": "hunter2"}, answer={"result": result}, **given)
-    calls.note(arguments={}, answer={}, **given | {"outcome": "cancelled"})
-    log = write("calls.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
-    material = read_material(log)
+        log.note_call(arguments={"id": number, "mode": mode, "note": "hunter2"}, answer={"result": result}, **given)
+    log.note_call(arguments={}, answer={}, **given | {"outcome": "cancelled"})
+    file = write("calls.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    material = read_material(file)
     assert [trace.outcome for trace in material.traces] == ["success", "empty", "error", "error"]
     assert material.traces[0].arguments == {"id": "<number>", "mode": "fast"}
     assert [trace.answer for trace in material.traces][2:] == ["<text of 13>", "Quota reached"]
     tool = {"name": "get_user", "description": "Get one user by id.", "inputSchema": {"type": "object", **schema}}
-    done = command("rewrite", write("tools.json", [tool]), "--material", log, "--format", "json")
+    done = command("rewrite", write("tools.json", [tool]), "--material", file, "--format", "json")
     said = json.loads(done.stdout)["rewrites"][0]["definition"]["description"]
     assert "Can fail with `Quota reached`." in said
     assert "<" not in said

@@ -5,10 +5,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import anyio
 from mcp import Client, MCPError
@@ -19,11 +17,11 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.studies import ToolTask
-from tdqs_mcp.router.call_log import CallLog
+from tdqs_mcp.router.connection_log import ConnectionLog, Write
 from tdqs_mcp.router.frames import Messages, Peer, Server
 from tdqs_mcp.router.relay import Relay, relay_frames
+from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import read_components
-from tdqs_mcp.router.wordings import Wordings
 from tdqs_mcp.sources import clients
 from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
 
@@ -40,17 +38,15 @@ class Router:
     """The server's in messages."""
 
     options: LiveOptions
-    wordings: Wordings
-    log: Callable[[Mapping[str, Any]], None]
+    source: VariantSource
+    log: Write
     """Gets which variants were served."""
 
-    log_call: Callable[[Mapping[str, Any]], None] | None = None
+    log_call: Write | None = None
 
     def open(self) -> Relay:
         """What a new connection has to remember."""
-        session = uuid4().hex[:8]
-        calls = CallLog(_stamped(self.log_call, session)) if self.log_call else None
-        return Relay(self.wordings, log=_stamped(self.log, session), calls=calls)
+        return Relay(self.source, ConnectionLog(self.log, self.log_call))
 
     async def serve(self, client: Peer, relay: Relay | None = None) -> None:
         """Serves one client until it leaves. Raises CaptureError when the server fails it."""
@@ -64,15 +60,15 @@ def make_router(
     *,
     variants: str | None = None,
     components: str | None = None,
-    log: Callable[[Mapping[str, Any]], None],
-    log_call: Callable[[Mapping[str, Any]], None] | None = None,
+    log: Write,
+    log_call: Write | None = None,
     tell: Callable[[str], None],
 ) -> Router:
     """A router to the live server that a locator names, with the variants in a file or a store.
 
     `tell` gets what the server's configuration lacks, and what is wrong with variants that change. Raises InputError.
     """
-    wordings = Wordings(variants, read_components(components) if components else (), tell=tell)
+    source = VariantSource(variants, read_components(components) if components else (), tell=tell)
     parsed = parse_locator(locator)
     name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
@@ -82,10 +78,10 @@ def make_router(
         parsed, options = found.locator, found.fill(options)
     if not isinstance(parsed, Stdio | Url):
         raise InputError("this needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
-    return Router(locator=parsed, name=name, options=options, wordings=wordings, log=log, log_call=log_call)
+    return Router(locator=parsed, name=name, options=options, source=source, log=log, log_call=log_call)
 
 
-def line_writer(path: Path, *, tell: Callable[[str], None]) -> Callable[[Mapping[str, Any]], None]:
+def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:
     """What appends lines of JSON to a file, and tells of each that could not be written. Raises InputError."""
     try:
         stream = path.open("a", encoding="utf-8", buffering=1)
@@ -101,20 +97,13 @@ def line_writer(path: Path, *, tell: Callable[[str], None]) -> Callable[[Mapping
     return write
 
 
-def _stamped(write: Callable[[Mapping[str, Any]], None], session: str) -> Callable[[Mapping[str, Any]], None]:
-    """Lines with their time and the connection that they are about."""
-    return lambda line: write(
-        {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": session, **line}
-    )
-
-
 async def call_tasks(
     locator: str,
     options: LiveOptions,
     tasks: Sequence[ToolTask],
     *,
     catalog: Catalog,
-    log_call: Callable[[Mapping[str, Any]], None],
+    log_call: Write,
     tell: Callable[[str], None],
 ) -> list[str]:
     """Makes the calls of tasks through a router, in order, and gives their outcomes as its log has them.

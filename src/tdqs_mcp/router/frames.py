@@ -75,7 +75,7 @@ class Pipes:
     def __init__(self, process: Process, ending: transports.Ending, *, max_bytes: int) -> None:
         """`max_bytes` bounds a line of the server; `ending` gets its exit code."""
         self._stdin = process.stdin
-        self._lines = transports.read_lines(process, ending, max_bytes=max_bytes)
+        self._lines = transports.read_output(process, ending, max_bytes=max_bytes)
 
     async def receive(self) -> Frame:
         """The next frame; lines that are none are left out, as clients do."""

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,10 +22,10 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.types import CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_REQUEST, PROTOCOL_VERSION_META_KEY
 
 from tdqs_mcp.errors import CaptureError
-from tdqs_mcp.router.call_log import CallLog
+from tdqs_mcp.router.connection_log import CALL, ConnectionLog
 from tdqs_mcp.router.frames import CLOSED, Frame, Peer, Server, error_frame, make_frame, meta_of, params_of
+from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import reword
-from tdqs_mcp.router.wordings import Wordings
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info
 
 LOOK_SECONDS = 1.0
@@ -37,7 +37,7 @@ round how long a client may take to read that its server has gone."""
 
 CANCELLED = "notifications/cancelled"
 LIST_CHANGED = "notifications/tools/list_changed"
-CALL = "tools/call"
+SUBSCRIBE = "subscriptions/listen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +55,20 @@ class Request:
         """What it asks for."""
         return str(self.message["method"])
 
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """Its parameters."""
-        return params_of(self.message)
-
 
 class Relay:
     """What one connection has to remember: requests without an answer, and what the server has listed."""
 
-    def __init__(self, wordings: Wordings, *, log: Callable[[Mapping[str, Any]], None], calls: CallLog | None) -> None:
-        """`log` gets which variant was served; `calls` the outcome of calls."""
+    def __init__(self, source: VariantSource, log: ConnectionLog) -> None:
+        """`log` gets which variant was served, and the outcome of calls."""
         self.pending: dict[Any, Request] = {}
         """By id."""
 
         self.is_answered = False
         """Whether the server has said anything."""
 
-        self._wordings = wordings
-        self._log, self._calls = log, calls
-        self._seen = wordings.current
+        self._source, self._log = source, log
+        self._seen = source.current
         self._schemas: dict[str, Any] = {}  # of the tools that were listed
         self._client: str | None = None
         self._version: str | None = None
@@ -110,11 +104,9 @@ class Relay:
     def take_from_server(self, frame: Frame) -> Frame:
         """What the client gets of a server's frame: another one for a list of tools."""
         self.is_answered = True
-        messages = frame.messages
-        changed = {id(each): self._take_answer(each) for each in messages if "method" not in each and "id" in each}
-        if not any(new is not None for new in changed.values()):
+        new = [each if "method" in each else self._take_answer(each) for each in frame.messages]
+        if all(one is other for one, other in zip(new, frame.messages, strict=True)):
             return frame
-        new = [changed.get(id(each)) or each for each in messages]
         try:
             return make_frame(new if isinstance(frame.value, list) else new[0])
         except RecursionError:  # nested as deeply as this interpreter can go
@@ -137,19 +129,19 @@ class Relay:
 
     async def note_server(self, frame: Frame) -> None:
         """Reads the variants of a server that says its name for the first time."""
-        for message in frame.messages if self._wordings.server is None else ():
+        for message in frame.messages if self._source.server is None else ():
             result = message.get("result")
             name = (server_info(result) or {}).get("name") if isinstance(result, dict) else None
             if isinstance(name, str):
-                await self._wordings.refresh(name)
-                self._seen = self._wordings.current
+                await self._source.refresh(name)
+                self._seen = self._source.current
 
     async def switch(self) -> list[Frame]:
         """The notifications that are due when the variants have changed since the last look."""
-        await self._wordings.refresh()
-        if self._wordings.current is self._seen:
+        await self._source.refresh()
+        if self._source.current is self._seen:
             return []
-        self._seen = self._wordings.current
+        self._seen = self._source.current
         notified: list[dict[str, Any]] = [{}] if self._is_ready else []
         notified += [{"params": {"_meta": {SUBSCRIPTION_ID_META_KEY: key}}} for key in self._listeners()]
         return [make_frame({"jsonrpc": "2.0", "method": LIST_CHANGED, **each}) for each in notified]
@@ -157,8 +149,8 @@ class Relay:
     def _listeners(self) -> Iterator[Any]:
         """The subscriptions of the newer era that want to know about tools."""
         for key, request in self.pending.items():
-            wanted = request.params.get("notifications") if request.method == "subscriptions/listen" else None
-            if isinstance(wanted, dict) and wanted.get("toolsListChanged") is True:
+            wanted = params_of(request.message).get("notifications")
+            if request.method == SUBSCRIBE and isinstance(wanted, dict) and wanted.get("toolsListChanged") is True:
                 yield key
 
     def _note_request(self, message: Mapping[str, Any]) -> None:
@@ -173,13 +165,13 @@ class Relay:
         if type(key) in (int, str) and (request := self.pending.pop(key, None)):
             self._end_call(request, "cancelled", {})
 
-    def _take_answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Notes an answer; a changed one for a list of tools."""
-        key = message["id"]
+    def _take_answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Notes an answer; what the client gets of it is another one for a list of tools."""
+        key = message.get("id")
         request = self.pending.pop(key, None) if type(key) in (int, str) else None
         result = message.get("result")
         if request is None:
-            return None
+            return message
         if request.method == CALL:
             self._end_call(request, None, message)
         elif isinstance(result, dict) and request.method == INITIALIZE:
@@ -187,11 +179,11 @@ class Relay:
             self._version = version if isinstance(version, str) else None
         elif isinstance(result, dict) and request.method == TOOLS_LIST and isinstance(result.get("tools"), list):
             return {**message, "result": {**result, "tools": self._reword(request, result)}}
-        return None
+        return message
 
     def _reword(self, request: Request, result: Mapping[str, Any]) -> list[Any]:
         """The tools of a page with the client's variants."""
-        variants = self._wordings.current
+        variants = self._source.current
         served: dict[str, list[str]] = {}
         tools = []
         for tool in result["tools"]:
@@ -205,19 +197,19 @@ class Relay:
             else:
                 tools.append(tool)
         if not result.get("nextCursor"):
-            self._wordings.note_tools(frozenset(self._schemas))
-        self._log({"event": TOOLS_LIST, "client": request.client, "served": served})
+            self._source.note_tools(frozenset(self._schemas))
+        self._log.note_list(request.client, served)
         return tools
 
     def _end_call(self, request: Request, outcome: str | None, answer: Mapping[str, Any]) -> None:
-        if self._calls is None or request.method != CALL:
+        if request.method != CALL:
             return
-        name = str(request.params.get("name"))
-        self._calls.note(
+        name = str(params_of(request.message).get("name"))
+        self._log.note_call(
             tool=name,
             client=request.client,
             variant=self._served.get((request.client, name)),
-            arguments=request.params.get("arguments"),
+            arguments=params_of(request.message).get("arguments"),
             schema=self._schemas.get(name),
             seconds=time.monotonic() - request.started,
             outcome=outcome,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -101,6 +101,9 @@ NamedChoice = Annotated[
 Components = dict[Annotated[Component, BeforeValidator(lambda key: _component(str(key)))], str]
 
 
+Model = TypeVar("Model", bound=BaseModel)
+
+
 class _Tool(BaseModel):
     """What a file says of one tool: its description, or a text for each component, and its parameters."""
 
@@ -168,18 +171,15 @@ def read_variants(
         raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
     if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites", "store"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
-    try:
-        file = _File() if "rewrites" in given else _File.model_validate(given)
-        rewrites = _Rewrites.model_validate(given).rewrites if "rewrites" in given else None
-    except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        where = ".".join(map(str, wrong["loc"]))
-        raise InputError(f"{origin}: {where}: {wrong['msg']}; its format is {SHAPE}") from error
-    read = {
-        name: {tool: text.wording(components) for tool, text in each.items()} for name, each in file.variants.items()
-    }
-    if rewrites is not None:
-        read[REWRITE] = {each.name: each.wording(components) for each in rewrites}
+    if "rewrites" in given:
+        file, rewrites = _File(), _validated(_Rewrites, given, origin).rewrites
+        read = {REWRITE: {each.name: each.wording(components) for each in rewrites}}
+    else:
+        file = _validated(_File, given, origin)
+        read = {
+            name: {tool: text.wording(components) for tool, text in each.items()}
+            for name, each in file.variants.items()
+        }
     captures = captures or {}
     names = {name: name for name in (*captures, *read, ORIGINAL)}
     if len(names) == 1 or ORIGINAL in read:
@@ -195,6 +195,15 @@ def read_variants(
     texts = {name: {tool: wording for tool, wording in each.items() if wording} for name, each in read.items()}
     lost = frozenset(tool for name in read for tool in read[name].keys() - texts[name].keys() if components)
     return Variants(named=texts, serve=serve, clients=clients, without_components=lost)
+
+
+def _validated(kind: type[Model], given: object, origin: str) -> Model:
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise InputError(f"{origin}: {where}: {wrong['msg']}; its format is {SHAPE}") from error
 
 
 def _wording(texts: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:

@@ -34,7 +34,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tdqs_mcp.app.routing import Router
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, params_of, read_frame
-from tdqs_mcp.router.relay import CANCELLED, Relay
+from tdqs_mcp.router.relay import CANCELLED, SUBSCRIBE, Relay
 from tdqs_mcp.server.http_transport import (
     HEALTH,
     IDLE_SECONDS,
@@ -58,16 +58,16 @@ SESSION = "mcp-session-id"
 
 def router_app(router: Router, http: Http, *, tell: Callable[[str], None]) -> ASGIApp:
     """The ASGI application of a router; `tell` gets why a server could not be used any longer."""
-    front = _Front(router, read_security(http), tell)
+    endpoint = _Endpoint(router, read_security(http), tell)
     routes = [
         Route(HEALTH, answer_health, methods=["GET"]),
-        Route("/mcp", RequestBodyLimitMiddleware(front, MAX_BODY)),
+        Route("/mcp", RequestBodyLimitMiddleware(endpoint, MAX_BODY)),
     ]
-    return protect(Starlette(routes=routes, lifespan=front.run), http)
+    return protect(Starlette(routes=routes, lifespan=endpoint.run), http)
 
 
-class _Front:
-    """Who is connected."""
+class _Endpoint:
+    """What answers at /mcp, and who is connected."""
 
     _tasks: TaskGroup
     """All connections; there from the start of the application on."""
@@ -75,7 +75,7 @@ class _Front:
     def __init__(self, router: Router, security: TransportSecuritySettings, tell: Callable[[str], None]) -> None:
         self._router, self._security, self._tell = router, security, tell
         self._sessions: dict[str, StreamableHTTPServerTransport] = {}
-        self._shared: _Shared | None = None
+        self._shared: _SharedClient | None = None
 
     @asynccontextmanager
     async def run(self, _: Starlette) -> AsyncGenerator[None]:
@@ -167,14 +167,14 @@ class _Front:
             await _answer(refusal)(scope, receive, send)
             return
         if self._shared is None:
-            self._shared = _Shared()
+            self._shared = _SharedClient()
             self._tasks.start_soon(self._run_shared, self._shared)
         async with self._shared.ask(message) as frames, anyio.create_task_group() as tasks:
             tasks.start_soon(_await_leaving, receive, tasks.cancel_scope)
             await _stream(frames, scope, receive, send)
             tasks.cancel_scope.cancel()
 
-    async def _run_shared(self, shared: "_Shared") -> None:
+    async def _run_shared(self, shared: "_SharedClient") -> None:
         try:
             await self._router.serve(shared, self._router.open())
         except CaptureError as error:
@@ -184,7 +184,7 @@ class _Front:
             self._shared = None
 
 
-class _Shared:
+class _SharedClient:
     """The clients of the newer era as one client of the server: their requests get ids that are not used twice."""
 
     def __init__(self) -> None:
@@ -225,7 +225,7 @@ class _Shared:
 
     def _only_call(self) -> int | None:
         """The request that a message without a token is about; among several, of clients apart, it is not known."""
-        keys = [key for key, (asked, _) in self._waiting.items() if asked["method"] != "subscriptions/listen"]
+        keys = [key for key, (asked, _) in self._waiting.items() if asked["method"] != SUBSCRIBE]
         return keys[0] if len(keys) == 1 else None
 
     @asynccontextmanager

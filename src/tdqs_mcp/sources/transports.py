@@ -117,7 +117,7 @@ async def spawn(
                 stream.close()
 
 
-async def read_lines(process: Process, ending: Ending, *, max_bytes: int) -> AsyncIterator[bytes]:
+async def read_output(process: Process, ending: Ending, *, max_bytes: int) -> AsyncIterator[bytes]:
     """Every line of a process's output until it ends, as does that of a process that has gone and left a child with it.
 
     Raises OverflowError for a line of more than `max_bytes`.
@@ -147,7 +147,7 @@ async def _read_stdout(
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with deliver:
             try:
-                async for line in read_lines(process, ending, max_bytes=max_bytes):
+                async for line in read_output(process, ending, max_bytes=max_bytes):
                     if line.strip():
                         await deliver.send(_parse(line.strip()))
             except OverflowError as error:

@@ -99,7 +99,7 @@ def _summary(scope: _ScopeRuns, variant: str) -> Summary:
     runs = list(scope.runs[variant].values())
     successes = sum(run.success for run in runs)
     low, high = proportion_confint(successes, len(runs), alpha=LEVEL, method="wilson")
-    is_single = _is_single([(run,) for run in runs])
+    is_single = _is_single(runs)
     return Summary(
         **scope.place,
         variant=variant,
@@ -148,38 +148,42 @@ def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
         neither=neither,
         phi=float(pearsonr(old, new).statistic) if varies else None,
         chi_square=float(test.statistic) if test else None,
-        p_value=float(test.pvalue) if test and _is_single(pairs) else None,
+        p_value=float(test.pvalue) if test and _is_single([one for one, _ in pairs]) else None,
     )
 
 
-def _is_single(pairs: Sequence[tuple[TaskRun, ...]]) -> bool:
+def _is_single(runs: Sequence[TaskRun]) -> bool:
     """Whether no task occurs twice, as tests of independent tasks demand."""
-    return len({(runs[0].domain, runs[0].task) for runs in pairs}) == len(pairs)
+    return len(set(map(_task, runs))) == len(runs)
+
+
+def _task(run: TaskRun) -> str:
+    return f"{run.domain}\n{run.task}"
 
 
 def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTest]:
     """McNemar's exact test for success, Wilcoxon's signed-rank test for score and steps."""
     for metric, value in _METRICS.items():
-        known = [(pair, values) for pair in pairs if (values := _both(pair, value))]
+        known = [
+            (one, before, after)
+            for one, other in pairs
+            if (before := value(one)) is not None and (after := value(other)) is not None
+        ]
         if not known:
             continue
-        changes = [round(after - before, DIGITS) for _, (before, after) in known]
+        runs = [one for one, _, _ in known]
+        changes = [round(after - before, DIGITS) for _, before, after in known]
         p_value, size = _mcnemar(changes) if metric == "success" else _wilcoxon(changes)
         yield MetricTest(
             metric=metric,
             test=Own("McNemar, exact" if metric == "success" else "Wilcoxon signed-rank"),
             units=len(known),
-            before=fmean(before for _, (before, _) in known),
-            after=fmean(after for _, (_, after) in known),
-            difference=estimate(changes, [], [[_task(one) for (one, _), _ in known]]),
-            p_value=p_value if _is_single([pair for pair, _ in known]) else None,
+            before=fmean(before for _, before, _ in known),
+            after=fmean(after for _, _, after in known),
+            difference=estimate(changes, [], [list(map(_task, runs))]),
+            p_value=p_value if _is_single(runs) else None,
             size=size,
         )
-
-
-def _both(pair: tuple[TaskRun, TaskRun], value: Callable[[TaskRun], float | None]) -> tuple[float, float] | None:
-    before, after = map(value, pair)
-    return None if before is None or after is None else (before, after)
 
 
 def _mcnemar(changes: Sequence[float]) -> tuple[float, None]:
@@ -218,24 +222,20 @@ def _unpaired_tests(old: Sequence[TaskRun], new: Sequence[TaskRun]) -> Iterator[
             units=len(runs),
             before=fmean(before),
             after=fmean(after),
-            difference=estimate([*before, *after], [is_after], [[_task(run) for run in runs]]),
-            p_value=float(test.pvalue) if _is_single([(run,) for run in runs]) else None,
+            difference=estimate([*before, *after], [is_after], [list(map(_task, runs))]),
+            p_value=float(test.pvalue) if _is_single(runs) else None,
             size=2 * float(test.statistic) / (len(before) * len(after)) - 1,
         )
 
 
-def _task(run: TaskRun) -> str:
-    return f"{run.domain}\n{run.task}"
-
-
 def _corrected(pairs: Sequence[VariantPair]) -> Iterator[VariantPair]:
     """Bonferroni's correction of all Mann-Whitney tests, as the paper compares independent groups."""
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
-
-    raw = [test.p_value for pair in pairs if not pair.agreement for test in pair.tests if test.p_value is not None]
-    adjusted = iter(multipletests(raw, method="bonferroni")[1].tolist() if raw else ())
+    count = sum(test.p_value is not None for pair in pairs if not pair.agreement for test in pair.tests)
     for pair in pairs:
-        corrected = (test if test.p_value is None else replace(test, adjusted=next(adjusted)) for test in pair.tests)
+        corrected = (
+            test if test.p_value is None else replace(test, adjusted=min(1.0, count * test.p_value))
+            for test in pair.tests
+        )
         yield pair if pair.agreement else replace(pair, tests=tuple(corrected))
 
 
@@ -246,7 +246,7 @@ def _cochrans_q(scope: _ScopeRuns) -> Iterator[CochransQ]:
     keys = [key for key in next(iter(scope.runs.values())) if all(key in runs for runs in scope.runs.values())]
     rows = [tuple(runs[key] for runs in scope.runs.values()) for key in keys]
     results = [[int(run.success) for run in row] for row in rows]
-    if len(scope.runs) < 3 or not _is_single(rows) or all(len(set(row)) == 1 for row in results):
+    if len(scope.runs) < 3 or not _is_single([row[0] for row in rows]) or all(len(set(row)) == 1 for row in results):
         return
     test = cochrans_q(results)
     yield CochransQ(

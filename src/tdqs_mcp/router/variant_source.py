@@ -25,8 +25,8 @@ MAX_CAPTURES = 1_000
 """Captures of one server that can be named, the newest."""
 
 
-class Wordings:
-    """What all clients of a router get at the moment."""
+class VariantSource:
+    """Where the variants come from, and what all clients of a router get at the moment."""
 
     def __init__(self, named: str | None, components: Sequence[Component], *, tell: Callable[[str], None]) -> None:
         """`named` is a file or a store, which a file may also name; None changes nothing. `tell` gets warnings.

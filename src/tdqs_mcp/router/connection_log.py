@@ -1,14 +1,19 @@
-"""The outcome of calls as lines of JSON, arguments and results redacted to shapes."""
+"""What was served and how calls ended as lines of JSON, arguments and results redacted to shapes."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from cachetools import LRUCache
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.sources.input_files import has_content
+from tdqs_mcp.sources.recording import TOOLS_LIST
+
+CALL = "tools/call"
 
 MAX_MESSAGES = 1_000
 """Messages of errors that are remembered."""
@@ -17,15 +22,28 @@ MAX_MESSAGE = 200
 """Characters of an error that may be kept."""
 
 
-class CallLog:
-    """The calls of one connection; each line can be a trace of a rewrite's material."""
+Write = Callable[[Mapping[str, Any]], None]
+"""What gets one line."""
 
-    def __init__(self, write: Callable[[Mapping[str, Any]], None]) -> None:
-        """`write` gets one line."""
-        self._write = write
+
+class ConnectionLog:
+    """The lists of tools and the calls of one connection; the line of a call can be a trace of a rewrite's material."""
+
+    def __init__(self, write_list: Write, write_call: Write | None) -> None:
+        """No call is written without `write_call`."""
+        self._write_list, self._write_call = write_list, write_call
+        self._session = uuid4().hex[:8]
         self._given: LRUCache[str, str] = LRUCache(MAX_MESSAGES)
 
-    def note(
+    def note_list(self, client: str | None, served: Mapping[str, Sequence[str]]) -> None:
+        """Writes which tools a client got by which variant."""
+        self._write_list({**self._stamp(TOOLS_LIST), "client": client, "served": served})
+
+    def _stamp(self, event: str) -> dict[str, str]:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return {"time": now, "session": self._session, "event": event}
+
+    def note_call(
         self,
         *,
         tool: str,
@@ -43,7 +61,7 @@ class CallLog:
         """
         result = answer.get("result")
         result = result if isinstance(result, Mapping) else {}
-        if result.get("resultType", "complete") != "complete":
+        if self._write_call is None or result.get("resultType", "complete") != "complete":
             return  # the server asks its client first; the call comes again
         is_error = "error" in answer or result.get("isError") is True
         value = _value(result)
@@ -54,9 +72,9 @@ class CallLog:
             empty: object = [] if _holds_list(value) else ""
             ended = {"result": _result_shape(result) if has_content(value) else empty}
         answered = CallOutcome.SUCCESS if has_content(value) else CallOutcome.EMPTY
-        self._write(
+        self._write_call(
             {
-                "event": "tools/call",
+                **self._stamp(CALL),
                 "client": client,
                 "variant": variant,
                 "tool": tool,
