@@ -172,6 +172,17 @@ def test_a_schema_beyond_every_limit_leaves_its_tool_ungraded_alone():
     assert sum(finding.rule == "TDQ201" for finding in score.findings) == 2
 
 
+@pytest.mark.parametrize("use", [sync.score, linting.lint, sync.rewrite])
+def test_a_tool_with_very_many_parameters_takes_time_by_their_number(compare_work, use):
+    few, many = (read_catalog([tool("wide", schema=described(number))], name="x") for number in (750, 3000))
+    compare_work(lambda: use(many), lambda: use(few), at_most=5, rounds=2)
+
+
+def described(count):
+    texts = {f"parameter_{each}": f"The value number {each} of the order." for each in range(count)}
+    return {"type": "object", "properties": {key: {"type": "string", "description": texts[key]} for key in texts}}
+
+
 def test_references_in_a_circle_end():
     schema = flat(1) | {
         "properties": {"p0": {"$ref": "#/$defs/a"}},

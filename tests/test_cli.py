@@ -410,3 +410,37 @@ def test_the_group_s_help_and_version_import_no_command(words):
     run = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     loaded = {name for name in run.stdout.splitlines()[-1].split() if name.startswith("tdqs_mcp")}
     assert loaded == {"tdqs_mcp", "tdqs_mcp.cli", "tdqs_mcp.errors"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "args", [("rules",), ("explain", "TDQ104"), ("lint",), ("score", "--format", "json"), ("--help",)]
+)
+def test_a_closed_standard_output_is_one_line_and_never_another_file(write, args):
+    catalog = [str(write("tools.json", [tool("a")]))] if args[0] in ("lint", "score") else []
+    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "tdqs_mcp", *args, *catalog]
+    run = subprocess.run(words, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    assert run.stderr == b"error: 'standard output' cannot be written: Bad file descriptor\n"
+    assert run.returncode == 2
+
+
+@pytest.mark.process
+def test_who_writes_to_a_file_needs_no_standard_output(write, tmp_path):
+    file, out = write("tools.json", [tool("a")]), tmp_path / "out.json"
+    words = [
+        "sh",
+        "-c",
+        'exec "$@" >&- 2>&-',
+        "sh",
+        sys.executable,
+        "-m",
+        "tdqs_mcp",
+        "lint",
+        file,
+        "-o",
+        out,
+        "--format",
+        "json",
+    ]
+    assert subprocess.run(words, timeout=60, check=False, stdin=subprocess.DEVNULL).returncode in (0, 1)
+    assert json.loads(out.read_text())["findings"]

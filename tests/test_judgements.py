@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
@@ -210,12 +211,14 @@ def test_an_answer_out_of_form_is_not_kept(judge_again, loopback):
     assert judge_again() == (12, ["t05"])
 
 
-def test_off_keeps_nothing(run, loopback, monkeypatch, tmp_path):
-    monkeypatch.setenv("TDQS_CACHE", "off")
+@pytest.mark.parametrize("word", ["off", "OFF", " Off "])
+def test_off_keeps_nothing(run, loopback, monkeypatch, tmp_path, word):
+    monkeypatch.setenv("TDQS_CACHE", word)
     run()
     run()
     assert len(loopback.bodies) == 26
     assert not list(tmp_path.rglob(FILE))
+    assert not Path(word).exists()
 
 
 def test_by_default_judgements_lie_in_the_platform_s_cache(run, loopback, monkeypatch, tmp_path):

@@ -100,6 +100,11 @@ async def test_files_outside_are_refused_also_through_links_and_whether_or_not_t
     assert refused.endswith("--root FOLDER")
 
 
+async def test_a_hard_link_to_a_file_outside_is_refused(folder):
+    (folder / "hard.json").hardlink_to(folder.parent / "outside" / "tools.json")
+    assert "is a hard link" in await answer(Permissions(roots=(folder,)), catalog="hard.json")
+
+
 @pytest.mark.parametrize("path", ["deep", "pipe", "nothing.json", "way/../tools.jsonx"])
 async def test_what_is_no_regular_file_is_not_opened(folder, path):
     refused = await answer(Permissions(roots=(folder,)), catalog=path)
@@ -193,7 +198,9 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
 
     url = "https://shop.example/mcp"
     for pattern in ("https://*", "https://*.example"):
-        with pytest.raises(InputError, match=r"not a public address; .* with --allow-url https://shop\.example$"):
+        with pytest.raises(
+            InputError, match=r"^shop\.example is not at a public address; .* with --allow-url https://shop\.example$"
+        ):
             await permitted(pattern).check_and_resolve(url, lookup=lookup)
     assert await permitted("https://*", "https://shop.example").check_and_resolve(url, lookup=lookup) == found
 
@@ -201,7 +208,7 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
 async def test_the_tool_itself_refuses_a_private_address():
     with serving(own_server().streamable_http_app()) as address:
         url = f"{address}/mcp"
-        assert "which is not a public address" in await answer(permitted("http://*:*"), catalog=url)
+        assert "is not at a public address" in await answer(permitted("http://*:*"), catalog=url)
         assert (await answer(permitted("http://127.0.0.1:*"), catalog=url))["toolCount"] >= 1
 
 
@@ -216,7 +223,7 @@ async def test_the_tool_itself_refuses_a_private_address():
     ],
 )
 async def test_other_spellings_of_the_loopback_are_seen_through(spelled):
-    with pytest.raises(InputError, match=r"not a public address|cannot be resolved"):
+    with pytest.raises(InputError, match=r"not at a public address|cannot be resolved"):
         await permitted("http://*:*").check_and_resolve(spelled)
 
 

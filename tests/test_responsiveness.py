@@ -15,9 +15,10 @@ from cachetools import LRUCache
 from definitions import flat, tool
 from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
-from own_server import SERVE, caller, environment, in_process
+from own_server import SERVE, caller, environment, in_process, refusal
 from test_server_http import serving
 
+from tdqs_mcp.server import worker
 from tdqs_mcp.server.context import ServerContext
 from tdqs_mcp.server.permissions import Permissions
 
@@ -174,6 +175,14 @@ async def test_what_calls_share_is_changed_by_the_event_loop_alone():
     _, key = await context.read_catalog(call, [tool()])
     assert key in context.catalogs
     assert writers == {threading.get_ident()}
+
+
+@pytest.mark.anyio
+async def test_a_call_that_computes_for_too_long_ends_and_names_the_limit(monkeypatch):
+    monkeypatch.setattr(worker, "MAX_SECONDS", 0.2)
+    async with in_process() as client:
+        assert "has computed for 0.2 s, which is the limit" in await refusal(client, "score_server", catalog=many())
+        assert not (await client.call_tool("score_server", {"catalog": [tool()]})).is_error
 
 
 @pytest.mark.process

@@ -181,7 +181,7 @@ def read_writer(
 def cache_folder(environ: Mapping[str, str]) -> Path | None:
     """The folder that TDQS_CACHE names, else one below the platform's cache folder; None for "off"."""
     named = _variable(environ, "TDQS_CACHE")
-    if named == "off":
+    if named and named.lower() == "off":
         return None
     if named:
         return Path(named).expanduser()

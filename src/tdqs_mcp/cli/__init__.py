@@ -1,6 +1,7 @@
 """The command line: arguments in, output and exit code out."""
 
 import io
+import os
 import re
 import shlex
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.errors import TdqsError, nearest
+from tdqs_mcp.errors import InputError, TdqsError, nearest
 
 WIDTH = 110
 """Columns of help and of output that does not go to a terminal."""
@@ -217,6 +218,7 @@ def cli() -> None:
 
 def main() -> None:
     """The console script; what is redirected is UTF-8 on every platform."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
@@ -224,7 +226,25 @@ def main() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
-    cli()
+    try:
+        cli()
+    except OSError as error:  # of click's own output, such as help
+        fail(InputError(f"'standard output' cannot be written: {error.strerror}"))
+        os._exit(UNKNOWN)
+
+
+def _open_closed_streams() -> None:
+    """Puts something in the place of closed standard streams: the next file opened would be taken for them.
+
+    What is written to a closed standard output fails, as elsewhere.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            file = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            if file != number:
+                os.dup2(file, number)
+                os.close(file)
+            setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
 
 
 def _interrupt(*_: object) -> None:

@@ -55,6 +55,14 @@ class Subject:
         return find_parameters(self.tool.description, self.prose.words, self.signals.parameters)
 
     @cached_property
+    def parameters_by_word(self) -> Mapping[str, Sequence[str]]:
+        """The names of the parameters by their lower-case form."""
+        found: dict[str, list[str]] = {}
+        for each in self.signals.parameters:
+            found.setdefault(each.name.lower(), []).append(each.name)
+        return found
+
+    @cached_property
     def copied_words(self) -> int:
         """Words of description sentences that stand in a parameter's description already."""
         return count_copied(self.prose.sentences, self.signals.parameters)

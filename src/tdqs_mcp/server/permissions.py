@@ -138,11 +138,10 @@ class Permissions:
         may_be_private = self.check_url(url)
         parts = urlsplit(url)
         found = await (lookup or resolve)(parts.hostname or "", parts.port or _PORTS[parts.scheme])
-        private = next((address for address in found if not is_public(address)), None)
-        if private is not None and not may_be_private:
+        if not may_be_private and not all(map(is_public, found)):  # which address it is, a caller does not learn
             host = parts.netloc.rpartition("@")[2]
             raise InputError(
-                f"{host} is at {private}, which is not a public address; the operator can allow it by name with "
+                f"{host} is not at a public address; the operator can allow it by name with "
                 f"--allow-url {parts.scheme}://{host}"
             )
         return found
@@ -173,14 +172,16 @@ class Permissions:
         try:
             below = [real for root in self.roots if (real := _below(root, path)) is not None]
             found = next((real for real in below if real.is_file()), None)
-            is_large = found is not None and found.stat().st_size > MAX_FILE_BYTES
+            details = found.stat() if found is not None else None
         except (OSError, RuntimeError) as error:  # a name too long, a loop of links
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
             raise self._refusal(repr(path), "--root FOLDER")
-        if found is None:
+        if found is None or details is None:
             raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
-        if is_large:
+        if details.st_nlink > 1:
+            raise InputError(f"{path!r} is a hard link, whose file may lie elsewhere too; copy it, and name the copy")
+        if details.st_size > MAX_FILE_BYTES:
             raise InputError(f"{path!r} is larger than {MAX_FILE_BYTES} bytes; give a smaller file")
         return found
 

@@ -222,7 +222,7 @@ def serve(
             tell=partial(tell_url, name=SERVER_NAME, has_token=bool(http.token)),
         )
         return
-    if sys.stdin is None or sys.stdout is None:
+    if sys.__stdin__ is None or sys.__stdout__ is None:
         raise InputError("standard input or output is closed, and the client is there; or give --http")
     if sys.stdin.isatty():
         _tell_what_is_missing()

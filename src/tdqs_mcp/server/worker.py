@@ -1,8 +1,10 @@
 """A call's computing in a thread: the event loop answers others meanwhile, and cancellation ends the work."""
 
+import asyncio
 import gc
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -10,8 +12,13 @@ import anyio
 from anyio import CapacityLimiter, from_thread, to_thread
 from anyio.lowlevel import RunVar
 
+from tdqs_mcp.errors import InputError
+
 MAX_WORKERS = 16
 """Calls that compute at the same time; each gets its share of one core, so more of them would only all be late."""
+
+MAX_SECONDS = 60.0
+"""Seconds that one call may compute; a score of 2,000 tools takes a tenth of it."""
 
 SWITCH_SECONDS = 0.001
 """How long a thread computes before another one may: the loop waits for one turn of each worker at every step."""
@@ -36,11 +43,14 @@ class _Worker:
         self._work = work
         self._lock = threading.Lock()
         self._thread: int | None = None
+        self._began = 0.0
+        self._timer = asyncio.get_running_loop().call_later(MAX_SECONDS, self._look)
 
     def run(self) -> Any:  # noqa: ANN401  # the work's own result
         """The result of the work. What it has to wait for goes through `on_loop`."""
         with self._lock:
             self._thread = threading.get_ident()
+            self._began = _used_by(self._thread)
         try:
             self._work().send(None)
         except StopIteration as done:
@@ -59,6 +69,26 @@ class _Worker:
                 thread = ctypes.c_ulong(self._thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
 
+    def forget(self) -> None:
+        """Looks no longer at how much time it takes."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        """Stops work that has computed for too long; while it waited, for others or for a model, it did not."""
+        with self._lock:
+            used = 0.0 if self._thread is None else _used_by(self._thread) - self._began
+        if used >= MAX_SECONDS:
+            self.stop()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(max(0.1, MAX_SECONDS - used), self._look)
+
+
+def _used_by(thread: int) -> float:
+    """Seconds of a processor that a thread of this process has had; of the clock where the platform tells no better."""
+    if sys.platform == "win32":
+        return time.monotonic()
+    return time.clock_gettime(time.pthread_getcpuclockid(thread))
+
 
 _workers: RunVar[CapacityLimiter] = RunVar("workers")
 
@@ -75,13 +105,22 @@ def _limiter() -> CapacityLimiter:
 
 
 async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-    """The result of a coroutine that only computes, from another thread. Cancelled, it ends there and sends nothing."""
+    """The result of a coroutine that only computes, from another thread. Cancelled, it ends there and sends nothing.
+
+    Raises InputError where it computes for too long.
+    """
     worker = _Worker(work)
     try:
         found: Result = await to_thread.run_sync(worker.run, abandon_on_cancel=True, limiter=_limiter())
     except anyio.get_cancelled_exc_class():
         worker.stop()
         raise
+    except _Stopped:
+        raise InputError(
+            f"the call has computed for {MAX_SECONDS:g} s, which is the limit: send fewer or smaller definitions"
+        ) from None
+    finally:
+        worker.forget()
     return found
 
 

@@ -161,7 +161,7 @@ def _effect(sentence: str) -> Iterator[_Position]:
 def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
     """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
     spoken = {name.lower() for found in _NAMED.findall(text) for name in found if name}
-    named = [each.name for each in subject.signals.parameters if each.name.lower() in spoken]
+    named = [name for each in spoken for name in subject.parameters_by_word.get(each, ())]
     for said in find_bounds(text) if len(named) == 1 else ():
         if said.value[-1].isdecimal():
             yield named[0], said.bound, said.value

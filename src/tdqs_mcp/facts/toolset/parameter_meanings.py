@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -94,8 +93,9 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
     text = tool.description or ""
     told = {each.name for each in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
     open_ones = {name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in told}
+    pages = _Pages.of(properties)
     found = (
-        (schema.get("description"), _namesake(tool, name, schema, known) or _meaning(name, schema, properties.keys()))
+        (schema.get("description"), _namesake(tool, name, schema, known) or _meaning(name, schema, pages))
         for name, schema in open_ones.items()
         if is_plain(name)
     )
@@ -152,7 +152,21 @@ def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in schema.items() if key not in ("description", "title", "examples")}
 
 
-def _meaning(name: str, schema: Mapping[str, Any], names: AbstractSet[str]) -> Meaning | None:
+class _Pages(NamedTuple):
+    """The names of a tool's paging parameters."""
+
+    size: str | None
+    skip: str | None
+    cursor: str | None
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "_Pages":
+        folded = {each.lower(): each for each in names if is_plain(each)}
+        lists = ("page_sizes", "page_offsets", "page_cursors")
+        return cls(*(next((folded[each] for each in folded if each in _words(known)), None) for known in lists))
+
+
+def _meaning(name: str, schema: Mapping[str, Any], pages: _Pages) -> Meaning | None:
     path, kind = arguments.property_pointer(name), _type(schema)
     schema_format = schema.get("format")
     if isinstance(schema_format, str) and schema_format in _table("formats"):
@@ -161,15 +175,12 @@ def _meaning(name: str, schema: Mapping[str, Any], names: AbstractSet[str]) -> M
     if kind in ("integer", "number") and len(words) > 1 and words[-1] in _table("units"):
         thing = " ".join(words[:-1]).capitalize()
         return Meaning(parameter=name, text=f"{thing} in {_table('units')[words[-1]]}.", sources=(path,))
-    return _page(name, kind, names)
+    return _page(name, kind, pages)
 
 
-def _page(name: str, kind: str, names: AbstractSet[str]) -> Meaning | None:
+def _page(name: str, kind: str, pages: _Pages) -> Meaning | None:
     """The meaning of a pair of paging parameters; a single one proves nothing."""
-    folded = {each.lower(): each for each in names if is_plain(each)}
-    size = next((folded[each] for each in folded if each in _words("page_sizes")), None)
-    skip = next((folded[each] for each in folded if each in _words("page_offsets")), None)
-    cursor = next((folded[each] for each in folded if each in _words("page_cursors")), None)
+    size, skip, cursor = pages
     if name == skip and size and kind == "integer":
         text, other = f"{_PAGING[0]} raise it by `{size}` for the next page.", size
     elif name == size and skip and kind == "integer":
