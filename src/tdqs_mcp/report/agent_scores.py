@@ -38,8 +38,7 @@ from tdqs_mcp.results.findings import Finding, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore, QualityScore, Suggestion
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Percentiles, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
-from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.score import first_fixes
+from tdqs_mcp.scoring.score import dimension_means, first_fixes
 
 Scored: TypeAlias = ServerScore | LabelScore
 GradedTool: TypeAlias = ToolScore | LabeledTool
@@ -198,17 +197,9 @@ def score_answer(
 ) -> ScoreAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
     fields = _score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step)
-    return ScoreAnswer(**fields, card={"means": _means(score)} if has_card else None)
-
-
-def _means(score: Scored) -> list[dict[str, Any]]:
-    """The mean score of each dimension, 1-5; none where no tool is graded."""
-    graded: Sequence[GradedTool] = score.tools
-    return [
-        {"title": each.title, "mean": sum(tool.scores[each.key] for tool in graded) / len(graded)}
-        for each in load(rubric_of(score)).dimensions
-        if graded
-    ]
+    means = dimension_means(rubric_of(score), score.tools) if has_card else ()
+    card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
+    return ScoreAnswer(**fields, card=card if has_card else None)
 
 
 def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:

@@ -13,17 +13,17 @@ from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
-from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_words, unjudged_words
+from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_words, score_words, unjudged_words
 from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import changed_words
 from tdqs_mcp.report.score_report import uncertainty
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import OFFLINE, Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
-from tdqs_mcp.results.verdicts import Judgement, Tier, tier_of
+from tdqs_mcp.results.verdicts import Judgement, Tier
 from tdqs_mcp.rubrics.rubric import Dimension, load
 from tdqs_mcp.scoring.judge_error import server_error
-from tdqs_mcp.scoring.score import fixes_by_tool
+from tdqs_mcp.scoring.score import dimension_means, fixes_by_tool
 
 _UNNAMED = re.compile(r"^/inputSchema/(properties/|\$defs/|definitions/)?|/(anyOf|oneOf|allOf)/\d+")
 """Steps of a pointer that the reader of a schema needs no name for."""
@@ -122,14 +122,13 @@ def score_page(
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
     better = {each.index: changed_words(each) for each in rewrites if each.changes}
     cards = [replace(card, rewrite=better.get(card.score.index, ())) for card in _cards(score, measured)]
-    rubric = load("tdqs").dimensions
     pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
     height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}
     arcs = [Arc(top=height[first], bottom=height[second], kind=kind) for first, second, kind in pairs[:MAX_PICTURED]]
     return render_page(
         "score.html.j2",
-        title=f"{named(score.server, score.version)}: {_standing(score)}",
+        title=f"{named(score.server, score.version)}: {score_words(score.rollup.overall)}",
         score=score,
         judge=judge_words(score.judge),
         place=percentile_words(score.percentiles) if score.percentiles else None,
@@ -146,9 +145,7 @@ def score_page(
         rows=height,
         arcs=arcs,
         tokens=measured.tokens,
-        means=[(each, sum(tool.scores[each.key] for tool in score.tools) / len(score.tools)) for each in rubric]
-        if score.tools
-        else [],
+        means=dimension_means("tdqs", score.tools),
         most_tokens=max((card.tokens for card in cards), default=1),
         locator=locator,
         tiers=list(Tier)[:-1],
@@ -159,11 +156,6 @@ def score_page(
 def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | None:
     """What a page shows of the tool at this place of the catalog; None without a score."""
     return next((card for card in _cards(score, measured) if card.score.index == index), None)
-
-
-def _standing(score: ServerScore) -> str:
-    overall = score.rollup.overall
-    return "no score" if overall is None else f"{overall / 10} {tier_of(overall)}"
 
 
 def _above(overall: int | None) -> Tier | None:

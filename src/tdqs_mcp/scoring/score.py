@@ -20,9 +20,9 @@ from tdqs_mcp.results.scores import (
     ToolScore,
     UngradedTool,
 )
-from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
+from tdqs_mcp.results.verdicts import Judged, Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rubrics.rubric import Dimension, load
 from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
@@ -238,6 +238,12 @@ class Fix:
 
     tool: ToolScore
     finding: Finding
+
+
+def dimension_means(rubric: str, tools: Sequence[Judged]) -> list[tuple[Dimension, float]]:
+    """Each dimension of a rubric with its mean score, 1-5; none without tools."""
+    dimensions = load(rubric).dimensions if tools else ()
+    return [(each, sum(tool.judgements[each.key].score for tool in tools) / len(tools)) for each in dimensions]
 
 
 def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
