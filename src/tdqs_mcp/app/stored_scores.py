@@ -1,6 +1,7 @@
 """The scores of one store for a process that is asked again and again: for everybody, and for maintainers in full."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,12 +22,13 @@ from tdqs_mcp.results.stored_scores import Leaderboard, ServerStanding, StoredSe
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
+from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
 from tdqs_mcp.store import score_pages
 from tdqs_mcp.store.captures import read_catalog
 from tdqs_mcp.store.database import open_filled_store, read, revision
 from tdqs_mcp.store.score_pages import COHERENCE, ServerFilter, StoredVerdicts
-from tdqs_mcp.store.score_queries import known_percentiles, methods
+from tdqs_mcp.store.score_queries import methods, score_counts
 
 Result = TypeVar("Result")
 
@@ -45,6 +47,7 @@ class StoredScores:
         self._engine = open_filled_store(store)
         self._kept: LRUCache[tuple[str, ...], tuple[ServerScore, Measured]] = LRUCache(MAX_KEPT)
         self._lock = Lock()
+        self._counts: tuple[tuple[str, str] | None, tuple[Counter[int], Counter[int]]] = (None, (Counter(), Counter()))
 
     def revision(self) -> str:
         """What is the same as long as every answer is."""
@@ -67,7 +70,7 @@ class StoredScores:
                 method=method,
                 standing=standing,
                 coherence_scores=parts,
-                percentiles=_percentiles(connection, method, standing),
+                percentiles=self._percentiles(connection, method, standing),
                 tools=tuple(score_pages.list_tools(connection, method, [capture])[capture]),
                 captures=tuple(score_pages.server_versions(connection, method, server)),
                 score=self._score(connection, method, capture)[0] if in_full else None,
@@ -101,7 +104,7 @@ class StoredScores:
         def ask(connection: Connection, method: MethodStamp) -> tuple[ServerScore, Measured]:
             capture, standing, _ = score_pages.find_server(connection, method, server)
             score, measured = self._score(connection, method, capture)
-            known = _percentiles(connection, method, standing)
+            known = self._percentiles(connection, method, standing)
             return replace(score, percentiles=known), measured
 
         return self._ask(ask)
@@ -138,6 +141,19 @@ class StoredScores:
 
         return read(self._engine, about_newest, recovery=0)
 
+    def _percentiles(self, connection: Connection, method: MethodStamp, standing: ServerStanding) -> Percentiles | None:
+        """The server's place among the others, whose scores are counted once as long as the store is the same."""
+        key = (revision(connection), method.key)
+        known, counts = self._counts
+        if known != key:
+            counts = score_counts(connection, method.key)
+            self._counts = (key, counts)
+        overall, quality = standing.overall, standing.description_quality
+        overalls, qualities = (
+            count - Counter([own] if own else []) for count, own in zip(counts, (overall, quality), strict=True)
+        )
+        return percentiles(overall, quality, overalls=overalls, qualities=qualities)
+
     def _score(self, connection: Connection, method: MethodStamp, capture: str) -> tuple[ServerScore, Measured]:
         """The score of a capture, made again of its stored verdicts."""
         key = (revision(connection), method.key, capture)
@@ -150,11 +166,6 @@ class StoredScores:
             with self._lock:
                 self._kept[key] = found
         return found
-
-
-def _percentiles(connection: Connection, method: MethodStamp, standing: ServerStanding) -> Percentiles | None:
-    overall, quality = standing.overall, standing.description_quality
-    return known_percentiles(connection, method.key, server=standing.server, overall=overall, quality=quality)
 
 
 def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:

@@ -151,20 +151,24 @@ def known_percentiles(
     connection: Connection, key: str, *, server: str, overall: int | None, quality: int | None
 ) -> Percentiles | None:
     """How many of the store's other servers score lower than these tenths, of those that have an overall score."""
+    overalls, qualities = score_counts(connection, key, without=server)
+    return percentiles(overall, quality, overalls=overalls, qualities=qualities)
+
+
+def score_counts(connection: Connection, key: str, *, without: str | None = None) -> tuple[Counter[int], Counter[int]]:
+    """Of the servers with an overall score, how many have each, and each description quality."""
     grouped = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
     of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == key)
     query = (
         select(*grouped, func.count().label("servers"))
         .join_from(SERVERS, SERVER_SCORES, of_method)
-        .where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
+        .where(SERVER_SCORES.c.overall.is_not(None), *([] if without is None else [SERVERS.c.server != without]))
         .group_by(*grouped)
     )
-    others = connection.execute(query).all()
-    return percentiles(
-        overall,
-        quality,
-        overalls=_histogram((row.overall, row.servers) for row in others),
-        qualities=_histogram((row.description_quality, row.servers) for row in others),
+    rows = connection.execute(query).all()
+    return (
+        _histogram((row.overall, row.servers) for row in rows),
+        _histogram((row.description_quality, row.servers) for row in rows),
     )
 
 
