@@ -170,10 +170,10 @@ async def test_what_calls_share_is_changed_by_the_event_loop_alone():
             super().__setitem__(*entry)
 
     context = ServerContext(permissions=Permissions(), answers={})
-    context.catalogs = Watched(4)
+    context._kept.catalogs = Watched(4)
     call = SimpleNamespace(request_context=SimpleNamespace(request=None))
     _, key = await context.read_catalog(call, [tool()])
-    assert key in context.catalogs
+    assert key in context._kept.catalogs
     assert writers == {threading.get_ident()}
 
 

@@ -1,5 +1,7 @@
 """Our MCP server over streamable HTTP: the same walk, who may connect, and what is left when somebody goes."""
 
+import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -8,16 +10,25 @@ import time
 import uuid
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import agent_session
 import anyio
 import httpx2
 import misbehaving_server
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from own_server import SERVE, caller
+from own_server import SERVE, caller, refusal
+from test_live_http import serving as serving_app
 from test_server import SERVERS, needs_servers, processes, until
+
+from tdqs_mcp.app.settings import Settings
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.server import context, http_transport, lazy_server
+from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.serve import make_server
+from tdqs_mcp.sources.files import read_catalog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
@@ -203,3 +214,73 @@ async def test_a_client_that_cancels_or_leaves_ends_the_server_that_was_started_
             await until(lambda: not processes(marker))
         tasks.cancel_scope.cancel()
     await until(lambda: not processes(marker))
+
+
+# Callers apart
+
+
+def orders(number=0):
+    return [{"name": f"get_order_{number}", "description": "Gets one order.", "inputSchema": {"type": "object"}}]
+
+
+async def test_no_session_sees_what_another_one_has_or_pushes_it_out(url):
+    async with connect(url, "legacy") as one, connect(url, "legacy") as other:
+        mine = await caller(one)("score_server", catalog=orders())
+        assert mine["catalog"] in await refusal(other, "score_server", catalog=mine["catalog"])
+        with pytest.raises(MCPError, match="there is no report"):
+            await other.read_resource(mine["report"])
+        for number in range(1, 40):
+            await caller(other)("score_server", catalog=orders(number))
+        assert mine["report"] not in (await other.read_resource("tdqs://reports")).contents[0].text
+        assert (await one.read_resource("tdqs://reports")).contents[0].text == json.dumps([mine["report"]])
+        assert (await caller(one)("score_server", catalog=mine["catalog"]))["toolCount"] == 1
+
+
+async def test_without_sessions_reports_are_read_by_who_knows_them_and_listed_for_nobody(url):
+    async with connect(url) as client:
+        mine = await caller(client)("score_server", catalog=orders())
+        assert (await client.read_resource("tdqs://reports")).contents[0].text == "[]"
+        assert json.loads((await client.read_resource(mine["report"])).contents[0].text)["toolCount"] == 1
+
+
+async def test_all_callers_together_have_a_limit_and_who_has_most_gives_way(monkeypatch):
+    monkeypatch.setattr(context, "MAX_KEPT", 2_000)
+    shared = context.ServerContext(permissions=Permissions(), answers={})
+    lazy_server.CALLER.set("light")
+    light = shared.keep_catalog(read_catalog(orders(), name="x"))
+    lazy_server.CALLER.set("heavy")
+    keys = [shared.keep_catalog(read_catalog(orders(number), name="x")) for number in range(1, 12)]
+    call = SimpleNamespace(request_context=SimpleNamespace(request=None))
+    assert (await shared.read_catalog(call, keys[-1]))[1] == keys[-1]
+    with pytest.raises(InputError, match="there is no catalog"):
+        await shared.read_catalog(call, keys[0])
+    lazy_server.CALLER.set("light")
+    assert (await shared.read_catalog(call, light))[1] == light
+
+
+def test_sessions_have_a_limit(monkeypatch):
+    monkeypatch.setattr(http_transport, "MAX_SESSIONS", 2)
+    server = make_server(permissions=Permissions(), settings=Settings())
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    with serving_app(http_transport.http_app(server, http_transport.Http())) as address:
+        headers = {"accept": "application/json, text/event-stream"}
+        answers = [httpx2.post(f"{address}/mcp", json=body, headers=headers) for _ in range(3)]
+    assert [each.status_code for each in answers] == [200, 200, 503]
+
+
+def test_connections_that_send_half_a_request_are_closed():
+    with serving() as (url, _), contextlib.ExitStack() as stack:
+        host, port = url.split("/")[2].split(":")
+        head = b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+        halves = [b"", head[:20], head, head + b"content-length: 100\r\n\r\n{"]
+        halves.append(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n" + head[:30])
+        opened = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in halves]
+        for each, half in zip(opened, halves, strict=True):
+            each.sendall(half)
+            each.settimeout(http_transport.HALF_OPEN_SECONDS + 5)
+        for each in opened:
+            with contextlib.suppress(ConnectionResetError):
+                while each.recv(4096):
+                    pass
+        assert httpx2.get(url.replace("/mcp", "/health")).status_code == 200

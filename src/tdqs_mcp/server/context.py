@@ -41,6 +41,7 @@ from tdqs_mcp.server.connected_client import (
     run_call,
     while_connected,
 )
+from tdqs_mcp.server.lazy_server import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach, tools_of
 from tdqs_mcp.sources.files import parse_json
@@ -57,6 +58,10 @@ SCORE_CARD, REWRITE_CARD = "ui://tdqs/score.html", "ui://tdqs/rewrite.html"
 
 MAX_CATALOGS = 32
 MAX_REPORTS = 16
+MAX_CALLERS = 1_000
+
+MAX_KEPT = 64 * 2**20
+"""Characters of JSON that the catalogs of all callers may have; whoever has most loses the oldest of them first."""
 
 _ID = re.compile("[0-9a-f]{12}")
 """A catalog's id, which no locator looks like."""
@@ -102,8 +107,35 @@ def _tools_in(question: str) -> tuple[str, ...]:
     return (question.partition(".")[0],)
 
 
+class _Memory:
+    """What is kept of one caller's calls, the latest of each; no other caller sees it, or pushes it out."""
+
+    def __init__(self) -> None:
+        self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
+        self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
+        self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
+        self.sizes: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Characters of the catalogs' JSON."""
+        return sum(self.sizes[key] for key in self.catalogs)
+
+    def keep(self, key: str, catalog: Catalog, size: int) -> None:
+        """Keeps a catalog in place of the one that was longest unused."""
+        self.catalogs[key] = catalog
+        self.sizes = {each: self.sizes.get(each, size) for each in self.catalogs}
+
+    def forget_oldest(self) -> None:
+        """Drops a catalog, and what came of it."""
+        key, _ = self.catalogs.popitem()
+        for kept in (self.reports, self.drafts):
+            for each in [each for each in kept if each.startswith(key)]:
+                kept.pop(each)
+
+
 class ServerContext:
-    """One for a server; whoever may call the server shares it."""
+    """One for a server; whoever may call the server shares it, but not what it keeps of each."""
 
     def __init__(
         self,
@@ -121,11 +153,26 @@ class ServerContext:
         self.answers = answers
         self.judge = judge or Offline()
         self.has_host = has_host
-        self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
-        self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
-        self._drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
+        self._callers: LRUCache[str, _Memory] = LRUCache(MAX_CALLERS)
         self._permissions = permissions
         self._timeout = timeout
+
+    @property
+    def _kept(self) -> _Memory:
+        """What is kept of whoever calls."""
+        caller = CALLER.get()
+        if caller not in self._callers:
+            self._callers[caller] = _Memory()
+        return self._callers[caller]
+
+    def find_report(self, key: str) -> Scored | None:
+        """The caller's report of this id."""
+        return self._kept.reports.get(key)
+
+    @property
+    def reports(self) -> list[str]:
+        """The ids of the caller's reports, the newest first; none where others may share its address."""
+        return [] if CALLER.get().startswith(ADDRESS) else [*reversed(list(self._kept.reports))]
 
     @property
     def reach(self) -> Reach:
@@ -165,47 +212,56 @@ class ServerContext:
 
     async def read_catalog(self, call: CallContext, given: schema.Catalog) -> tuple[Catalog, str]:
         """The catalog that a call is about, and its id. Raises InputError and ToolError."""
-        if isinstance(given, str) and (kept := self.catalogs.get(given)) is not None:
+        if isinstance(given, str) and (kept := self._kept.catalogs.get(given)) is not None:
             return kept, given
         is_place = isinstance(given, str) and not unfence(given).lstrip().startswith(("{", "["))
         loaded = await self._load(call, str(given)) if is_place else None
 
-        async def read() -> tuple[Catalog, str]:
+        async def read() -> tuple[Catalog, str, int]:
             found = read_definitions(given) if loaded is None else loaded
             if len(found.tools) > MAX_TOOLS:
                 raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
-            return found, _id_of(found)
+            return found, *_id_of(found)
 
-        found, key = await run_call(call, read)
-        self.catalogs[key] = found  # here, because these caches are not made for threads
+        found, key, size = await run_call(call, read)
+        self._keep(key, found, size)  # here, because these caches are not made for threads
         return found, key
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
         key = resumed_catalog(call)
-        found = None if key is None else self.catalogs.get(key)
+        found = None if key is None else self._kept.catalogs.get(key)
         return None if key is None or found is None else (found, key)
 
     def keep_catalog(self, catalog: Catalog) -> str:
         """Keeps a catalog and returns its id. Raises InputError."""
-        key = _id_of(catalog)
-        self.catalogs[key] = catalog
+        key, size = _id_of(catalog)
+        self._keep(key, catalog, size)
         return key
+
+    def _keep(self, key: str, catalog: Catalog, size: int) -> None:
+        self._kept.keep(key, catalog, size)
+        while sum(each.size for each in self._callers.values()) > MAX_KEPT:
+            heaviest = max(self._callers.values(), key=lambda each: each.size)
+            if len(heaviest.catalogs) == 1:
+                break
+            heaviest.forget_oldest()
 
     def draft_of(self, key: str) -> Draft:
         """What has been drafted on the way to a catalog; nothing for one that was read."""
-        return self._drafts.get(key) or Draft(origin=key)
+        return self._kept.drafts.get(key) or Draft(origin=key)
 
     def keep_draft(self, catalog: Catalog, draft: Draft, *, asked: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
-        self._drafts[key] = replace(draft, asked={**draft.asked, **{each.id: each.tools for each in asked}})
+        self._kept.drafts[key] = replace(draft, asked={**draft.asked, **{each.id: each.tools for each in asked}})
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:
         """Keeps a report and returns its URI."""
-        self.reports.pop(key, None)  # so that the newest report is the last one
-        self.reports[key] = score
+        reports = self._kept.reports
+        reports.pop(key, None)  # so that the newest report is the last one
+        reports[key] = score
         return f"tdqs://reports/{key}"
 
     async def _load(self, call: CallContext, text: str) -> Catalog:
@@ -229,13 +285,13 @@ class ServerContext:
             raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error
 
 
-def _id_of(catalog: Catalog) -> str:
-    """The same for the same definitions. Raises InputError."""
+def _id_of(catalog: Catalog) -> tuple[str, int]:
+    """What is the same for the same definitions, and the characters of their JSON. Raises InputError."""
     try:
         text = json.dumps(capture_document(catalog))
     except RecursionError as error:
         raise InputError("the definitions nest too deep to be read; simplify the schema") from error
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(text.encode()).hexdigest()[:12], len(text)
 
 
 def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
@@ -351,7 +407,7 @@ class FullServer(MCPServer[Any]):
         known: dict[str, Iterable[str]] = {
             "rule_id": [word for each in registry.RULES for word in (each.id, each.name)],
             "key": RUBRICS,
-            "report_id": reversed(list(self._context.reports)),  # the newest first
+            "report_id": self._context.reports,
         }
         return _matching(known[argument.name], argument.value) if argument.name in known else None
 
@@ -404,7 +460,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
         mime_type="application/json",
     )
     def reports() -> str:
-        return _json([f"tdqs://reports/{key}" for key in reversed(list(context.reports))])  # newest first
+        return _json([f"tdqs://reports/{key}" for key in context.reports])
 
     @server.resource(
         "tdqs://reports/{report_id}",
@@ -413,7 +469,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
         mime_type="application/json",
     )
     def report(report_id: str) -> str:
-        score = context.reports.get(report_id)
+        score = context.find_report(report_id)
         if score is None:
             raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
         return _json(report_document(score))

@@ -8,7 +8,8 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -36,6 +37,12 @@ IDLE_SECONDS = 1_800.0
 _NAME = r"(\[[0-9a-f:]+\]|[^\s/?#@:\[\]]+)"
 _HOST = re.compile(rf"{_NAME}(:[0-9]{{1,5}})?", re.IGNORECASE)
 _ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://{_NAME}(:([0-9]{{1,5}}|\*))?", re.IGNORECASE)
+
+MAX_SESSIONS = 1_000
+"""Sessions at the same time, 36 kB each; then others are asked to come back later."""
+
+HALF_OPEN_SECONDS = 10.0
+"""How long a connection may take to send a request, as long as it sends none or half of one."""
 
 MIN_TOKEN = 16
 """Characters of a bearer token: shorter ones can be guessed."""
@@ -121,6 +128,12 @@ def run_http(app: "ASGIApp", http: Http, *, log_level: str, tell: Callable[[str]
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it would report each open event stream
             super().handle_exit(sig, frame)
 
+        async def on_tick(self, counter: int) -> bool:
+            if counter % TICKS == 0:
+                half_open.close(self.server_state.connections)
+            return await super().on_tick(counter)
+
+    half_open = _HalfOpen()
     listening = _listen(http)
     is_verbose = log_level in ("debug", "info")
     config = uvicorn.Config(
@@ -134,6 +147,30 @@ def run_http(app: "ASGIApp", http: Http, *, log_level: str, tell: Callable[[str]
     logging.getLogger("uvicorn.access").handlers = logging.getLogger("uvicorn").handlers
     tell(f"http://{http.name}:{listening.getsockname()[1]}")
     Server(config).run(sockets=[listening])
+
+
+TICKS = 10
+"""A tick of uvicorn is a tenth of a second."""
+
+
+class _HalfOpen:
+    """The connections that have not sent a whole request; uvicorn would wait for it for ever."""
+
+    def __init__(self) -> None:
+        self._since: dict[Any, tuple[object, float]] = {}
+        """By connection, the last request that it has sent, and when it was first seen without a new one."""
+
+    def close(self, connections: Iterable[Any]) -> None:
+        """Closes those that take too long."""
+        now, before = time.monotonic(), self._since
+        self._since = {}
+        for each in connections:
+            request = each.cycle
+            if request is None or request.response_complete or request.more_body:
+                last, since = before.get(each, (None, now))
+                self._since[each] = (request, since if last is request else now)
+                if now - self._since[each][1] > HALF_OPEN_SECONDS:
+                    each.transport.abort()
 
 
 def _listen(http: Http) -> socket.socket:
@@ -160,6 +197,7 @@ def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
         transport_security=read_security(http),
         max_request_body_size=MAX_BODY,
         session_idle_timeout=IDLE_SECONDS,
+        max_sessions=MAX_SESSIONS,
     )
     return protect(app, http)
 

@@ -4,6 +4,7 @@ Building them takes as long as a fifth of importing the SDK, and the client wait
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,7 @@ from mcp.server.apps import Apps, client_supports_apps
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -31,6 +33,22 @@ LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/l
 
 LIST_MILLISECONDS = 3_600_000
 """How long a client need not ask for a list again: it is the same as long as the server runs."""
+
+
+CALLER: ContextVar[str] = ContextVar("tdqs_mcp_caller", default="")
+"""Who calls: the HTTP session, or for requests without one their address; empty for the one client of stdio."""
+
+ADDRESS = "address:"
+"""How a caller begins who has no session: several clients may share the address."""
+
+
+async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """What a caller has is kept apart from what others have."""
+    request = ctx.request
+    if request is not None:
+        address = ADDRESS + (request.client.host if request.client else "")
+        CALLER.set(request.headers.get(MCP_SESSION_ID_HEADER) or address)
+    return await call_next(ctx)
 
 
 async def _refuse_cursors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -72,7 +90,7 @@ class LazyServer(MCPServer[Any]):
             request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS),
             cache_hints=dict.fromkeys(LISTS, CacheHint(ttl_ms=LIST_MILLISECONDS)),
             subscriptions=False,  # what we list never changes
-            middleware=[_refuse_cursors, _hide_cards],
+            middleware=[_note_caller, _refuse_cursors, _hide_cards],
             extensions=[Apps()],
             **identity,
         )

@@ -74,7 +74,7 @@ class ScoreTools(ToolGroup):
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         asked = self._context.score_judge(judge, call, tools=len(found.tools))
         report = f"{key}-{rubric}-{asked.stamp.id}"
-        score = self._context.reports.get(report)
+        score = self._context.find_report(report)
         if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
             score = await run_call(call, lambda: score_catalog(found, rubric=rubric, judge=asked), catalog=key)
         return score_answer(
