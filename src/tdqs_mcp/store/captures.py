@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TypeVar
+from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Delete,
     Engine,
     RowMapping,
+    Select,
     Table,
     and_,
     bindparam,
@@ -47,10 +49,8 @@ from tdqs_mcp.store.tables import (
     VERDICTS,
 )
 
-Item = TypeVar("Item")
-
 BATCH = 500
-"""Servers that one query reads: below the 999 parameters that old builds of SQLite take."""
+"""Values that one query compares: below the 999 parameters that old builds of SQLite take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,8 @@ def complete_captures(engine: Engine, method: MethodStamp) -> dict[str, str]:
 def known_verdicts(engine: Engine, method: MethodStamp, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
     """By server, the verdicts on its newest capture that has scores by the method."""
     keys = {encoding.clean_text(server): server for server in servers}
-    found = dict.fromkeys(servers, KnownVerdicts())
-    for batch in _batches(sorted(keys)):
-        known = read(engine, partial(_read_known, method=method.key, servers=batch))
-        found |= {keys[server]: verdicts for server, verdicts in known.items()}
-    return found
+    known = read(engine, partial(_read_known, method=method.key, servers=sorted(keys)))
+    return dict.fromkeys(servers, KnownVerdicts()) | {keys[server]: verdicts for server, verdicts in known.items()}
 
 
 def write(engine: Engine, method: MethodStamp, captures: Sequence[ScoredCapture]) -> None:
@@ -123,6 +120,14 @@ def server_captures(connection: Connection, server: str, *, limit: int) -> list[
         .limit(limit)
     )
     return [(row.captured_at, row.capture) for row in connection.execute(query)]
+
+
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[str], values: Sequence[str]
+) -> Iterator[RowMapping]:
+    """The rows of the query whose column has one of the values, of which there may be any number."""
+    for start in range(0, len(values), BATCH):
+        yield from connection.execute(query.where(column.in_(values[start : start + BATCH]))).mappings()
 
 
 def start_run(engine: Engine, method: MethodStamp) -> int:
@@ -167,11 +172,9 @@ def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> d
 
 
 def _read_definitions(connection: Connection, hashes: Sequence[str]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for batch in _batches(hashes):
-        query = select(DEFINITIONS.c.input_hash, DEFINITIONS.c.document).where(DEFINITIONS.c.input_hash.in_(batch))
-        found |= {row.input_hash: row.document for row in connection.execute(query)}
-    return found
+    query = select(DEFINITIONS.c.input_hash, DEFINITIONS.c.document)
+    rows = rows_among(connection, query, DEFINITIONS.c.input_hash, hashes)
+    return {row["input_hash"]: row["document"] for row in rows}
 
 
 def _tool_rows(tools: Sequence[CapturedTool], stored: Mapping[str, bytes]) -> list[Row]:
@@ -203,19 +206,16 @@ def _removal(table: Table) -> Delete:
 
 def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
     latest = _latest_scored(connection, method, servers)
-    captures = [row["capture"] for row in latest.values()]
     keys = [row[name] for row in latest.values() for name in ("verdict", "shadow_verdict") if row[name]]
-    of_sets: dict[str, StoredVerdict] = {}
-    for batch in _batches(keys):
-        wanted = connection.execute(select(VERDICTS).where(VERDICTS.c.verdict.in_(batch)))
-        of_sets |= {row["verdict"]: _stored(row) for row in wanted.mappings()}
+    found = rows_among(connection, select(VERDICTS), VERDICTS.c.verdict, keys)
+    of_sets = {row["verdict"]: _stored(row) for row in found}
     query = (
         select(TOOL_SCORES.c.capture, VERDICTS)
         .join(VERDICTS, VERDICTS.c.verdict == TOOL_SCORES.c.verdict)
-        .where(TOOL_SCORES.c.method == method, TOOL_SCORES.c.capture.in_(captures))
+        .where(TOOL_SCORES.c.method == method)
     )
     tools: dict[str, dict[str, StoredVerdict]] = {}
-    for row in connection.execute(query).mappings():
+    for row in rows_among(connection, query, TOOL_SCORES.c.capture, [each["capture"] for each in latest.values()]):
         tools.setdefault(row["capture"], {})[row["input_hash"]] = _stored(row)
     return {
         server: KnownVerdicts(
@@ -237,10 +237,10 @@ def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) 
         select(CAPTURES.c.server, *wanted)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == CAPTURES.c.capture)
         .join(SERVERS, SERVERS.c.server == CAPTURES.c.server)
-        .where(SERVER_SCORES.c.method == method, CAPTURES.c.server.in_(servers))
+        .where(SERVER_SCORES.c.method == method)
         .order_by(is_newest, CAPTURES.c.captured_at, CAPTURES.c.capture)
     )
-    return {row["server"]: row for row in connection.execute(query).mappings()}
+    return {row["server"]: row for row in rows_among(connection, query, CAPTURES.c.server, servers)}
 
 
 def _stored(row: RowMapping) -> StoredVerdict:
@@ -248,8 +248,3 @@ def _stored(row: RowMapping) -> StoredVerdict:
     return StoredVerdict(
         verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"], is_new=False
     )
-
-
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]

@@ -19,7 +19,7 @@ from tdqs_mcp.results.stored_scores import (
 )
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.store import encoding
-from tdqs_mcp.store.captures import BATCH
+from tdqs_mcp.store.captures import rows_among
 from tdqs_mcp.store.scored_captures import DIMENSIONS, PARTS, ROLLUP
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
@@ -201,23 +201,15 @@ def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -
     if row is None:
         raise UnknownIdError("the capture has no scores by this method")
     places = {position: verdict for verdict, position in connection.execute(tools) if verdict}
-    documents = _read_verdicts(connection, [*places.values(), *filter(None, row)])
+    keys = [*places.values(), *filter(None, row)]
+    rows = rows_among(connection, select(VERDICTS.c.verdict, VERDICTS.c.document), VERDICTS.c.verdict, keys)
+    documents = {each["verdict"]: each["document"] for each in rows}
     places |= {COHERENCE: row.verdict} if row.verdict else {}
     return StoredVerdicts(
         verdicts={place: encoding.unpack_verdict(documents[verdict]) for place, verdict in places.items()},
         shadowing=encoding.unpack_verdict(documents[row.shadow_verdict]) if row.shadow_verdict else None,
         ungraded={row.position: row.reason for row in connection.execute(ungraded)},
     )
-
-
-def _read_verdicts(connection: Connection, keys: Sequence[str]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for start in range(0, len(keys), BATCH):
-        query = select(VERDICTS.c.verdict, VERDICTS.c.document).where(
-            VERDICTS.c.verdict.in_(keys[start : start + BATCH])
-        )
-        found |= {row.verdict: row.document for row in connection.execute(query)}
-    return found
 
 
 def newest_statistics(connection: Connection, method: MethodStamp) -> str | None:
