@@ -340,7 +340,9 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Marker():
             return block.text
         case Fold():
-            inner = _markdown(block.blocks[: max(rows, 1)], rows).strip()
+            shown = block.blocks[: max(rows, 1)]
+            more = Line(f"and {len(block.blocks) - len(shown)} more; --format html has all")
+            inner = _markdown([*shown, *([more] if len(shown) < len(block.blocks) else [])], rows).strip()
             return f"<details>\n<summary>{block.summary}</summary>\n\n{inner}\n\n</details>"
         case OnlyIn(form="markdown"):
             return _markdown(block.blocks, rows).strip()

@@ -109,6 +109,11 @@ class Arc:
     bottom: int
     kind: OverlapKind
 
+    @property
+    def reach(self) -> int:
+        """How far its control points are to the right of the rows."""
+        return min(180, 60 + abs(self.bottom - self.top))
+
 
 def score_page(
     score: ServerScore,
