@@ -6,12 +6,12 @@ from contextlib import nullcontext
 
 import jsonschema
 import pytest
+from any_json import TOOLS
 from definitions import CORNERS, STRING, flat, tool
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loopback import USUAL, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
-from test_any_json import TOOLS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError

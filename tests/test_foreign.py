@@ -5,10 +5,10 @@ import re
 from contextlib import suppress
 
 import pytest
+from any_json import TOOLS
 from definitions import flat, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_any_json import TOOLS
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, judging

@@ -9,12 +9,12 @@ import jsonschema
 import misbehaving_server
 import playground_grade
 import pytest
+from any_json import ANYTHING
+from any_json import TOOLS as ANY_TOOL
 from definitions import tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import SCHEMAS, VALIDATORS
-from test_any_json import ANYTHING
-from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import LiveOptions, sync
 from tdqs_mcp.app import catalogs, judging

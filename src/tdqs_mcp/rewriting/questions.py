@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tdqs_mcp.facts.schema.walk import Node
+from tdqs_mcp.facts.schema.walk import Node, accepted_values
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.fact_conflicts import is_ruled_out
@@ -270,14 +270,9 @@ def _about_parameter(node: Node) -> str:
     return f"What does {name} of {{}} stand for, and in which form is it given?"
 
 
-def _kind(schema: Mapping[str, Any]) -> object:
+def _kind(schema: Mapping[str, Any]) -> str | None:
     """The one type that a value has, beside null."""
-    branches = [
-        schema,
-        *(each for key in ("anyOf", "oneOf") for each in schema.get(key) or () if isinstance(each, dict)),
-    ]
-    types = [each.get("type") for each in branches]
-    kinds = {kind for each in types for kind in (each if isinstance(each, list) else [each])} - {None, "null"}
+    kinds = accepted_values(schema, schema).types
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 

@@ -1,5 +1,6 @@
 """The standard streams behind a bounded reader: as the SDK's transport, or line by line for a router."""
 
+import json
 import os
 import select
 import signal
@@ -7,7 +8,7 @@ import stat
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -211,6 +212,12 @@ def _read(line: object) -> object:
 
 
 def _id_in(given: object) -> str | int | None:
-    """The id of a request that is wrong elsewhere, so that its sender does not wait; None where there is none."""
+    """The id of a request that is wrong elsewhere, so that its sender does not wait; None where there is none.
+
+    A text is JSON that Pydantic refuses and others may write: half of a UTF-16 pair, or a number beyond its limits.
+    """
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
     found = given.get("id") if isinstance(given, dict) else None
     return found if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)) else None

@@ -1,5 +1,6 @@
 """Walks a definition's schemas once, reads their keywords, and says what a property accepts with all its branches."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -172,8 +173,17 @@ def type_of(value: object) -> str:
 
 
 def number_of(value: object) -> int | float | None:
-    """A JSON number, which a Boolean is not; None for anything else."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A JSON number, which a Boolean is not; None for anything else.
+
+    An integer beyond the range of floating point is infinite, as it is to JavaScript.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value > 0 or -1)
+    return value
 
 
 def schema_of(value: object) -> Mapping[str, Any]:
