@@ -41,9 +41,9 @@ def many(count=COUNT):
 class Wire:
     """Our server over stdio, message by message."""
 
-    def __init__(self, stderr=subprocess.PIPE):
+    def __init__(self, *options, stderr=subprocess.PIPE):
         self.process = subprocess.Popen(
-            SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=environment()
+            [*SERVE, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=environment()
         )
         self.answers, self.notes = {}, []
         self.arrived = defaultdict(threading.Event)
