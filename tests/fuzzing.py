@@ -422,7 +422,7 @@ class Messages:
 def expected(message):
     """The id under which a message must be answered; None for what is no request."""
     with suppress(ValueError, RecursionError):
-        value = json.loads(message)
+        value = json.loads(message.decode())
         if isinstance(value, dict) and value.get("jsonrpc") == "2.0" and isinstance(value.get("method"), str):
             found = value.get("id")
             if isinstance(found, str) and isinstance(value.get("params", {}), dict):
@@ -433,7 +433,7 @@ def expected(message):
 def modern_headers(message):
     """What a client of revision 2026-07-28 repeats of its message."""
     with suppress(ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        value = json.loads(message)
+        value = json.loads(message.decode())
         found = {"mcp-method": value["method"], "mcp-name": value["params"].get("name", "")}
         if "_meta" in value["params"] and all(each.isascii() and each.isprintable() for each in found.values()):
             return {"mcp-protocol-version": "2026-07-28", **found}
