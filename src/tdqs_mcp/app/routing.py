@@ -18,12 +18,14 @@ from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.studies import ToolTask
 from tdqs_mcp.router.connection_log import ConnectionLog, Write
-from tdqs_mcp.router.frames import Messages, Peer, Server
+from tdqs_mcp.router.frames import Messages, Peer
 from tdqs_mcp.router.relay import Relay, relay_frames
 from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import read_components
 from tdqs_mcp.sources import clients
+from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
+from tdqs_mcp.sources.recording import Recording
 
 LOG_SECONDS = 0.2
 """How long a cancellation may take to the log of calls."""
@@ -50,8 +52,8 @@ class Router:
 
     async def serve(self, client: Peer, relay: Relay | None = None) -> None:
         """Serves one client until it leaves. Raises CaptureError when the server fails it."""
-        server = Server(locator=self.locator, name=self.name, options=self.options)
-        await relay_frames(relay or self.open(), client, server)
+        attempt = Attempt(locator=self.locator, options=self.options, recording=Recording(max_bytes=0))
+        await relay_frames(relay or self.open(), client, attempt, name=self.name)
 
 
 def make_router(

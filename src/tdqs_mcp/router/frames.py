@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import anyio
@@ -12,12 +12,11 @@ from anyio.abc import Process
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, explain
-from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
-from tdqs_mcp.sources.recording import Recording, carried_text
+from tdqs_mcp.sources.locator import Stdio, Url
+from tdqs_mcp.sources.recording import carried_text
 
 CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, ConnectionError)
 """How a connection says that the other end has gone."""
@@ -128,55 +127,34 @@ def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """Where the server is, and what was seen of it."""
+@asynccontextmanager
+async def connect(attempt: Attempt, headers: Callable[[Mapping[str, Any]], dict[str, str]]) -> AsyncGenerator[Peer]:
+    """A connection to a server; on leaving, a process that was started has ended with its whole group.
 
-    locator: Stdio | Url
-    name: str
-    """Without credentials."""
-
-    options: LiveOptions
-    ending: transports.Ending = field(default_factory=transports.Ending)
-    replies: list[transports.Reply] = field(default_factory=list)
-
-    @asynccontextmanager
-    async def connect(self, headers: Callable[[Mapping[str, Any]], dict[str, str]]) -> AsyncGenerator[Peer]:
-        """A connection of its own; on leaving, a process that was started has ended with its whole group.
-
-        What a process writes to stderr goes to ours. `headers` gives those of a message. Raises whatever the system,
-        the SDK and the network raise.
-        """
-        if isinstance(self.locator, Stdio):
-            process = await transports.start_process(self.locator, self.options, stderr=None)
-            try:
-                yield Pipes(process, self.ending, max_bytes=self.options.max_bytes)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await transports.end_process(process)
-            return
+    What a process writes to stderr goes to ours. `headers` gives those of a message. Raises whatever the system, the
+    SDK and the network raise.
+    """
+    locator, options, replies = attempt.locator, attempt.options, attempt.replies
+    if isinstance(locator, Stdio):
+        process = await transports.start_process(locator, options, stderr=None)
+        try:
+            yield Pipes(process, attempt.ending, max_bytes=options.max_bytes)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await transports.end_process(process)
+    elif isinstance(locator, Url):
 
         def note(message: Mapping[str, Any]) -> ClientMessageMetadata:
-            del self.replies[:-1]
+            del replies[:-1]
             return ClientMessageMetadata(headers=headers(message))
 
-        connection = transports.streamable_http(self.locator.url, self.options, self.replies, is_lasting=True)
+        connection = transports.streamable_http(locator.url, options, replies, is_lasting=True)
         async with connection as (read, write):
             yield Messages(read, write, note=note)
 
-    def explain(
-        self, *, pending: Iterable[str] = (), error: Exception | None = None, timed_out: bool = False
-    ) -> CaptureError:
-        """Why there is no connection any more, with the method of the last request that has no answer."""
-        recording = Recording(max_bytes=0)
-        recording.pending |= {str(number): method for number, method in enumerate(pending)}
-        attempt = Attempt(
-            locator=self.locator,
-            options=self.options,
-            recording=recording,
-            ending=self.ending,
-            replies=[each for each in self.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST],
-            error=error,
-            timed_out=timed_out,
-        )
-        return CaptureError(f"{self.name} {explain(attempt)}")
+
+def explain_loss(attempt: Attempt, pending: Iterable[str]) -> str:
+    """Why there is no connection any more, with the method of the last request that has no answer."""
+    attempt.recording.pending = {str(number): method for number, method in enumerate(pending)}
+    attempt.replies = [each for each in attempt.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST]
+    return explain(attempt)

@@ -23,9 +23,20 @@ from mcp.types import CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_REQUEST, PRO
 
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.router.connection_log import CALL, ConnectionLog
-from tdqs_mcp.router.frames import CLOSED, Frame, Peer, Server, error_frame, make_frame, meta_of, params_of
+from tdqs_mcp.router.frames import (
+    CLOSED,
+    Frame,
+    Peer,
+    connect,
+    error_frame,
+    explain_loss,
+    make_frame,
+    meta_of,
+    params_of,
+)
 from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import reword
+from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info
 
 LOOK_SECONDS = 1.0
@@ -217,41 +228,41 @@ class Relay:
         )
 
 
-async def relay_frames(relay: Relay, client: Peer, server: Server) -> None:
-    """Passes frames in both directions until the client leaves; its first frame starts the server.
+async def relay_frames(relay: Relay, client: Peer, attempt: Attempt, *, name: str) -> None:
+    """Passes frames in both directions until the client leaves; its first frame starts the server, which has a name.
 
     Raises CaptureError when the server has gone, hangs or floods, after every request that waits for it got an error.
     """
     first = await _take(relay, client)
-    if first is None:
-        return
-    failure: Exception | None = None
-    try:
-        async with server.connect(relay.headers) as upstream:
-            failure = await _Exchange(relay, client, upstream, server).run(first)
-    except Exception as error:  # noqa: BLE001  # groups of whatever system, SDK and network raise; explained here
-        failure = failure or server.explain(pending=_methods(relay), error=error)
-        await _tell_lost(relay, client, str(failure))
-    if failure is not None:
-        raise failure
+    if first is not None:
+        await _Exchange(relay, client, attempt, name).run(first)
 
 
 class _Exchange:
     """One connection under way."""
 
-    def __init__(self, relay: Relay, client: Peer, upstream: Peer, server: Server) -> None:
-        self._relay, self._client, self._upstream, self._server = relay, client, upstream, server
+    _upstream: Peer
+    _tasks: TaskGroup
+
+    def __init__(self, relay: Relay, client: Peer, attempt: Attempt, name: str) -> None:
+        self._relay, self._client, self._attempt, self._name = relay, client, attempt, name
         self._failure: CaptureError | None = None
-        self._tasks: TaskGroup = anyio.create_task_group()
         self._sends_since = math.inf
 
-    async def run(self, first: Frame) -> CaptureError | None:
-        """Why the server could not be used any longer; None when the client has left."""
-        async with self._tasks:
-            self._tasks.start_soon(self._pass_up, first)
-            for task in (self._pass_down, self._await_hanging, self._switch):
-                self._tasks.start_soon(task)
-        return self._failure
+    async def run(self, first: Frame) -> None:
+        """Returns when the client has left. Raises CaptureError when the server cannot be used any longer."""
+        try:
+            connection = connect(self._attempt, self._relay.headers)
+            async with connection as self._upstream, anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._pass_up, first)
+                for task in (self._pass_down, self._await_hanging, self._switch):
+                    self._tasks.start_soon(task)
+        except Exception as error:  # noqa: BLE001  # groups of whatever system, SDK and network raise; explained here
+            self._attempt.error = error
+            if self._failure is None:
+                await self._tell_lost()
+        if self._failure is not None:
+            raise self._failure
 
     async def _pass_up(self, first: Frame) -> None:
         """From the client to the server, as fast as the server takes it."""
@@ -296,14 +307,15 @@ class _Exchange:
 
         A later answer may take as long as the client waits.
         """
-        seconds = self._server.options.timeout
+        seconds = self._attempt.options.timeout
         while True:
             await anyio.sleep(LOOK_SECONDS)
             latest = time.monotonic() - seconds
             if self._sends_since < latest:
                 await self._fail(f"took no message for {seconds:g} s")
             if not self._relay.is_answered and any(each.started < latest for each in self._relay.pending.values()):
-                await self._fail(timed_out=True)
+                self._attempt.timed_out = True
+                await self._fail()
 
     async def _switch(self) -> None:
         """Tells the client when the variants have changed."""
@@ -323,12 +335,17 @@ class _Exchange:
                 with suppress(*CLOSED):
                     await self._client.send(told)
 
-    async def _fail(self, why: str | None = None, *, timed_out: bool = False) -> None:
+    async def _fail(self, why: str | None = None) -> None:
         """Ends the connection for a reason; without one the server says or shows it."""
-        said = self._server.explain(pending=_methods(self._relay), timed_out=timed_out)
-        self._failure = said if why is None else CaptureError(f"{self._server.name} {why}")
-        await _tell_lost(self._relay, self._client, str(self._failure))
+        await self._tell_lost(why)
         self._tasks.cancel_scope.cancel()
+
+    async def _tell_lost(self, why: str | None = None) -> None:
+        why = why or explain_loss(self._attempt, [request.method for request in self._relay.pending.values()])
+        self._failure = CaptureError(f"{self._name} {why}")
+        with anyio.move_on_after(LAST_SECONDS, shield=True), suppress(*CLOSED):
+            for frame in self._relay.lose_server(str(self._failure)):
+                await self._client.send(frame)
 
 
 async def _take(relay: Relay, client: Peer) -> Frame | None:
@@ -339,16 +356,3 @@ async def _take(relay: Relay, client: Peer) -> Frame | None:
         return None
     relay.take_from_client(frame)
     return frame
-
-
-async def _tell_lost(relay: Relay, client: Peer, reason: str) -> None:
-    with anyio.move_on_after(LAST_SECONDS, shield=True):
-        for frame in relay.lose_server(reason):
-            try:
-                await client.send(frame)
-            except CLOSED:
-                return
-
-
-def _methods(relay: Relay) -> list[str]:
-    return [request.method for request in relay.pending.values()]

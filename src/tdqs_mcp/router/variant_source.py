@@ -38,8 +38,8 @@ class VariantSource:
         self._origin = "the store" if is_store else repr(named)
         self._given: object = {"store": named} if named else {}
         self._components, self._tell = components, tell
-        self._state: object = ()
-        self._seen: object = None
+        self._state: object = ()  # of the file when it was last parsed
+        self._seen: object = None  # the same, and what the store had of the server; None before the first reading
         self._reading = anyio.Lock()
         self._missing: frozenset[str] = frozenset()
         self._problem = ""
