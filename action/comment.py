@@ -6,6 +6,7 @@ Nothing fails for a comment: without the permission, as for forks, the text is i
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -15,6 +16,9 @@ MARKER = "<!-- tdqs-mcp comparison -->"
 
 MAX_COMMENT = 65_000
 """Characters; GitHub takes 65,536."""
+
+FORBIDDEN = 403
+"""What GitHub answers to who may not change another's comment."""
 
 PAGE = 100
 """Comments that GitHub lists at once."""
@@ -36,32 +40,36 @@ def call(method: str, path: str, content: object = None) -> object:
         return json.load(answer)
 
 
-def find(number: int) -> int | None:
-    """The id of the comment that an earlier run has left."""
+def find(number: int) -> Iterator[int]:
+    """The ids of comments that earlier runs may have left; anybody can begin one in this way."""
     page = 1
     while True:
         comments = call("GET", f"{number}/comments?per_page={PAGE}&page={page}")
         for comment in comments:
             if comment["body"].startswith(MARKER):
-                return comment["id"]
+                yield comment["id"]
         if len(comments) < PAGE:
-            return None
+            return
         page += 1
 
 
 def keep(number: int, text: str) -> str:
     """Writes, updates or leaves the comment, and says which."""
-    known = find(number)
-    if not text and known is None:
-        return "no definition has changed, so there is no comment"
     if len(text) > MAX_COMMENT:
         text = text[: text.rindex("\n", 0, MAX_COMMENT)] + "\n\nThe rest is in the job summary."
     body = f"{MARKER}\n{text or 'The tool definitions are those of the target branch.'}"
-    if known is None:
-        call("POST", f"{number}/comments", {"body": body})
-        return "commented on the pull request"
-    call("PATCH", f"comments/{known}", {"body": body})
-    return "updated the comment on the pull request"
+    for known in find(number):
+        try:
+            call("PATCH", f"comments/{known}", {"body": body})
+        except HTTPError as error:
+            if error.code != FORBIDDEN:
+                raise
+        else:
+            return "updated the comment on the pull request"
+    if not text:
+        return "no definition has changed, so there is no comment"
+    call("POST", f"{number}/comments", {"body": body})
+    return "commented on the pull request"
 
 
 def main() -> None:

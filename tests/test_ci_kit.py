@@ -180,6 +180,7 @@ class GitHub(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Api)
         self.comments = [{"id": number, "body": f"comment {number}"} for number in range(120)]
         self.is_read_only = False
+        self.strange = set()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def event(self, folder):
@@ -207,12 +208,12 @@ class _Api(BaseHTTPRequestHandler):
     def do_PATCH(self):
         number = int(self.path.removeprefix("/repos/shop/server/issues/comments/"))
         comment = next(each for each in self.server.comments if each["id"] == number)
-        self._write(lambda body: comment.update(body=body))
+        self._write(lambda body: comment.update(body=body), is_refused=number in self.server.strange)
 
-    def _write(self, keep):
+    def _write(self, keep, *, is_refused=False):
         assert self.headers["Authorization"] == "Bearer secret"
         text = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.server.is_read_only:
+        if self.server.is_read_only or is_refused:
             self._answer(403, {"message": "Resource not accessible by integration"})
         else:
             keep(json.loads(text)["body"])
@@ -272,6 +273,16 @@ def test_one_comment_follows_a_pull_request(action, github, pull_request, tmp_pa
     assert "### Breaking (" in second
     (pull_request / "tools.json").write_text(json.dumps([ALONE]))
     assert run() == ["<!-- tdqs-mcp comparison -->\nThe tool definitions are those of the target branch."]
+
+
+def test_a_stranger_s_comment_with_our_mark_is_left_alone(action, github, pull_request, tmp_path):
+    github.comments[5]["body"] = stranger = "<!-- tdqs-mcp comparison -->\nAll is well."
+    github.strange.add(5)
+    for tools in ([ALONE, POOR], [POOR]):
+        (pull_request / "tools.json").write_text(json.dumps(tools))
+        assert action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED).returncode == 0
+    assert (github.comments[5]["body"], len(github.comments)) == (stranger, 121)
+    assert "### Breaking (" in github.comments[-1]["body"]
 
 
 def test_without_the_permission_the_comparison_is_in_the_summary(action, github, pull_request, tmp_path):
