@@ -1,4 +1,4 @@
-"""The servers of all installed clients: listed and scored together, and no value of a credential anywhere."""
+"""The servers of all installed clients: listed and scored together."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import misbehaving_server
 import pytest
+from planted import SECRETS, entry, plant, write
 from schemas import VALIDATORS
 
 import tdqs_mcp
@@ -19,87 +20,11 @@ from tdqs_mcp.scoring.client_sets import view_set
 from tdqs_mcp.sources.files import read_catalog
 
 REAL = os.environ.get("TDQS_TEST_SERVERS", "")
-SECRETS = {
-    "environment": "ghp_0123456789abcdefABCD",
-    "password": "correct-horse-battery",
-    "number": "8675309867530",
-    "tenant": "acme-internal-7788",
-    "header": "hdr-s3cr3t-value",
-    "userinfo": "us3r:pa55w0rd",
-    "query": "qu3ry-t0ken-value",
-    "option": "opt10n-value-here",
-    "assigned": "ass1gned-value-here",
-    "positional": "sk4lone0word1of2letters",
-    "expanded": "xpanded-from-env-1",
-}
-"""Planted, by where they stand."""
-
-
-def entry(mode, *args, **env):
-    return {"command": sys.executable, "args": [misbehaving_server.__file__, mode, *args], "env": env}
-
-
-def home_files():
-    """Five clients; the file of a sixth is malformed."""
-    s = SECRETS
-    return {
-        ".config/Claude/claude_desktop_config.json": {
-            "mcpServers": {
-                "echo": entry(
-                    "repeats",
-                    *("--api-key", s["option"], f"--token={s['assigned']}", s["positional"], "Authorization:${HIDDEN}"),
-                    API_KEY=s["environment"],
-                    DB_PASSWORD=s["password"],
-                    ACCOUNT=s["number"],
-                    TENANT=s["tenant"],
-                ),
-                "dies": entry("exits-at-once", "--api-key", s["option"], TDQS_SECRET=s["environment"]),
-            }
-        },
-        ".claude.json": {
-            "mcpServers": {
-                "plain": entry("plain"),
-                "remote": {
-                    "type": "sse",
-                    "url": f"http://{s['userinfo']}@127.0.0.1:9/mcp?token={s['query']}",
-                    "headers": {"X-Key": s["header"], "Authorization": "Bearer ${HIDDEN}"},
-                },
-            }
-        },
-        ".cursor/mcp.json": {
-            "mcpServers": {"same": entry("plain"), "off": {**entry("plain", "OFF"), "disabled": True}, "text": "npx"}
-        },
-        ".config/Code/User/mcp.json": {
-            "servers": {
-                "asks": {"command": "touch", "args": ["started-by-asks", "${input:key}"]},
-                "bad": {"url": "ftp://x"},
-            }
-        },
-        ".gemini/settings.json": {"mcpServers": {"bare": entry("repeats", "$HIDDEN", API_KEY="${HIDDEN}")}},
-        ".codeium/windsurf/mcp_config.json": '{"mcpServers": {"broken": {"env": {"K": "' + s["environment"] + '"}',
-    }
 
 
 @pytest.fixture
 def machine(tmp_path):
-    """A home and a project; gives back the options by which a command runs there."""
-    home, project = tmp_path / "home", tmp_path / "project"
-    for name, content in home_files().items():
-        write(home / name, content)
-    write(project / ".mcp.json", {"mcpServers": {"foreign": entry("plain", "FOREIGN")}})
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
-        "TDQS_CACHE": str(tmp_path / "cache"),
-        "HIDDEN": SECRETS["expanded"],
-    }
-    return {"cwd": project, "env": environment}
-
-
-def write(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return plant(tmp_path)
 
 
 def installed(run):
@@ -153,39 +78,6 @@ def test_each_server_is_a_row_and_a_broken_one_stops_no_other(tdqs_mcp, machine)
         ("gemini-cli", ["bare"]),
     ]
     assert len(report["problems"]) == 2
-
-
-COMMANDS = [
-    *(("servers", "--format", form) for form in ("text", "json", "markdown")),
-    *(("score", "--installed", "--yes", "--task", "greet", "--format", form) for form in ("text", "json", "markdown")),
-    *(("score", "--installed", "--output", "report.txt", "--format", form) for form in ("text", "json")),
-    *(("lint", "config:echo", "--all", "--format", form) for form in ("text", "json", "sarif", "junit")),
-    ("capture", "config:echo", "-o", "captured.json"),
-    ("capture", "config:bare"),
-    ("lock", "config:echo"),
-    ("prompts", "config:echo"),
-    ("score", "config:dies"),
-    ("score", "config:remote"),
-    ("score", "config:unknown"),
-    ("rewrite", "config:echo", "--format", "json"),
-    ("portability", "config:echo", "--format", "json"),
-]
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: "-".join(words).replace("/", ":"))
-def test_no_value_of_a_credential_is_in_any_output_file_or_cache(tdqs_mcp, machine, words):
-    run = tdqs_mcp(*words, **machine)
-    assert b"Traceback (" not in run.stderr
-    written = [
-        file
-        for folder in (machine["cwd"], Path(machine["env"]["TDQS_CACHE"]), Path(machine["env"]["HOME"]) / ".cache")
-        for file in folder.rglob("*")
-        if file.is_file()
-    ]
-    texts = [run.stdout, run.stderr, *(file.read_bytes() for file in written)]
-    for place, secret in SECRETS.items():
-        for part in (secret, *secret.split(":")):
-            assert not any(part.encode() in text for text in texts), f"{place} in {words}"
 
 
 def test_a_server_that_repeats_what_it_was_given_says_so_and_is_scored(tdqs_mcp, machine):

@@ -54,6 +54,50 @@ def test_the_bundle_is_valid_and_starts_from_its_own_files(tmp_path):
 
 
 @pytest.mark.process
+def test_a_wheel_is_the_same_bytes_wherever_it_is_built(tmp_path):
+    pytest.importorskip("hatchling")
+    built = []
+    for place, mask, epoch in (("one", 0o022, 1), ("another/folder", 0o077, 2**30)):
+        copy = tmp_path / place
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.egg-info", "__pycache__"), copy_function=shutil.copy
+        )
+        for path in copy.rglob("*"):
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
+            os.utime(path, (epoch, epoch))
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist"]
+        env = os.environ | {"SOURCE_DATE_EPOCH": "1577836800"}
+        subprocess.run(build, cwd=copy, env=env, check=True, capture_output=True, timeout=120)
+        (wheel,) = (tmp_path / "dist").iterdir()
+        built.append(wheel.read_bytes())
+        wheel.unlink()
+    assert built[0] == built[1]
+
+
+def test_every_action_of_a_workflow_is_pinned():
+    for file in (ROOT / "action.yml", *(ROOT / ".github" / "workflows").iterdir()):
+        used = re.findall(r"uses: *(\S+)", file.read_text("utf-8"))
+        assert [each for each in used if not re.search(r"@[0-9a-f]{40}$", each)] == []
+
+
+def test_the_licenses_of_all_locked_packages_are_listed_and_free_for_every_use():
+    page = (ROOT / "packaging" / "dependencies.md").read_text("utf-8")
+    _, *rows = re.findall(r"^\| ([\w.-]+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
+    listed = [row for row in rows if row[0] != "---"]
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    assert [name for name, _, _ in listed] == locked
+    installed = [(name, stated) for name, stated, place in listed if place in ("everybody", "an extra")]
+    assert [each for each in installed if each[1] == "not stated" or re.search(r"\bA?GPL", each[1])] == []
+
+
+def test_every_test_that_the_security_page_names_exists():
+    named = re.findall(r"`(test_\w+)::(test_\w+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
+    assert named
+    for module, name in named:
+        assert f"def {name}(" in (ROOT / "tests" / f"{module}.py").read_text("utf-8"), f"{module}::{name}"
+
+
+@pytest.mark.process
 def test_the_plugin_is_valid():
     skillsaw = Path(sys.executable).with_name("skillsaw")
     run = subprocess.run([skillsaw, "lint", ROOT / "plugin"], capture_output=True, text=True, timeout=60, check=False)

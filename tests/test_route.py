@@ -53,13 +53,14 @@ def until(holds, seconds=15):
 class Wire:
     """A client that keeps every line as it came."""
 
-    def __init__(self, command, env=None):
+    def __init__(self, command, env, cwd=None):
         self.process = subprocess.Popen(
             [*map(str, command)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | (env or {}),
+            env=os.environ | env,
+            cwd=cwd,
         )
         self.lines, self.errors = [], []
         self.arrived = Queue()
@@ -119,8 +120,8 @@ class Wire:
 
 
 @contextmanager
-def wire(*command, **env):
-    found = Wire(command, env)
+def wire(*command, cwd=None, **env):
+    found = Wire(command, env, cwd=cwd)
     try:
         yield found
     finally:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -33,12 +34,39 @@ def run(*command):
     subprocess.run(command, capture_output=True, check=False, env=env)
 
 
-def test_linting_a_file_takes_three_tenths_of_the_oracle_s_command(compare_work, write):
-    file = write("orders.json", orders(12))
+def peak_memory(work):
+    """The resident bytes of the largest process that the work starts: work that is done in a process of its own."""
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        work()
+        os.write(writing, str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    peak = int(os.read(reading, 100))
+    os.close(reading)
+    os.close(writing)
+    return peak
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "measure", "at_most"),
+    [
+        (["--version"], ["--help"], least_child_work, 0.3),
+        (["lint", "FILE"], ["lint", "--file", "FILE"], least_child_work, 0.3),
+        (["score", "FILE"], ["lint", "--file", "FILE"], least_child_work, 0.6),
+        (["--version"], ["--help"], lambda work, _: peak_memory(work), 0.6),
+        (["lint", "FILE"], ["lint", "--file", "FILE"], lambda work, _: peak_memory(work), 0.8),
+        (["score", "FILE"], ["lint", "--file", "FILE"], lambda work, _: peak_memory(work), 1),
+    ],
+    ids=["work-start", "work-lint", "work-score", "memory-start", "memory-lint", "memory-score"],
+)
+def test_a_command_costs_a_fraction_of_the_oracle_s(compare_work, write, ours, theirs, measure, at_most):
+    """The oracle scores only with a model, so that its lint stands for it."""
+    file = str(write("orders.json", orders(12)))
     oracle = shutil.which("tdqs", path=Path(sys.executable).parent)
-    ours = [sys.executable, "-m", "tdqs_mcp", "lint", str(file)]
-    theirs = [oracle, "lint", "--file", str(file)]
-    compare_work(lambda: run(*ours), lambda: run(*theirs), at_most=0.3, measure=least_child_work)
+    mine = [sys.executable, "-m", "tdqs_mcp", *(file if word == "FILE" else word for word in ours)]
+    peer = [oracle, *(file if word == "FILE" else word for word in theirs)]
+    compare_work(lambda: run(*mine), lambda: run(*peer), at_most=at_most, measure=measure)
 
 
 BARE = "import click; click.command()(click.version_option('1')(lambda: None))(['--version'])"

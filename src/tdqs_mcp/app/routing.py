@@ -24,8 +24,8 @@ from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import read_components
 from tdqs_mcp.sources import clients
 from tdqs_mcp.sources.failure import Attempt
-from tdqs_mcp.sources.locator import Config, LiveOptions, Stdio, Url, parse_locator, public
-from tdqs_mcp.sources.recording import Recording
+from tdqs_mcp.sources.locator import HIDDEN, Config, LiveOptions, Stdio, Url, parse_locator, public, repeatable_secrets
+from tdqs_mcp.sources.recording import Recording, hide
 
 LOG_SECONDS = 0.2
 """How long a cancellation may take to the log of calls."""
@@ -80,7 +80,20 @@ def make_router(
         parsed, options = found.locator, found.fill(options)
     if not isinstance(parsed, Stdio | Url):
         raise InputError("this needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
-    return Router(locator=parsed, name=name, options=options, source=source, log=log, log_call=log_call)
+    hidden = repeatable_secrets(parsed, options)
+    return Router(
+        locator=parsed,
+        name=name,
+        options=options,
+        source=source,
+        log=_hiding(log, hidden),
+        log_call=_hiding(log_call, hidden) if log_call else None,
+    )
+
+
+def _hiding(write: Write, hidden: Sequence[str]) -> Write:
+    """Writes lines without what the server was given."""
+    return lambda line: write(hide(line, hidden, HIDDEN))
 
 
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:

@@ -1,6 +1,7 @@
 """`tdqs-mcp serve`: its options, the server that they describe, and how it begins and ends on a terminal."""
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -207,6 +208,7 @@ def serve(
     options allow. What the configured judge may take, it may take once, until the server ends.
     """
     http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
+    logging.getLogger("anthropic").setLevel(logging.INFO)  # at debug it logs whole requests, secret overrides too
     # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
     gc.disable()
     server = configure_server(os.environ, log_level=log_level, **options)

@@ -113,7 +113,7 @@ class _Connection:
 
     def _hide_secrets(self, recording: Recording) -> None:
         """Cleans the answers of credentials that the server repeats."""
-        hidden = sorted(repeatable_secrets(self._locator, self._options), key=len, reverse=True)
+        hidden = repeatable_secrets(self._locator, self._options)
         if not hidden:
             return
         answers = recording.results

@@ -156,8 +156,8 @@ def secrets(locator: Locator) -> tuple[str, ...]:
             return ()
 
 
-def repeatable_secrets(locator: Locator, options: LiveOptions) -> frozenset[str]:
-    """What a definition is cleaned of, should the server repeat it there.
+def repeatable_secrets(locator: Locator, options: LiveOptions) -> list[str]:
+    """What a definition is cleaned of, should the server repeat it there, the longest first.
 
     Not every value is a credential: `production`, `4096` and `application/json` are left. Longer values are hidden
     whatever their variable is called, shorter ones and plain words only where its name speaks of a credential.
@@ -166,7 +166,8 @@ def repeatable_secrets(locator: Locator, options: LiveOptions) -> frozenset[str]
     given += [(name, part) for name, value in options.headers.items() for part in value.split()]
     parts = [(name, part) for name, value in given for part in (value, *_mask(value)[1])]
     found = (part for name, part in parts if _is_secret(name, part))
-    return frozenset([*found, *(part for part in secrets(locator) if _is_secret("token", part))])
+    hidden = {*found, *(part for part in secrets(locator) if _is_secret("token", part))}
+    return sorted(hidden, key=len, reverse=True)
 
 
 def _is_secret(name: str, value: str) -> bool:

@@ -1,0 +1,218 @@
+"""Changes one operator, number, word or statement of a module at a time, and counts the changes that its tests notice.
+
+    python tests/mutation_testing.py [MODULE...] [--sample N]
+
+Without modules, all of TESTS. Tests are collected once; each change is made in a forked process, in the functions that are
+there already. Declarations in classes, default arguments, docstrings and the words of messages are left alone. Prints the
+survivors; exits 1 where fewer than nine tenths of the changes of a module are noticed.
+"""
+
+import argparse
+import ast
+import copy
+import gc
+import importlib
+import os
+import random
+import resource
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+TESTS = {
+    "canonical": "canonical oracle lone_surrogates",
+    "facts.schema.signals": "score oracle conformance rules",
+    "scoring.rollup": "score oracle jury rubrics",
+    "gate.policy": "gate cli",
+    "gate.targets": "gate",
+    "gate.suite": "gate",
+    "gate.known_findings": "baseline configuration",
+    "gate.definition_lock": "lock",
+    "gate.lock_changes": "lock",
+    "server.permissions": "permissions operator",
+}
+"""The modules, and the test modules that are about them."""
+
+_PAIRS = (
+    *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot)),
+    *((ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.FloorDiv), (ast.BitAnd, ast.BitOr)),
+)
+SWAPS = {ast.Div: ast.Mult} | {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+NAMES = {"any": "all", "all": "any", "min": "max", "max": "min", "sorted": "list"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A top-level statement with one change."""
+
+    line: int
+    statement: ast.stmt
+    shown: str
+
+
+def changes_of(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  # one case for each kind of node
+    """What may stand in place of a node."""
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in SWAPS:
+            yield ast.Compare(left=node.left, ops=[SWAPS[type(op)]()], comparators=node.comparators)
+        case ast.BoolOp(op=op, values=values) if type(op) in SWAPS:
+            yield ast.BoolOp(op=SWAPS[type(op)](), values=values)
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in SWAPS:
+            yield ast.BinOp(left=left, op=SWAPS[type(op)](), right=right)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield ast.IfExp(test=test, body=orelse, orelse=body)
+        case ast.If(test=test, body=body, orelse=orelse):
+            yield ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=orelse)
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(value=not value)
+        case ast.Constant(value=int() | float() as value):
+            yield ast.Constant(value=value + 1)
+        case ast.Constant(value=str() as value):
+            yield ast.Constant(value=f"{value}XX")
+        case ast.Name(id=name, ctx=ast.Load()) if name in NAMES:
+            yield ast.Name(id=NAMES[name], ctx=ast.Load())
+        case ast.Return(value=ast.AST() as value) if not isinstance(value, ast.Constant):
+            yield ast.Return(value=ast.Constant(value=None))
+        case ast.Raise() | ast.Continue() | ast.AugAssign():
+            yield ast.Pass()
+
+
+def mutants(tree: ast.Module) -> Iterator[Mutant]:
+    """Every change of a module."""
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef):
+            places = [each for each in statement.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+        else:
+            places = [] if isinstance(statement, ast.Import | ast.ImportFrom | ast.Expr) else [statement]
+        for place in places:
+            for parent, field, index, child in children(place):
+                for changed in changes_of(child):
+                    put(parent, field, index, changed)
+                    whole = ast.fix_missing_locations(copy.deepcopy(statement))
+                    put(parent, field, index, child)
+                    yield Mutant(line=child.lineno, statement=whole, shown=ast.unparse(changed).partition("\n")[0])
+
+
+def children(parent: ast.AST) -> Iterator[tuple[ast.AST, str, int, ast.AST]]:
+    """What stands below a node and may change, with its place."""
+    for field, value in ast.iter_fields(parent):
+        if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(parent, ast.Call):
+            continue
+        for index, child in enumerate(value if isinstance(value, list) else [value]):
+            is_words = isinstance(child, ast.JoinedStr | ast.Raise) or (
+                isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+            )
+            if isinstance(child, ast.AST) and (not is_words or isinstance(child, ast.Raise)):
+                yield parent, field, index, child
+            if isinstance(child, ast.AST) and not is_words:
+                yield from children(child)
+
+
+def put(parent: ast.AST, field: str, index: int, child: ast.AST) -> None:
+    """Sets a child."""
+    value = getattr(parent, field)
+    if isinstance(value, list):
+        value[index] = child
+    else:
+        setattr(parent, field, child)
+
+
+def apply(mutant: Mutant, module: types.ModuleType) -> None:
+    """Gives the functions of an imported module their changed code; an assignment is made again, wherever it was imported."""
+    code = compile(ast.Module(body=[mutant.statement], type_ignores=[]), str(module.__file__), "exec")
+    if isinstance(mutant.statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        changed = {each.co_qualname: each for each in functions_in(code)}
+        for found in gc.get_objects():
+            if isinstance(found, types.FunctionType) and found.__globals__ is vars(module):
+                found.__code__ = changed.get(found.__code__.co_qualname, found.__code__)
+        return
+    before = dict(vars(module))
+    exec(code, vars(module))  # noqa: S102  # our own module
+    for name, value in vars(module).items():
+        for other in list(sys.modules.values()):
+            if name in before and value is not before[name] and getattr(other, name, None) is before[name]:
+                setattr(other, name, value)
+
+
+def functions_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The functions and methods of a statement, without what they make themselves."""
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield each
+            if "(" not in each.co_qualname and each.co_flags & 2 == 0:  # a class body
+                yield from functions_in(each)
+
+
+class Run:
+    """Runs the collected tests once for each change."""
+
+    def __init__(self, name: str, sample: int | None) -> None:
+        self.name, self.sample = name, sample
+        self.is_enough = False
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        path = ROOT / "src" / "tdqs_mcp" / f"{self.name.replace('.', '/')}.py"
+        module = importlib.import_module(f"tdqs_mcp.{self.name}")
+        text = path.read_text(encoding="utf-8")
+        begun = sum(os.times()[2:4])
+        if self._fails(session, None, module, limit=600):
+            raise pytest.UsageError("a test fails without a change")
+        limit = int(3 * (sum(os.times()[2:4]) - begun)) + 5
+        found = list(mutants(ast.parse(text)))
+        if self.sample is not None and self.sample < len(found):
+            found = sorted(random.Random(1).sample(found, self.sample), key=lambda each: each.line)
+        left = [each for each in found if not self._fails(session, each, module, limit=limit)]
+        lines = text.splitlines()
+        for each in left:
+            sys.__stdout__.write(f"{self.name}:{each.line}: {lines[each.line - 1].strip()}\n    {each.shown}\n")
+        share = 100 * (len(found) - len(left)) / len(found)
+        sys.__stdout__.write(f"{self.name}: {len(found) - len(left)} of {len(found)} changes noticed, {share:.0f}%\n")
+        self.is_enough = share >= 90
+        return True
+
+    def _fails(self, session: pytest.Session, mutant: Mutant | None, module: types.ModuleType, *, limit: int) -> bool:
+        """Whether a test fails with the change, or takes more seconds of work than `limit`."""
+        if child := os.fork():
+            return os.waitpid(child, 0)[1] != 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        try:
+            if mutant:
+                apply(mutant, module)
+            for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+                session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.testsfailed:
+                    os._exit(1)
+        except BaseException:  # noqa: BLE001  # whatever a change leads to is noticed
+            os._exit(1)
+        os._exit(0)
+
+
+def main() -> int:
+    """One process for each module, so that none finds what another has left."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--sample", type=int)
+    given = parser.parse_args()
+    if len(given.modules) != 1:
+        more = ["--sample", str(given.sample)] if given.sample else []
+        runs = [subprocess.run([sys.executable, __file__, each, *more], check=False) for each in given.modules or TESTS]
+        return max(run.returncode for run in runs)
+    run = Run(given.modules[0], given.sample)
+    files = [str(ROOT / "tests" / f"test_{each}.py") for each in TESTS[run.name].split()]
+    options = ["-q", "-n0", "-p", "no:cacheprovider", "--no-header", "-m", "not process and not corpus and not bench"]
+    pytest.main([*options, "--rootdir", str(ROOT), *files], plugins=[run])
+    return 0 if run.is_enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
