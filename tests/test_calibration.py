@@ -33,6 +33,7 @@ from tdqs_mcp.sources.files import read_file
 NEWEST = versions()[0]
 FORESTS = calibration(NEWEST).rubrics
 README = Path(__file__).parents[1] / "README.md"
+FITTING = "calibration/README.md"
 PADDING = (
     "This tool is very useful and easy to use.",
     "It is a powerful and flexible solution for your needs.",
@@ -62,11 +63,20 @@ def column(section, name):
 # The published error
 
 
-@pytest.mark.parametrize("title", ["Tools of unseen servers", "Tools", "Changes on unseen servers"])
-def test_the_readme_carries_the_tables_that_calibrate_prints(title):
+@pytest.mark.parametrize(
+    ("title", "page"),
+    [("Tools of unseen servers", "README.md"), ("Tools", FITTING), ("Changes on unseen servers", FITTING)],
+)
+def test_the_documents_carry_the_tables_that_calibrate_prints(title, page):
     printed = as_markdown(calibration_blocks(sync.calibrate()))
     rows = printed[printed.index(f"### {title}\n") :].split("\n\n")[2]
-    assert rows in README.read_text(encoding="utf-8")
+    assert rows in (README.parent / page).read_text(encoding="utf-8")
+
+
+def test_the_readme_states_how_well_changes_of_unseen_servers_are_predicted():
+    changes = table("Changes on unseen servers")
+    figures = f"Spearman {column(changes, 'Spearman')['all']:.2f} for {column(changes, 'count')['all']} changes"
+    assert figures in README.read_text(encoding="utf-8")
 
 
 def test_the_readme_states_how_often_ranges_and_tiers_of_unseen_servers_are_right():
