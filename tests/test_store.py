@@ -34,8 +34,7 @@ from tdqs_mcp.store.captures import (
 )
 from tdqs_mcp.store.database import VERSION, VERSION_TABLE, default_url, explained, open_store, read_url, transact
 from tdqs_mcp.store.judgements import Judgements
-from tdqs_mcp.store.scored_captures import FLAGS
-from tdqs_mcp.store.tables import DEFINITIONS, METADATA, RUNS, SERVERS
+from tdqs_mcp.store.tables import DEFINITIONS, FLAGS, METADATA, RUNS, SERVERS
 
 TOOLS = [
     tool(f"list_{word}", f"Lists the {word} of an account, the newest first.") for word in ("loans", "cards", "fees")

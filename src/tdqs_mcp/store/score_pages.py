@@ -20,11 +20,13 @@ from tdqs_mcp.results.stored_scores import (
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.store import encoding
 from tdqs_mcp.store.captures import rows_among
-from tdqs_mcp.store.scored_captures import DIMENSIONS, PARTS, ROLLUP
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
+    DIMENSIONS,
     OVERALL_RANK,
+    PARTS,
+    ROLLUP,
     RUNS,
     SERVER_SCORES,
     SERVERS,

@@ -30,12 +30,14 @@ from tdqs_mcp.results.statistics import (
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS, PARTS
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
     DEFINITIONS,
+    DIMENSIONS,
+    FLAGS,
     METHODS,
+    PARTS,
     RUNS,
     SERVER_SCORES,
     SERVERS,

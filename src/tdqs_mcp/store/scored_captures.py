@@ -10,22 +10,16 @@ from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.toolset.search import search_terms
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.contract import ABSENT
-from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.verdicts import Verdict
-from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.store import encoding
+from tdqs_mcp.store.tables import FLAGS, PARTS, ROLLUP
 
 Row: TypeAlias = dict[str, Any]
 
 MAX_WORDS = 20_000
 """Characters of a definition that are searched; PostgreSQL's index takes a megabyte, and no agent reads more."""
-
-DIMENSIONS, PARTS = load("tdqs").keys, load("coherence").keys
-FLAGS = {flag: 1 << place for place, flag in enumerate(Flag)}
-"""The bits of a tool's flags."""
-
-ROLLUP = ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

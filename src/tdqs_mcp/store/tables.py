@@ -20,9 +20,15 @@ from sqlalchemy import (
 )
 
 from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.rubrics.rubric import load
 
 METADATA = MetaData()
+
+DIMENSIONS, PARTS = load("tdqs").keys, load("coherence").keys
+ROLLUP = ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall")
+FLAGS = {flag: 1 << place for place, flag in enumerate(Flag)}
+"""The bits of a tool's flags."""
 
 SERVERS = Table(
     "servers",
@@ -100,7 +106,7 @@ TOOL_SCORES = Table(
     Column("verdict", String(32), comment="null where the first hard gate decided"),
     Column("tdqs", SmallInteger, nullable=False, comment="tenths"),
     Column("flags", SmallInteger, nullable=False, comment="bits, in the order of results.scores.Flag"),
-    *(Column(key, SmallInteger, nullable=False) for key in load("tdqs").keys),
+    *(Column(key, SmallInteger, nullable=False) for key in DIMENSIONS),
 )
 
 SERVER_SCORES = Table(
@@ -109,11 +115,8 @@ SERVER_SCORES = Table(
     Column("capture", String(32), ForeignKey("captures.capture"), primary_key=True),
     Column("method", String(16), ForeignKey("methods.method"), primary_key=True),
     Column("scored_tool_count", Integer, nullable=False),
-    *(
-        Column(name, SmallInteger, comment="tenths; null where a part is missing")
-        for name in ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall")
-    ),
-    *(Column(key, SmallInteger) for key in load("coherence").keys),
+    *(Column(name, SmallInteger, comment="tenths; null where a part is missing") for name in ROLLUP),
+    *(Column(key, SmallInteger) for key in PARTS),
     Column("verdict", String(32), comment="the verdict on the tool set"),
     Column("shadow_verdict", String(32), comment="the verdict on shadow candidates; null where nobody was asked"),
     Column("is_complete", Boolean, nullable=False, comment="nothing is left that the judge can be asked again about"),

@@ -30,10 +30,11 @@ from tdqs_mcp.results.statistics import Match, MethodStamp, StoredTool
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store.database import explained, snapshot
-from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     DEFINITIONS,
+    DIMENSIONS,
+    FLAGS,
     SERVER_SCORES,
     SERVERS,
     TOOL_SCORES,
