@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -318,6 +320,41 @@ def test_processes_share_a_cache(tdqs_mcp, loopback, cache, write):
     loopback.bodies.clear()
     tdqs_mcp(*args)
     assert loopback.bodies == []
+
+
+@pytest.mark.process
+def test_runs_at_once_ask_for_everything_once(tdqs_mcp, loopback, cache, write):
+    def answer(body):
+        time.sleep(0.3)
+        return USUAL[rubric_of(body)]
+
+    loopback.answer = answer
+    args = ("score", write("c.json", TOOLS), "--judge", "openai:m", "--base-url", loopback.base_url, "--format", "json")
+    done = []
+    threads = [threading.Thread(target=lambda: done.append(tdqs_mcp(*args))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {len(scores(each)) for each in done} == {12}
+    assert len(loopback.bodies) == 13
+
+
+async def claim_all(kept, keys):
+    with anyio.move_on_after(0.1):
+        return await kept.claim(keys)
+    return "waits"
+
+
+def test_a_key_is_free_again_once_it_is_answered_or_given_back(tmp_path):
+    kept, other = KEY_OF_ONE, replace(KEY_OF_ONE, prompt_hash="d")
+    cache = Judgements(tmp_path, warn=pytest.fail)
+    assert anyio.run(claim_all, cache, {kept, other}) == {kept, other}
+    assert anyio.run(claim_all, cache, {kept}) == "waits"
+    cache.put(kept, "answer")
+    assert anyio.run(claim_all, cache, {kept, other}) == {kept}
+    cache.release({kept, other})
+    assert anyio.run(claim_all, cache, {kept, other}) == {kept, other}
 
 
 def test_no_key_reaches_the_cache(run, loopback, cache, monkeypatch):

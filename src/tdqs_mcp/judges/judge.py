@@ -1,6 +1,6 @@
 """The ports and what wraps them: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
@@ -170,7 +170,15 @@ class Cache(Protocol):
         ...
 
     def put(self, key: CacheKey, answer: str) -> None:
-        """Keep an answer; it is stored when this returns."""
+        """Keep an answer, and release its key; it is stored when this returns."""
+        ...
+
+    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
+        """The keys that the caller is to ask for, at least one; it waits while others are asking for all of them."""
+        ...
+
+    def release(self, keys: Collection[CacheKey]) -> None:
+        """Give keys back, answered or not."""
         ...
 
 

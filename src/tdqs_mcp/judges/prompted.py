@@ -1,7 +1,7 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,11 +42,24 @@ class AnswerCache(ModelWrapper):
         cached = {request.key: self.find(request) for request in requests}
         missing = {each.key: self.keeping(each) for each in requests if cached[each.key] is None}
         answers: dict[str, str | Failure] = {key: answer for key, answer in cached.items() if answer is not None}
-        if missing:
-            answers |= dict(zip(missing, await self.model.complete(list(missing.values())), strict=True))
-        for key, request in missing.items():
-            report_answer(request, answers[key])
+        while missing:
+            mine = await self.cache.claim({self._key(each) for each in missing.values()})
+            try:
+                claimed = {key: each for key, each in missing.items() if self._key(each) in mine}
+                answers |= await self._answers(claimed)
+            finally:
+                self.cache.release(mine)
+            missing = {key: each for key, each in missing.items() if key not in claimed}
         return [answers[request.key] for request in requests]
+
+    async def _answers(self, requests: Mapping[str, Request]) -> dict[str, str | Failure]:
+        """The answers that somebody else has got meanwhile, and the model's to all other requests."""
+        found = {key: answer for key, each in requests.items() if (answer := self.find(each)) is not None}
+        asked = {key: each for key, each in requests.items() if key not in found}
+        answers = dict(zip(asked, await self.model.complete(list(asked.values())), strict=True)) if asked else {}
+        for key, each in asked.items():
+            report_answer(each, answers[key])
+        return {**found, **answers}
 
     def find(self, request: Request) -> str | None:
         """The cached answer, if it is valid."""

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
@@ -74,6 +74,15 @@ class AnswerCache:
             self._latest[key] = answer
         if self._disk:
             self._disk.put(key, answer)
+
+    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
+        """The keys that nobody else asks for, where answers outlive the server; else all of them."""
+        return await self._disk.claim(keys) if self._disk else set(keys)
+
+    def release(self, keys: Collection[CacheKey]) -> None:
+        """Gives keys back."""
+        if self._disk:
+            self._disk.release(keys)
 
     @cached_property
     def _disk(self) -> Cache | None:

@@ -1,14 +1,15 @@
 """What models were asked: valid answers, which are never paid for again, and batches that are under way."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 from weakref import finalize
 
 from sqlalchemy import Connection, Engine, Integer, bindparam, delete, func, insert, literal_column, select
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
 from tdqs_mcp.results.statistics import MethodStamp
@@ -16,9 +17,19 @@ from tdqs_mcp.store.database import open_store, putting, read, transact
 from tdqs_mcp.store.encoding import clean_text
 from tdqs_mcp.store.tables import ANSWERS, BATCHES
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 Result = TypeVar("Result")
 
 FILE = "judgements.sqlite"
+
+LOCKS = "judgements.lock"
+
+POLL_SECONDS = 0.2
+"""How often a run looks whether another one has the answer that it waits for."""
 
 MAX_ANSWERS = 500_000
 """Answers that a cache folder keeps, the newest: about 1 GB, twice the 200,000 tools of a registry."""
@@ -38,6 +49,8 @@ class Judgements:
         self._warn = warn
         self._engine: Engine | None = None
         self._is_off = False
+        self._claimed: set[CacheKey] = set()
+        self._locks: BinaryIO | None = None
 
     def __repr__(self) -> str:
         return f"Judgements({str(self._place)!r})" if isinstance(self._place, Path) else "Judgements(a store)"
@@ -61,6 +74,43 @@ class Judgements:
                 engine, lambda connection: connection.execute(putting(ANSWERS, engine.dialect.name), row)
             )
         )
+        self.release({key})
+
+    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
+        """The keys that no other run of this folder asks for; it waits while there is none.
+
+        A key is a byte of a file that is locked, so that the system releases those of a killed run. In the store of a
+        sweep everybody asks for everything: sweeps at once are rare, and each of them has a plan of its own.
+        """
+        import anyio  # noqa: PLC0415  # the offline judge goes without
+
+        while not (mine := {key for key in keys if self._lock(key)}):  # noqa: ASYNC110  # other processes tell nobody
+            await anyio.sleep(POLL_SECONDS)
+        return mine
+
+    def release(self, keys: Collection[CacheKey]) -> None:
+        """Gives keys back."""
+        for key in self._claimed.intersection(keys):
+            self._claimed.remove(key)
+            if self._locks is not None:
+                fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _byte_of(key))
+
+    def _lock(self, key: CacheKey) -> bool:
+        """Whether nobody else has the key; where that cannot be known, nobody has."""
+        if key in self._claimed:
+            return False
+        if isinstance(self._place, Path) and fcntl is not None and not self._is_off:
+            try:
+                if self._locks is None:
+                    self._locks = (self._place / LOCKS).open("ab")
+                    finalize(self, self._locks.close)
+                fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte_of(key))
+            except BlockingIOError:
+                return False
+            except OSError:  # a file system without locks
+                self._locks = None
+        self._claimed.add(key)
+        return True
 
     def _try(self, use: Callable[[Engine], Result]) -> Result | None:
         """What `use` gives; None where the store cannot be used, which must not cost anybody a judgement."""
@@ -83,6 +133,11 @@ class Judgements:
                 _prune(engine)
             self._engine = engine
         return self._engine
+
+
+def _byte_of(key: CacheKey) -> int:
+    """The place of a key in the file of locks, which stays empty."""
+    return int(short_hash(repr(key))[:15], 16)
 
 
 def _prune(engine: Engine) -> None:
