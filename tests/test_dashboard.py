@@ -598,6 +598,8 @@ def test_a_visitor_finds_a_tool_and_signs_in(served, chromium, is_scripted):
     address = served([zoo(*many(20)), scored_capture("other", {"tools": [FINE]})], token=WORD)
     context = chromium.new_context(java_script_enabled=is_scripted)
     page = context.new_page()
+    logged = []
+    page.on("console", lambda message: logged.append(message.text))
     page.goto(address)
     page.fill("[name=text]", "ZO")
     page.click("text=Show")
@@ -612,6 +614,7 @@ def test_a_visitor_finds_a_tool_and_signs_in(served, chromium, is_scripted):
     assert page.locator("p.definition").inner_text().startswith("Lists the zebras of one keeper")
     assert page.locator("mark").count() > 0
     page.click("text=Sign out")
+    assert logged == []
     page.goto(f"{address}/report?name=zoo")
     assert page.locator("text=This needs the maintainers' token.").count() == 1
     context.close()

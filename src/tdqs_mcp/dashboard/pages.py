@@ -105,7 +105,7 @@ def report(visit: Visit) -> Content:
     """The report of a server with all its definitions, reasons and findings."""
     _check(visit)
     score, measured = visit.scores.score_in_full(visit.name)
-    return Content(text=score_page(score, measured, base=SITE, visit=visit, rules="/rules/"))
+    return Content(text=score_page(score, measured, base=SITE, visit=visit, of=visit.name, rules="/rules/"))
 
 
 def tool(visit: Visit) -> Content:
@@ -125,11 +125,8 @@ def changes(visit: Visit) -> Content:
     """What one capture of a server changed."""
     _check(visit)
     compared = visit.scores.compare_captures(visit.name, visit.params.get("capture", ""))
-    return Content(
-        text=render_page(
-            "blocks.html.j2", base=SITE, visit=visit, title=f"Changes of {visit.name}", blocks=compare_blocks(compared)
-        )
-    )
+    values = {"title": f"Changes of {visit.name}", "of": visit.name, "blocks": compare_blocks(compared)}
+    return Content(text=render_page("blocks.html.j2", base=SITE, visit=visit, **values))
 
 
 def statistics(visit: Visit) -> Content:

@@ -8,7 +8,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import Tier, tier_of
 
-WIDTH, BAR, GAP, LABEL = 640, 20, 8, 205
+WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
 """Pixels: of a chart, of a bar's height, between bars, and left of them."""
 
 HEAD, HISTOGRAM, TICK = 34, 120, 5
