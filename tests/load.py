@@ -42,8 +42,11 @@ class Client:
         self.port = port
 
     async def __aenter__(self):
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+        await self.connect()
         return self
+
+    async def connect(self):
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
 
     async def __aexit__(self, *_):
         self.writer.close()
@@ -62,6 +65,9 @@ class Client:
             **({"mcp-name": params["name"]} if "name" in params else {}),
         }
         lines = "".join(f"{key}: {value}\r\n" for key, value in head.items())
+        if self.reader.at_eof():  # a server may close a connection that rests, and its clients open another
+            self.writer.close()
+            await self.connect()
         self.writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode() + body)
         answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
         size = int(answer.partition("content-length:")[2].partition("\r")[0])

@@ -254,6 +254,7 @@ PAGES = {
     "endless-pages": lambda n: page_of(n, str(n + 1)),
     "odd-cursor": lambda n: page_of(n, 5),
     "empty-cursor": lambda n: page_of(n, ""),
+    "same-tool-on-every-page": lambda n: {"tools": [GOOD]} | ({"nextCursor": str(n + 1)} if n < 2 else {}),
     "fails-on-page-2": lambda n: page_of(n, str(n + 1)) if n < 2 else None,
     "hangs-on-page-2": lambda n: page_of(n, str(n + 1)),
     "exits-on-page-2": lambda n: page_of(n, str(n + 1)),

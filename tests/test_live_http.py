@@ -1,7 +1,6 @@
 """Capturing servers over HTTP, and server objects of this process: no process is started."""
 
 import contextlib
-import gzip
 import json
 import logging
 import os
@@ -139,36 +138,6 @@ async def test_headers_are_sent_and_a_server_that_wants_them_is_captured():
     assert "answers 401: give credentials with --header 'Authorization: Bearer …'" in line
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "body", "words"),
-    [
-        (400, [], b"", "answers 400: it is not an MCP endpoint"),
-        (401, [], b"", "answers 401: give credentials with --header 'Authorization: Bearer …'"),
-        (403, [], b"", "answers 403: these credentials may not"),
-        (404, [], b"", "answers 404: there is no MCP endpoint at this path"),
-        (405, [], b"", "answers 405: it takes neither streamable HTTP nor SSE"),
-        (429, [("retry-after", "30")], b"", "answers 429: wait 30 s and try again"),
-        (500, [], b"", "answers 500: the fault is the server's"),
-        (503, [("content-type", "text/html")], b"<html>", "answers 503: the fault is the server's"),
-        (200, [("content-type", "text/html")], b"<html>", "answers with text/html, which is not MCP"),
-        (200, [("content-type", "application/json")], b"{}", "answers 'initialize' with error -32700"),
-        (302, [("location", "https://elsewhere.example/mcp")], b"", "answers 302: it redirects to another address"),
-        (
-            200,
-            [("content-type", "application/json"), ("content-encoding", "gzip")],
-            gzip.compress(b"{}", mtime=0),  # no time in it: the test has one name in every worker
-            "the answer is compressed although that was declined",
-        ),
-        (200, [("content-type", "application/json")], b" " * 200_000, "larger than the byte limit"),
-    ],
-)
-async def test_an_http_answer_that_is_no_mcp_is_explained(status, headers, body, words):
-    with serving(answering(status, headers, body)) as address:
-        line = await failure(Url(url=f"{address}/mcp?key={SECRET}"), options(max_bytes=100_000))
-    assert words in line
-    assert SECRET not in line
-
-
 async def test_an_error_that_json_rpc_puts_into_an_http_refusal_is_repeated():
     inner = own_server().streamable_http_app()
     refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": f"no seat for {SECRET}"}}
@@ -200,21 +169,6 @@ async def test_a_refusal_that_the_sse_transport_only_logs_is_still_explained():
     with serving(app) as address:
         line = await failure(Url(url=f"{address}/sse"), options(timeout=1.0))
     assert "answers 401: give credentials" in line
-
-
-async def test_an_address_where_nothing_listens_is_said_to_be_unreachable():
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        line = await failure(Url(url=f"http://127.0.0.1:{unused.getsockname()[1]}/mcp"), options())
-    assert "cannot be reached" in line
-
-
-async def test_an_http_server_that_never_answers_fails_when_the_limit_is_over():
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        line = await failure(Url(url=f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"), options(timeout=1.0))
-    assert "within 1 s; raise --timeout" in line
 
 
 async def test_a_connection_that_breaks_after_the_tools_keeps_them_and_says_what_is_missing():
