@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
+from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash, named_values
 from tdqs_mcp.facts.text.vocabulary import PatternTable, expand, lazy_pattern, read_table, words_from
 
 _PATTERNS = PatternTable("claims")
@@ -148,11 +148,13 @@ def _is_granted(text: str, held: frozenset[str]) -> bool:
 
 
 def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> bool:
-    """Text that may well carry a number or a truth value: quoted, or one of known strings."""
+    """Text that may well carry a number or a truth value: one of known strings, or of those that the text names."""
     if accepted.values is not None:
         is_truth = "boolean" in cue.kinds and _TRUE.search(mention.text) is not None
         return not is_truth or {str(value).lower() for value in accepted.values} >= {"true", "false"}
-    return "boolean" not in cue.kinds and _PATTERNS.quoted.search(mention.text) is not None
+    if "boolean" in cue.kinds:
+        return bool(named_values(mention) - {"true", "false"})
+    return _PATTERNS.quoted.search(mention.text) is not None
 
 
 def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_plain: bool) -> Clash:

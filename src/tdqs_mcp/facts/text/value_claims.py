@@ -47,6 +47,13 @@ def find_choice_clash(mention: ParameterMention, accepted: Accepted, names: froz
     return Clash(mention=mention, said=listing(found), held=listing(spelled), is_plain=True) if found else None
 
 
+def named_values(mention: ParameterMention) -> frozenset[str]:
+    """The values that a text quotes or says that it lists, in lower case."""
+    quoted = (match[match.lastindex or 0] for match in _PATTERNS.quoted.finditer(mention.text))
+    listed = (item for each in _lists(mention.text, mention.kind) if each.is_stated for item, _ in each.items)
+    return frozenset(value.lower() for value in (*quoted, *listed))
+
+
 def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
     """The items that are not members; none where the row does not show that it is about this parameter's values."""
     items = listed.items
