@@ -978,6 +978,14 @@ def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(mode, fa
     assert gains[0] < gains[7] < gains[-1]
 
 
+def test_several_tools_are_named_with_commas_or_one_by_one(command, write):
+    file = write("shop.json", SHOP)
+    names = [each["name"] for each in SHOP[:2]]
+    for given in (["--tool", ", ".join(names)], ["--tool", names[0], "--tool", names[1]]):
+        report = json.loads(command("rewrite", file, *given, "--format", "json").stdout)
+        assert [each["name"] for each in report["rewrites"]] == names
+
+
 def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, write, tmp_path):
     target = tmp_path / "better.json"
     file = write("shop.json", {"tools": SHOP, "serverInfo": {"name": "shop", "version": "2"}})

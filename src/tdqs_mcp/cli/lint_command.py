@@ -24,6 +24,7 @@ from tdqs_mcp.cli.runner import (
     policy_of,
     read_json,
     reporter,
+    split_names,
     tell_left,
     views,
     warn,
@@ -62,18 +63,12 @@ _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
 """Formats that hold several servers in one document."""
 
 
-def _split(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
-    """The words of an option that is given again or with commas; None if it is not given."""
-    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
-    return words or None
-
-
 _client_option = click.option(
     "--client",
     "clients",
     multiple=True,
     metavar="NAME",
-    callback=_split,
+    callback=split_names,
     help=f"Only the limits of these clients and model APIs: {', '.join(CLIENTS)}.",
 )
 
@@ -102,10 +97,12 @@ _rules_option = click.option(
     "--select",
     multiple=True,
     metavar="RULE",
-    callback=_split,
+    callback=split_names,
     help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5, DESC or ALL.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", callback=_split, help="Not these; spelled as for --select.")
+@click.option(
+    "--ignore", multiple=True, metavar="RULE", callback=split_names, help="Not these; spelled as for --select."
+)
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
@@ -119,7 +116,7 @@ _rules_option = click.option(
     "tools",
     multiple=True,
     metavar="NAME",
-    callback=_split,
+    callback=split_names,
     help="Only these tools; * and ? are wildcards.",
 )
 @click.option(

@@ -34,6 +34,7 @@ from tdqs_mcp.cli.runner import (
     locator_argument,
     locators_argument,
     page_options,
+    split_names,
     tell_left,
     views,
     waiting,
@@ -65,7 +66,9 @@ SUFFIXES = (".patch", ".diff")
 
 @command()
 @locator_argument
-@click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
+@click.option(
+    "--tool", "tools", multiple=True, metavar="NAME", callback=split_names, help="Only these tools: NAME, or NAME,NAME."
+)
 @click.option(
     "--write",
     "target",
@@ -116,7 +119,7 @@ SUFFIXES = (".patch", ".diff")
 def rewrite(
     locator: str,
     *,
-    tools: tuple[str, ...],
+    tools: tuple[str, ...] | None,
     target: Path | None,
     source: Path | None,
     mode: str,
@@ -147,10 +150,10 @@ def rewrite(
     chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
     improve = partial(
         blocking(improving.rewrite),
-        tools=tools or None,
+        tools=tools,
         mode=Mode(mode),
         growth=growth,
-        drafts=_read_drafts(draft, tools) if draft else {},
+        drafts=_read_drafts(draft, tools or ()) if draft else {},
         judge=chosen,
         spec=spec,
     )

@@ -372,3 +372,9 @@ def waiting() -> Waiting:
     """The progress line of the running command."""
     found: Waiting = click.get_current_context().meta.setdefault(_WAITING, Waiting())
     return found
+
+
+def split_names(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    """The words of an option that is given again or with commas; None if it is not given."""
+    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    return words or None
