@@ -121,6 +121,20 @@ def test_the_documented_suite_runs_as_it_stands_on_a_real_server(gate, write):
     assert done.returncode == 0, done.stderr.decode()
 
 
+def test_a_failed_row_says_what_was_missed_and_not_what_was_met(gate, write):
+    write("tools.json", [tool("list_orders", "Lists orders.")])
+    expect = [
+        {"target": "mean_tdqs", "matcher": {"schema": {"minimum": 1}}},
+        {"target": "mean_tdqs", "matcher": {"schema": {"minimum": 5}}},
+    ]
+    servers = {"shop": {"locator": "tools.json"}}
+    block = [{"name": "holds", "server": "shop", "expect": expect}]
+    done = gate(json.dumps({"servers": servers, "tool_quality": block}))
+    [head, missed, summary] = done.stdout.decode().splitlines()
+    assert (head, summary) == ("FAIL  holds (shop)", "1 failed")
+    assert missed.endswith("wanted >= 5")
+
+
 @pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
 @pytest.mark.process
 def test_the_documented_suite_decides_about_the_published_filesystem_server(gate):

@@ -140,7 +140,8 @@ def _gate_lines(report: GateReport) -> Iterator[Block]:
     for row in report.rows:
         result = Span(f"{row.result.value:<5} ", f"bold {_GATE_STYLES[row.result]}")
         yield Line((result, row.name, Span(f" ({row.server})", "dim")))
-        for check in row.checks:
+        missed = [check for check in row.checks if check.result is not GateResult.PASS]
+        for check in missed or row.checks:
             style = "dim" if check.result is GateResult.PASS else _GATE_STYLES[check.result]
             yield Line(check_words(check), style, indent=6)
         if row.reason:
