@@ -12,11 +12,13 @@ import ast
 import copy
 import gc
 import importlib
+import json
 import os
 import random
 import resource
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +27,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+MAX_SECONDS = 60
+"""Of a processor: a change that takes longer does not end."""
 
 TESTS = {
     "canonical": "canonical oracle lone_surrogates",
@@ -53,6 +58,9 @@ class Mutant:
     """A top-level statement with one change."""
 
     line: int
+    function: str | None
+    """What is changed; None for an assignment, which anything may use."""
+
     statement: ast.stmt
     shown: str
 
@@ -99,7 +107,15 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
                     put(parent, field, index, changed)
                     whole = ast.fix_missing_locations(copy.deepcopy(statement))
                     put(parent, field, index, child)
-                    yield Mutant(line=child.lineno, statement=whole, shown=ast.unparse(changed).partition("\n")[0])
+                    shown = ast.unparse(changed).partition("\n")[0]
+                    yield Mutant(line=child.lineno, function=name_of(statement, place), statement=whole, shown=shown)
+
+
+def name_of(statement: ast.stmt, place: ast.stmt) -> str | None:
+    """A function's or method's qualified name."""
+    if not isinstance(place, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    return place.name if place is statement else f"{statement.name}.{place.name}"
 
 
 def children(parent: ast.AST) -> Iterator[tuple[ast.AST, str, int, ast.AST]]:
@@ -153,24 +169,20 @@ def functions_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 class Run:
-    """Runs the collected tests once for each change."""
+    """Runs, once for each change, the collected tests that call the changed function, the quickest first."""
 
     def __init__(self, name: str, sample: int | None) -> None:
         self.name, self.sample = name, sample
+        self.path = ROOT / "src" / "tdqs_mcp" / f"{name.replace('.', '/')}.py"
         self.is_enough = False
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        path = ROOT / "src" / "tdqs_mcp" / f"{self.name.replace('.', '/')}.py"
-        module = importlib.import_module(f"tdqs_mcp.{self.name}")
-        text = path.read_text(encoding="utf-8")
-        begun = sum(os.times()[2:4])
-        if self._fails(session, None, module, limit=600):
-            raise pytest.UsageError("a test fails without a change")
-        limit = int(3 * (sum(os.times()[2:4]) - begun)) + 5
+        text, module = self.path.read_text(encoding="utf-8"), importlib.import_module(f"tdqs_mcp.{self.name}")
+        calls = self._calls(session)
         found = list(mutants(ast.parse(text)))
         if self.sample is not None and self.sample < len(found):
             found = sorted(random.Random(1).sample(found, self.sample), key=lambda each: each.line)
-        left = [each for each in found if not self._fails(session, each, module, limit=limit)]
+        left = [each for each in found if not self._is_noticed(session, each, module, calls)]
         lines = text.splitlines()
         for each in left:
             sys.__stdout__.write(f"{self.name}:{each.line}: {lines[each.line - 1].strip()}\n    {each.shown}\n")
@@ -179,19 +191,59 @@ class Run:
         self.is_enough = share >= 90
         return True
 
-    def _fails(self, session: pytest.Session, mutant: Mutant | None, module: types.ModuleType, *, limit: int) -> bool:
-        """Whether a test fails with the change, or takes more seconds of work than `limit`."""
+    def _calls(self, session: pytest.Session) -> list[tuple[pytest.Item, set[str]]]:
+        """The tests with the functions of the module that they call, the quickest first."""
+        reading, writing = os.pipe()
+        if not os.fork():
+            self._record_calls(session, writing)
+        with os.fdopen(reading, encoding="utf-8") as stream:
+            os.close(writing)
+            seen = [json.loads(line) for line in stream]
+        os.wait()
+        if len(seen) != len(session.items):
+            raise pytest.UsageError("a test fails without a change")
+        ranked = sorted(zip(seen, range(len(seen)), strict=True))
+        return [(session.items[place], set(names)) for (_, names), place in ranked if names]
+
+    def _record_calls(self, session: pytest.Session, writing: int) -> None:
+        """In a process of its own: runs every test, and writes its seconds and what it has called."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        names: set[str] = set()
+
+        def note(frame: types.FrameType, event: str, _: object) -> None:
+            if event == "call" and frame.f_code.co_filename == str(self.path):
+                names.add(frame.f_code.co_qualname.partition(".<locals>")[0])
+
+        for item in session.items:
+            names.clear()
+            begun = time.process_time()
+            sys.setprofile(note)
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            sys.setprofile(None)
+            if session.testsfailed:
+                break
+            os.write(writing, json.dumps([time.process_time() - begun, sorted(names)]).encode() + b"\n")
+        os._exit(0)
+
+    def _is_noticed(
+        self,
+        session: pytest.Session,
+        mutant: Mutant,
+        module: types.ModuleType,
+        calls: list[tuple[pytest.Item, set[str]]],
+    ) -> bool:
+        """Whether a test fails with the change, or does not end."""
         if child := os.fork():
             return os.waitpid(child, 0)[1] != 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
         try:
-            if mutant:
-                apply(mutant, module)
-            for item, following in zip(session.items, [*session.items[1:], None], strict=True):
-                session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                if session.testsfailed:
-                    os._exit(1)
+            apply(mutant, module)
+            for item, names in calls:
+                if mutant.function is None or mutant.function in names:
+                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                    if session.testsfailed:
+                        os._exit(1)
         except BaseException:  # noqa: BLE001  # whatever a change leads to is noticed
             os._exit(1)
         os._exit(0)

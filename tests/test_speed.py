@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -34,39 +33,36 @@ def run(*command):
     subprocess.run(command, capture_output=True, check=False, env=env)
 
 
-def peak_memory(work):
-    """The resident bytes of the largest process that the work starts: work that is done in a process of its own."""
-    reading, writing = os.pipe()
-    if not (child := os.fork()):
-        work()
-        os.write(writing, str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss).encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    peak = int(os.read(reading, 100))
-    os.close(reading)
-    os.close(writing)
-    return peak
+def child_work(command):
+    return least_child_work(lambda: run(*command))
+
+
+PEAK = "import resource as r, subprocess as s, sys; s.run(sys.argv[1:], capture_output=True); print(r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss)"
+
+
+def peak_memory(command):
+    """The largest resident size; started by a small process, whose size the command would else inherit from this one."""
+    return int(subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, check=True).stdout)
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "measure", "at_most"),
+    ("measure", "ours", "theirs", "at_most"),
     [
-        (["--version"], ["--help"], least_child_work, 0.3),
-        (["lint", "FILE"], ["lint", "--file", "FILE"], least_child_work, 0.3),
-        (["score", "FILE"], ["lint", "--file", "FILE"], least_child_work, 0.6),
-        (["--version"], ["--help"], lambda work, _: peak_memory(work), 0.6),
-        (["lint", "FILE"], ["lint", "--file", "FILE"], lambda work, _: peak_memory(work), 0.8),
-        (["score", "FILE"], ["lint", "--file", "FILE"], lambda work, _: peak_memory(work), 1),
+        (child_work, "--version", "--help", 0.2),
+        (child_work, "lint FILE", "lint --file FILE", 0.3),
+        (child_work, "score FILE", "lint --file FILE", 0.4),
+        (peak_memory, "--version", "--help", 0.3),
+        (peak_memory, "lint FILE", "lint --file FILE", 0.5),
+        (peak_memory, "score FILE", "lint --file FILE", 0.6),
     ],
     ids=["work-start", "work-lint", "work-score", "memory-start", "memory-lint", "memory-score"],
 )
-def test_a_command_costs_a_fraction_of_the_oracle_s(compare_work, write, ours, theirs, measure, at_most):
+def test_a_command_costs_a_fraction_of_the_oracle_s(check_ratio, write, measure, ours, theirs, at_most):
     """The oracle scores only with a model, so that its lint stands for it."""
     file = str(write("orders.json", orders(12)))
     oracle = shutil.which("tdqs", path=Path(sys.executable).parent)
-    mine = [sys.executable, "-m", "tdqs_mcp", *(file if word == "FILE" else word for word in ours)]
-    peer = [oracle, *(file if word == "FILE" else word for word in theirs)]
-    compare_work(lambda: run(*mine), lambda: run(*peer), at_most=at_most, measure=measure)
+    mine = [sys.executable, "-m", "tdqs_mcp", *ours.replace("FILE", file).split()]
+    check_ratio(measure(mine) / measure([oracle, *theirs.replace("FILE", file).split()]), at_most=at_most)
 
 
 BARE = "import click; click.command()(click.version_option('1')(lambda: None))(['--version'])"
