@@ -127,7 +127,9 @@ def test_json_that_not_everybody_reads_is_a_finding_on_its_tool_and_every_comman
     assert message in found[0]["message"]
     score = json.loads(command("score", file, "--format", "json").stdout)
     assert "good" in [each["name"] for each in score["tools"]]
-    assert json.loads((tmp_path / "captured.json").read_text(), parse_constant=pytest.fail)["tools"][0] == GOOD
+    captured = json.loads((tmp_path / "captured.json").read_text(), parse_constant=pytest.fail)
+    assert captured["tools"][0] == GOOD
+    assert ("deeper" in message) != (message in str(captured.get("problems")))
 
 
 def test_what_is_odd_beside_the_tools_is_a_problem_of_the_server(write):

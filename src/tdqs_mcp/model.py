@@ -30,6 +30,11 @@ class Defect:
     message: str
     advice: str = "use the type that the MCP specification requires"
 
+    @property
+    def is_of_text(self) -> bool:
+        """It stood in the JSON text, and the value has lost it."""
+        return self.advice in (_PLAIN_NUMBER, _ONCE)
+
 
 MAX_DEPTH = 400
 """Levels of JSON that are kept: every interpreter can walk them, and beyond MAX_NESTING nothing is measured."""

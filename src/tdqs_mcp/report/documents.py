@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from math import isfinite
 from typing import Any
 
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -73,17 +72,20 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
         "serverInfo": catalog.server_info,
         "capabilities": catalog.capabilities,
         "instructions": catalog.instructions,
-        "tools": [_finite(tool.raw) for tool in catalog.tools],
+        "tools": [tool.raw for tool in catalog.tools],
     }
     if resources is not None:
-        document["resources"] = [_finite(resource.raw) for resource in resources if not resource.is_template]
-        document["resourceTemplates"] = [_finite(resource.raw) for resource in resources if resource.is_template]
+        document["resources"] = [resource.raw for resource in resources if not resource.is_template]
+        document["resourceTemplates"] = [resource.raw for resource in resources if resource.is_template]
     if catalog.prompts is not None:
-        document["prompts"] = [_finite(prompt.raw) for prompt in catalog.prompts]
+        document["prompts"] = [prompt.raw for prompt in catalog.prompts]
     if catalog.caching is not None:
-        document["caching"] = _finite(catalog.caching)
-    if catalog.problems:
-        document["problems"] = list(catalog.problems)
+        document["caching"] = catalog.caching
+    lost = [
+        f"{each.name}{odd.path}: {odd.message}." for each in catalog.tools for odd in each.defects if odd.is_of_text
+    ]
+    if catalog.problems or lost:
+        document["problems"] = [*catalog.problems, *lost]
     if catalog.incomplete:
         document["incomplete"] = catalog.incomplete
     return document
@@ -95,15 +97,6 @@ def _both(case: Case) -> dict[str, Any]:
         for prompt in (render(case), render_hardened(case))
     )
     return {**published, "hardened": hardened}
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """Numbers beyond a double, which Python reads as infinity, are null as in the canonical serialization."""
-    if isinstance(value, dict):
-        return {key: _finite(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_finite(child) for child in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:

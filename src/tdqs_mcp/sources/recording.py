@@ -24,6 +24,7 @@ from tdqs_mcp.model import (
     read_prompts,
     read_resources,
     read_tools,
+    settle,
     settle_page,
 )
 from tdqs_mcp.sources.files import read_json
@@ -129,7 +130,7 @@ class Recording:
         """Why tools may be missing; None once the last page of `tools/list` has been read."""
 
         self.overflowed: str | None = None
-        """The listing method whose answers went over the limit of bytes, or of nesting."""
+        """The listing method whose answers went over the limit of bytes."""
 
         self._stray_lines = 0
         self._first_stray = ""
@@ -187,12 +188,8 @@ class Recording:
 
     def _kept(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The result with the tools as the server sent them; None for a listing beyond the limit."""
-        try:
-            text = json.dumps(result, default=str)
-        except RecursionError:  # nested as deeply as this interpreter can go: nothing after us could read it either
-            text = None
         if method in LISTS:
-            self._bytes_left = -1 if text is None else self._bytes_left - len(text)
+            self._bytes_left -= len(json.dumps(settle(result)[0], default=str))
             if self._bytes_left < 0:
                 self.overflowed = method
                 return None
