@@ -68,7 +68,7 @@ def test_fix_first_names_the_parameters(shown):
 
 def test_next_is_a_rewrite_or_a_plan_where_they_help_else_the_page_of_the_rule(shown):
     assert shown(*POOR, width=200, locator="shop.json")[-1] == (
-        "Next: tdqs-mcp rewrite shop.json --tool create_order, or for all tools tdqs-mcp plan shop.json"
+        "Next: tdqs-mcp rewrite shop.json --tool create_order --interview, or for all tools tdqs-mcp plan shop.json"
     )
     broken = {**FINE, "inputSchema": {**FINE["inputSchema"], "type": "array"}}
     assert shown(broken, width=200)[-1].startswith("Next: tdqs-mcp explain TDQ2")

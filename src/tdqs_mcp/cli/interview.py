@@ -24,7 +24,8 @@ def check_terminal() -> None:
     """Raises UsageError where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
-            "--interview asks on a terminal, and this is none; write the answers into a file for --material"
+            "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
+            "--material FILE takes the answers: {answers: {ID: text}}"
         )
 
 

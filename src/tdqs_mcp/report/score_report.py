@@ -276,10 +276,11 @@ class _Nearest:
 
 
 def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
-    """The command that helps: a rewrite where the finding is about what a description says, else the rule's page."""
+    """The command that helps: a rewrite with what the author knows where the finding is about words, else its page."""
     if fix.finding.dimension is None or not fix.tool.name:
         return Line(("Next: ", Code(f"tdqs-mcp explain {fix.finding.rule}")), "dim")
-    parts: tuple[Part, ...] = ("Next: ", Code(f"tdqs-mcp rewrite {locator} --tool {shlex.quote(fix.tool.name)}"))
+    rewrite = f"tdqs-mcp rewrite {locator} --tool {shlex.quote(fix.tool.name)} --interview"
+    parts: tuple[Part, ...] = ("Next: ", Code(rewrite))
     if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
         parts += (", or for all tools ", Code(f"tdqs-mcp plan {locator}"))
     return Line(parts, "dim")
