@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -282,7 +283,12 @@ def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_writ
     text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
     assert "out of reach without the author" in text
-    assert "Not drafted: the author has to bring 3 tools to TDQS" in text
+    assert re.search(
+        r"Not drafted: the author has to bring 3 tools to TDQS 4\.\d; with coherence \d\.\d \w that makes overall 4\.9 A",
+        text,
+    )
+    assert "expected gain: the change of TDQS less 0." in text
+    assert "--interview (on a terminal) or --material FILE" in text
     assert "? " in text
 
 

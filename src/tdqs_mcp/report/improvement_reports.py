@@ -1,7 +1,7 @@
 """Plans, what-ifs, comparisons and rewrites for people."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tdqs_mcp.facts.text.words import first_of
@@ -59,6 +59,10 @@ _SCORES = "Scores"
 _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 
+_ANSWER = "answer the questions"
+_TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (with answers: {id: text})"
+
+
 def plan_blocks(plan: Plan) -> list[Block]:
     """What is checked, what the author has to write, and what to do next."""
     blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
@@ -70,13 +74,15 @@ def plan_blocks(plan: Plan) -> list[Block]:
         table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, shown=MAX_ROWS)
         by = "Estimated by the offline judge" if plan.is_estimated else f"Judged by {plan.judge.id}"
         blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
+        blocks += _gain_note((each.before, each.after, each.gain) for each in plan.fixes)
     if plan.advice:
         wanted = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
+        then = f"with coherence {score_words(plan.after.coherence)} that makes overall {score_words(plan.target)}"
         entries = [(f"{each.tool.name}   {_standing(each.tool)}", "bold") for each in plan.advice]
         below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
         blocks += [
-            Heading(f"Not drafted: the author has to bring {tools} to TDQS {wanted}"),
+            Heading(f"Not drafted: the author has to bring {tools} to TDQS {wanted}; {then}"),
             Items(entries, indent=2, shown=MAX_ROWS, below=below),
         ]
     return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
@@ -133,6 +139,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
         more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
         rest = [block for each in shown[MAX_ROWS:] for block in each]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
+    blocks += _gain_note((each.before, each.after, each.gain) for each in told)
     if report.questions:
         asked = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
         blocks += [Heading(f"Only the author can know ({len(asked)})"), Items(asked, indent=2, shown=MAX_ROWS)]
@@ -156,7 +163,7 @@ def _plan_summary(plan: Plan) -> str:
 
 def _plan_next(plan: Plan) -> str:
     if plan.advice:
-        return "Next: answer the questions with tdqs-mcp rewrite LOCATOR --interview, then plan again"
+        return f"Next: {_ANSWER} with tdqs-mcp rewrite LOCATOR {_TAKES_ANSWERS}, add --write FILE, then plan FILE"
     if not plan.is_reached:
         return "Even with every tool at 5.0 the target is missed: the tool set itself has to become more coherent"
     if not plan.fixes:
@@ -172,6 +179,16 @@ def _change(before: ToolScore | None, after: ToolScore | None) -> str:
 def _gain(gain: Gain | None) -> str:
     """The expected change of TDQS and the middle 80% of what the judge's error leaves open."""
     return f"{gain.expected / 100:+.1f} ({gain.low / 100:+.1f} to {gain.high / 100:+.1f})" if gain else ""
+
+
+def _gain_note(changes: Iterable[tuple[ToolScore | None, ToolScore | None, Gain | None]]) -> list[Block]:
+    """Why an expected gain is not the difference of its two scores; nothing where none is known."""
+    for before, after, gain in changes:
+        if before and after and gain:
+            error = (10 * (after.tdqs - before.tdqs) - gain.expected) / 100
+            words = f"the change of TDQS less {error:.1f}, by which the offline judge overrates gains on average"
+            return [Gap(), Line(f"expected gain: {words}, and the middle 80% of what readers see", "dim")]
+    return []
 
 
 def _standing(tool: ToolScore) -> str:
@@ -369,11 +386,7 @@ def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
     if any(rewrite.unjudged for rewrite in rewrites):
         return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
     is_changed = any(rewrite.changes for rewrite in rewrites)
-    steps = (
-        ["answer the questions with --interview or --material"]
-        if any(rewrite.questions for rewrite in rewrites)
-        else []
-    )
+    steps = [f"{_ANSWER} with {_TAKES_ANSWERS}"] if any(rewrite.questions for rewrite in rewrites) else []
     steps += ["--write FILE saves the catalog with these changes"] if is_changed and not is_saved else []
     if not is_changed and not steps:
         return "Nothing to rewrite and nothing to ask"
