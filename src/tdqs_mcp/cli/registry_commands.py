@@ -145,7 +145,7 @@ def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]
     the loopback address they need none unless it is set.
     """
     from tdqs_mcp.app.stored_scores import StoredScores  # noqa: PLC0415  # sweep and stats go without
-    from tdqs_mcp.dashboard.site import make_site  # noqa: PLC0415  # Starlette
+    from tdqs_mcp.dashboard.site import is_open, make_site  # noqa: PLC0415  # Starlette
 
     check_hosts(allowed_hosts)
     host, port = read_address(address)
@@ -155,6 +155,8 @@ def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]
 
     def tell(url: str) -> None:
         click.echo(f"serving {url}/ (Ctrl-C ends it)", err=True)
+        if http.token is None and not is_open(http):
+            click.echo("it shows scores alone: TDQS_DASHBOARD_TOKEN is not set, so no maintainer can sign in", err=True)
 
     run_http(site, http, log_level="warning", tell=tell)
 

@@ -38,7 +38,7 @@ HEADERS = {
 }
 
 MAX_KEPT = 32 * 2**20
-"""Bytes of answers that are kept until the store changes."""
+"""Characters of answers that are kept until the store changes."""
 
 _LOG = logging.getLogger("uvicorn.error")
 
@@ -66,8 +66,9 @@ class _Site:
                 content = self._kept.get(etag)
             if content is None:
                 content = view(visit)
-                with self._lock:
-                    self._kept[etag] = content
+                if len(content.text) <= MAX_KEPT:
+                    with self._lock:
+                        self._kept[etag] = content
             return Response(content.text, media_type=content.media_type, headers=headers)
 
         return answer
@@ -104,9 +105,8 @@ class _Site:
 
 
 def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
-    """The application. Without a token, only visitors on this machine itself see more than scores."""
-    is_open = http.is_loopback and not http.allowed_hosts
-    site = _Site(scores, Access(token=http.token, is_open=is_open))
+    """The application."""
+    site = _Site(scores, Access(token=http.token, is_open=is_open(http)))
     routes = [Route(path, site.endpoint(view)) for path, view in PAGES.items()]
     routes += [
         Route("/sign-in", site.sign_in, methods=["POST"]),
@@ -117,6 +117,11 @@ def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
     explained = dict.fromkeys((TdqsError, HTTPException), site.explain)
     app = Starlette(routes=routes, exception_handlers=explained)
     return _guarded(app, http)
+
+
+def is_open(http: Http) -> bool:
+    """Whether everybody sees more than scores: without a token, if only visitors on this machine itself can connect."""
+    return http.token is None and http.is_loopback and not http.allowed_hosts
 
 
 def _answer_asset(request: Request) -> Response:
