@@ -284,7 +284,7 @@ def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_writ
     assert done.returncode == 1
     assert "out of reach without the author" in text
     assert re.search(
-        r"Not drafted: the author has to bring 3 tools to TDQS 4\.\d; with coherence \d\.\d \w that makes overall 4\.9 A",
+        r"Not drafted: the author has to bring 3 tools to TDQS \d\.\d; with coherence \d\.\d \w that makes overall 4\.9 A",
         text,
     )
     assert "expected gain: the change of TDQS less 0." in text
