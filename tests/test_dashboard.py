@@ -255,6 +255,19 @@ def test_every_name_leads_to_its_page(dashboard):
         assert "zebras" in browser.page(to_tool)
 
 
+def test_what_is_no_definition_has_pages_too(dashboard):
+    deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
+    tools = b'{"name": "deep", "description": "Does it.", "inputSchema": %b}, {"name": "", "description": 5}, 7' % deep
+    browser = dashboard([scored_capture("odd", b'{"tools": [%b]}' % tools), scored_capture("empty", {"tools": []})])
+    for name in ("odd", "empty"):
+        for path in ("/server", "/report", "/api/server"):
+            assert browser.page(query(path, name=name))
+        assert ">no score</text>" in browser.page(f"/badge/{name}.svg")
+    shown = [browser.page(query("/tool", server="odd", name="", index=index)) for index in (1, 2)]
+    assert ["No score" in text for text in shown] == [True, True]
+    assert "deep" in browser.page("/tool?server=odd&name=deep")
+
+
 def test_unknown_things_are_not_found(dashboard):
     browser = dashboard()
     paths = (

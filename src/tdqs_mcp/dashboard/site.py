@@ -59,7 +59,8 @@ class _Site:
             visit = self._visit(request)
             state = [self._build, self._scores.revision(), visit.address, str(visit.sees_all)]
             etag = f'"{sha256(chr(0).join(state).encode()).hexdigest()[:32]}"'
-            headers = {"etag": etag, "cache-control": "no-cache", "vary": "Authorization, Cookie"}
+            caching = "private, no-cache" if visit.sees_all else "no-cache"
+            headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Cookie"}
             if etag in request.headers.get("if-none-match", ""):
                 return Response(status_code=304, headers=headers)
             with self._lock:
