@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from definitions import FINE, LOOKUP, flat, tool
@@ -10,6 +11,7 @@ from rich.console import Console
 from tdqs_mcp.app import judging
 from tdqs_mcp.report.blocks import as_text
 from tdqs_mcp.report.score_report import score_blocks
+from tdqs_mcp.scoring.judge_error import likely_overall
 
 LONG = tool("synchronize_all_of_the_warehouse_locations", "Deletes stock.", flat(2), annotations={"readOnlyHint": True})
 SILENT = tool("list_orders", None, flat(1))
@@ -87,6 +89,29 @@ def test_one_tool_shows_its_reasons_and_its_two_best_fixes(command, write):
     assert [line[:3] for line in lines if line[:1].isdigit()] == ["1. ", "2. "]
     assert "--tool create_order" in " ".join(lines)
     assert "update_order (" not in run.stdout.decode()
+
+
+def test_the_likely_range_of_a_score_stands_beside_it_and_in_json(command, write):
+    file = write("shop.json", [*POOR, FINE])
+    document = json.loads(command("score", file, "--tool", "create_order", "--format", "json").stdout)
+    low, high = document["likely"]
+    assert low < document["overallScore"] < high
+    overall = f"{document['overallScore']} {document['overallTier']} (80%: {low} to {high})"
+    assert f"overall {overall}   descriptions" in command("score", file).stdout.decode()
+    assert f"## shop: {overall}\n" in command("score", file, "--format", "markdown").stdout.decode()
+    outlook = document["tools"][0]["outlook"]
+    shown = f"(80%: {outlook['low']} to {outlook['high']})"
+    for form in ("text", "markdown"):
+        heading = command("score", file, "--tool", "create_order", "--format", form).stdout.decode().splitlines()[0]
+        assert shown in heading
+
+
+def test_a_score_whose_error_is_not_known_has_no_range(catalog):
+    score = judging.score_offline(catalog(*POOR))
+    unknown = replace(score.judge, id="openai", calibration=None)
+    assert likely_overall(score.rollup.overall, score.judge) == score.likely
+    assert likely_overall(score.rollup.overall, unknown) is None
+    assert likely_overall(None, score.judge) is None
 
 
 def test_json_of_one_tool_has_no_other(command, write):

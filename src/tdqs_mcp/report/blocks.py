@@ -413,6 +413,11 @@ def score_words(tenths: int | None) -> str:
     return "no score" if tenths is None else f"{tenths / 10} {tier_of(tenths)}"
 
 
+def range_words(likely: "Sequence[int] | None") -> str:
+    """` (80%: 2.9 to 3.5)`, the middle 80% of the likely scores, to stand after a score; empty where none is known."""
+    return f" (80%: {likely[0] / 10} to {likely[1] / 10})" if likely else ""
+
+
 def percentile_words(known: "Percentiles", others: str = "known servers") -> str:
     """`better than 71% of 87 known servers`."""
     quality = "" if known.description_quality is None else f", descriptions than {known.description_quality}%"

@@ -22,6 +22,7 @@ from tdqs_mcp.report.blocks import (
     columns,
     count_words,
     number,
+    range_words,
     score_words,
     unjudged_lines,
     unjudged_words,
@@ -193,8 +194,7 @@ def _gain_note(changes: Iterable[tuple[ToolScore | None, ToolScore | None, Gain 
 
 def _standing(tool: ToolScore) -> str:
     """The score and the middle 80% of what the judge's own error leaves open."""
-    likely = f" ({tool.outlook.low / 10}-{tool.outlook.high / 10})" if tool.outlook else ""
-    return score_words(tool.tdqs) + likely
+    return score_words(tool.tdqs) + range_words(tool.likely)
 
 
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:

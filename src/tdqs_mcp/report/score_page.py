@@ -18,7 +18,7 @@ from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import changed_words
 from tdqs_mcp.report.score_report import uncertainty
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import OFFLINE, Rewrite
+from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier
 from tdqs_mcp.rubrics.rubric import Dimension, load
@@ -140,7 +140,7 @@ def score_page(
         coherence=_reasons(score.coherence_justifications, "coherence"),
         cards=[card for card in cards if tool is None or card.score.name == tool],
         above=_above(score.rollup.overall),
-        likely=_likely(score),
+        labeled=server_error(score.judge.calibration)[0] if score.likely and score.judge.calibration else 0,
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
         server_findings=[each for each in score.findings if each.tool_index is None],
@@ -166,15 +166,6 @@ def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | 
 def _above(overall: int | None) -> Tier | None:
     """The next better tier."""
     return None if overall is None else next((tier for tier in reversed(Tier) if tier.floor > overall), None)
-
-
-def _likely(score: ServerScore) -> tuple[int, int, int] | None:
-    """The ends of the overall score's 80% range, in tenths, and the number of servers that it is known from."""
-    overall, judge = score.rollup.overall, score.judge
-    if overall is None or judge.id != OFFLINE or judge.calibration is None:
-        return None
-    servers, low, high = server_error(judge.calibration)
-    return max(10, overall + low), min(50, overall + high), servers
 
 
 def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:

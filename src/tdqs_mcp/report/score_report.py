@@ -30,6 +30,7 @@ from tdqs_mcp.report.blocks import (
     number,
     percentile_words,
     problem_items,
+    range_words,
     score_words,
     ungraded_items,
     unjudged_words,
@@ -81,7 +82,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     blocks: list[Block] = [
         OnlyIn("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
         *([OnlyIn("text", [Line(place, "dim")])] if place else []),
-        OnlyIn("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}")]),
+        OnlyIn("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}{range_words(score.likely)}")]),
         OnlyIn(
             "markdown",
             [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")],
@@ -171,7 +172,8 @@ def _rollup(score: ServerScore) -> Line:
     if rollup.mean_tdqs is None or rollup.min_tdqs is None:
         return Line("nothing could be scored", "red")
     lowest = f" (mean {rollup.mean_tdqs / 10}, lowest {rollup.min_tdqs / 10})   coherence "
-    head: tuple[Part, ...] = ("overall ", number(rollup.overall), "   descriptions ")
+    overall = (number(rollup.overall), Span(range_words(score.likely), "dim"))
+    head: tuple[Part, ...] = ("overall ", *overall, "   descriptions ")
     return Line((*head, number(rollup.description_quality), lowest, number(rollup.coherence)))
 
 
@@ -298,8 +300,9 @@ def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_
     points = _points(tool.scores, list(tool.judgements))
     shown = zip(tool.judgements.items(), points, strict=True)
     rows = [(key.replace("_", " "), point, each.justification) for (key, each), point in shown]
+    rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
     blocks: list[Block] = [
-        Title((f"{tool.name} of {score.server} · ", _standing(tool), f" · TDQS by {judge_words(score.judge)}")),
+        Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
         Line(_remarks(tool)),
         Table(columns("dimension", "score", "why", left=3), rows, has_head=False),
     ]

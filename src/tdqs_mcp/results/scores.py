@@ -214,6 +214,10 @@ class ServerScore(OfServer, Document):
     """Why there is nothing to score; null where tools were listed."""
 
     rollup: Inline[Rollup]
+    likely: tuple[Tenths, ...] | None = None
+    """Low and high of the overall score: the middle 80% of what the judge's error leaves open; null where it is not
+    known."""
+
     percentiles: Percentiles | None = None
     """Null without known servers that were scored by the same method."""
 

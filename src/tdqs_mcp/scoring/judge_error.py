@@ -18,7 +18,8 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell
-from tdqs_mcp.results.verdicts import Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.results.improvements import OFFLINE
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SPECS, overall_of, tdqs
@@ -284,6 +285,14 @@ def server_error(version: str) -> tuple[int, int, int]:
     known = [row for row in evidence(version)["servers"] if row["server"] in tools]
     errors = sorted(overall(row, "labels") - overall(row, "predicted") for row in known)
     return len(errors), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
+
+
+def likely_overall(overall: int | None, judge: JudgeStamp) -> tuple[int, int] | None:
+    """The ends of an overall score's 80% range, in tenths; None by a judge whose error on servers is not known."""
+    if overall is None or judge.id != OFFLINE or judge.calibration is None:
+        return None
+    _, low, high = server_error(judge.calibration)
+    return max(10, overall + low), min(50, overall + high)
 
 
 _VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))

@@ -23,6 +23,7 @@ from tdqs_mcp.results.scores import (
 from tdqs_mcp.results.verdicts import Judged, Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Dimension, load
+from tdqs_mcp.scoring.judge_error import likely_overall
 from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
@@ -120,6 +121,7 @@ def finish(
     rollup = roll_up(
         [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
     )
+    rollup = rollup if catalog.incomplete is None else replace(rollup, overall=None)
     return ServerScore(
         **catalog.origin,
         spec_version=spec,
@@ -129,7 +131,8 @@ def finish(
         tools=tuple(scored),
         ungraded=ungraded,
         coherence=coherence,
-        rollup=rollup if catalog.incomplete is None else replace(rollup, overall=None),
+        rollup=rollup,
+        likely=likely_overall(rollup.overall, judge),
         agreement=reliabilities([score.ballots for score in scored], rubric="tdqs"),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
