@@ -123,6 +123,16 @@ async def test_a_second_root_is_looked_through_as_well(folder):
     assert permissions.admit(File(path="tools.json")) == File(path=str(folder / "tools.json"))
 
 
+def test_a_file_may_be_64_megabytes_large_and_no_larger(tmp_path):
+    permissions = Permissions(roots=(tmp_path,))
+    with (tmp_path / "large.json").open("wb") as stream:
+        stream.truncate(67_108_864)
+        assert permissions.admit(File(path="large.json")) == File(path=str(tmp_path / "large.json"))
+        stream.truncate(67_108_865)
+        with pytest.raises(InputError, match="larger than 67108864 bytes"):
+            permissions.admit(File(path="large.json"))
+
+
 async def test_standard_input_belongs_to_the_protocol(folder):
     assert "standard input belongs to the protocol" in await answer(Permissions(roots=(folder,)), catalog="-")
 
@@ -139,6 +149,7 @@ async def test_standard_input_belongs_to_the_protocol(folder):
          ["https://example.org/mcp/x", "https://a.example.org/other", "https://aexample.org/mcp/x", "https://a.example.org/MCP/x"]),
         ("http://127.0.0.1:*", ["http://127.0.0.1:8000/mcp", "http://127.0.0.1/"], ["http://127.0.0.2:8000/", "http://localhost:8000/"]),
         ("http://[::1]:8000", ["http://[::1]:8000/mcp"], ["http://[::1]/", "http://[::2]:8000/"]),
+        ("https://example.org/", ["https://example.org", "https://example.org/"], ["https://example.org/x"]),
         ("https://*", ["https://example.org/x", "https://10.0.0.1/"], ["http://example.org/"]),
     ],
 )  # fmt: skip
