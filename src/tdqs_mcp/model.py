@@ -30,10 +30,8 @@ class Defect:
     message: str
     advice: str = "use the type that the MCP specification requires"
 
-    @property
-    def is_of_text(self) -> bool:
-        """It stood in the JSON text, and the value has lost it."""
-        return self.advice in (_PLAIN_NUMBER, _ONCE)
+    is_of_text: bool = False
+    """It stood in the JSON text, and the value has lost it."""
 
 
 MAX_DEPTH = 400
@@ -80,7 +78,8 @@ def is_odd(value: object) -> bool:
 def _settled(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not isfinite(value):
         number = str(value).replace("inf", "Infinity").replace("nan", "NaN")
-        found.append(Defect(path=path, message=f"{number} is not a number that JSON can hold", advice=_PLAIN_NUMBER))
+        message = f"{number} is not a number that JSON can hold"
+        found.append(Defect(path=path, message=message, advice=_PLAIN_NUMBER, is_of_text=True))
         return None
     if not isinstance(value, dict | list):
         return value
@@ -94,7 +93,7 @@ def _settled(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # 
         return [_settled(each, f"{path}/{index}", found, depth + 1) for index, each in enumerate(value)]
     for key in value.repeated if isinstance(value, Repeated) else ():
         message = f"{key!r} is given more than once, and only the last value counts for most clients"
-        found.append(Defect(path=_below(path, key), message=message, advice=_ONCE))
+        found.append(Defect(path=_below(path, key), message=message, advice=_ONCE, is_of_text=True))
     return {key: _settled(each, _below(path, key), found, depth + 1) for key, each in value.items()}
 
 
@@ -209,7 +208,7 @@ def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: AN
     bad = {defect.path for defect in defects}
     # What TDQS hashes and nests too deep is not measured, for that reason.
     known = {f"/{key}" for key in TOOL_FIELDS}
-    defects += dict.fromkeys(each for each in oddities if each.advice != _FLAT or each.path not in known)
+    defects += dict.fromkeys(each for each in oddities if each.is_of_text or each.path not in known)
     given = raw if isinstance(raw, Mapping) else {}
 
     def value(key: str) -> Any:  # noqa: ANN401
