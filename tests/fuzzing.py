@@ -26,6 +26,7 @@ from schemas import SCHEMAS
 from test_responsiveness import Wire
 from test_server_http import serving
 
+from tdqs_mcp.canonical import is_well_formed
 from tdqs_mcp.cli import cli
 from tdqs_mcp.rules import registry
 
@@ -427,7 +428,7 @@ def expected(message):
         value = json.loads(message.decode())
         if isinstance(value, dict) and value.get("jsonrpc") == "2.0" and isinstance(value.get("method"), str):
             found = value.get("id")
-            if isinstance(found, str) and isinstance(value.get("params", {}), dict):
+            if isinstance(found, str) and is_well_formed(found) and isinstance(value.get("params", {}), dict):
                 return found
     return None
 

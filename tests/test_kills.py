@@ -14,6 +14,7 @@ import misbehaving_server
 import pytest
 from agent_session import tool_answer
 from definitions import flat, tool
+from loopback import KEY
 from sqlalchemy import create_engine, func, select
 from test_responsiveness import Wire
 from test_server import processes
@@ -74,9 +75,10 @@ def test_a_run_with_a_judge_goes_on_with_every_answer_that_it_kept(
     process.kill()
     process.communicate()
     kept = answers()
-    loopback.bodies.clear()
+    monkeypatch.setenv("TDQS_API_KEY", KEY)  # tells its requests from those that the first run had under way
     again = finish(start(*run))
-    assert kept + len(loopback.bodies) == len(TOOLS) + 1
+    asked = [each for each in loopback.headers if each.get("authorization") == f"Bearer {KEY}"]
+    assert kept + len(asked) == len(TOOLS) + 1
     monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "other"))
     assert finish(start(*run)) == again
 

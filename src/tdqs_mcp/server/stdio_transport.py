@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+from tdqs_mcp.canonical import is_well_formed
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Outcome
@@ -220,4 +221,6 @@ def _id_in(given: object) -> str | int | None:
         with suppress(ValueError, RecursionError):
             given = json.loads(given)
     found = given.get("id") if isinstance(given, dict) else None
-    return found if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)) else None
+    if isinstance(found, str):
+        return found if is_well_formed(found) else None  # half a pair cannot be sent back
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
