@@ -10,7 +10,7 @@ from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.compatibility import MISSING, list_edits, safer_hints
 from tdqs_mcp.facts.threats import find_additions, find_hosts
 from tdqs_mcp.gate.definition_lock import digest, identity, parts_of, settled_or_none
-from tdqs_mcp.model import Catalog, Tool, read_tool
+from tdqs_mcp.model import Catalog, read_tool
 from tdqs_mcp.results.comparisons import Difference, Impact
 from tdqs_mcp.results.findings import Location
 from tdqs_mcp.results.locks import LockedChange, LockedServer, LockReport, LockState
@@ -78,18 +78,11 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
 
 
 def _tool_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
-    old = [_Entry(each.name, each.digest, each.definition, is_deep=each.definition is None) for each in locked.tools]
-    for index, (before, after) in enumerate(_paired(old, [_entry(tool) for tool in catalog.tools])):
-        if after is None and catalog.incomplete:
-            continue
-        name = next(each.name for each in (after, before) if each is not None)
-        for difference in _tool_differences(before, after, known):
-            yield Location(kind="tool", name=name, index=index, path=""), difference
-
-
-def _entry(tool: Tool) -> "_Entry":
-    settled = settled_or_none(tool.raw)
-    return _Entry(tool.name, digest(tool.raw), settled, is_deep=settled is None)
+    old = [_Entry(each.name, each.digest, each.definition) for each in locked.tools]
+    new = [_Entry(each.name, digest(each.raw), settled_or_none(each.raw)) for each in catalog.tools]
+    for part, each in _entry_changes("tool", old, new, known):
+        if not (catalog.incomplete and each.change == "removed-tool"):
+            yield part, each
 
 
 class _Entry(NamedTuple):
@@ -98,7 +91,7 @@ class _Entry(NamedTuple):
     name: str
     digest: str
     raw: Any
-    is_deep: bool = False
+    """None for a tool that nests too deep."""
 
 
 def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Entry | None, _Entry | None]]:
@@ -119,25 +112,6 @@ def _without(entries: Sequence[_Entry], same: Counter[str]) -> Iterator[_Entry]:
             left[each.digest] -= 1
         else:
             yield each
-
-
-def _tool_differences(old: _Entry | None, new: _Entry | None, known: _Known) -> Iterator[Difference]:
-    """Everything that differs, so that what is allowed lets nothing else pass."""
-    if new is None:
-        yield _breaking("removed-tool", "the tool is gone")
-    elif old is None:
-        yield _dangerous("added-tool", "the tool is new: nobody has reviewed it")
-        yield from _additions({}, new.raw, known)
-    elif old.is_deep or new.is_deep:
-        yield _breaking("unreadable", "it has changed, and nests too deeply to be compared")
-    else:
-        before, after = (read_tool(each.raw, 0) for each in (old, new))
-        found = catalog_diff.contract_differences(before, after)
-        hints = safer_hints(before.annotations, after.annotations)
-        found += [Difference(impact=Impact.DANGEROUS, **each._asdict()) for each in hints]
-        yield from found
-        yield from _additions(old.raw, new.raw, known)
-        yield from _edits(old.raw, new.raw, said={each.path for each in found})
 
 
 def _additions(old: Any, new: Any, known: _Known) -> Iterator[Difference]:  # noqa: ANN401
@@ -219,37 +193,48 @@ def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Cha
     for kind in ("prompt", "resource"):
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
         if entries is not None and now is not None:
-            yield from _entry_changes(kind, entries, now, known)
+            sides = ([_Entry(identity(each), canonical_json(each), each) for each in side] for side in (entries, now))
+            yield from _entry_changes(kind, *sides, known)
 
 
-def _entry_changes(kind: str, old: Sequence[Any], new: Sequence[Any], known: _Known) -> _Changes:
-    sides = ([_Entry(identity(each), canonical_json(each), each) for each in side] for side in (old, new))
-    for index, (before, after) in enumerate(_paired(*sides)):
+def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], known: _Known) -> _Changes:
+    for index, (before, after) in enumerate(_paired(old, new)):
         name = next(each.name for each in (after, before) if each is not None)
         for difference in _entry_differences(kind, before, after, known):
             yield Location(kind=kind, name=name, index=index, path=""), difference
 
 
 def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, known: _Known) -> Iterator[Difference]:
+    """Everything that differs, so that what is allowed lets nothing else pass."""
     if new is None:
         yield _breaking(f"removed-{kind}", f"the {kind} is gone")
     elif old is None:
-        yield Difference(impact=Impact.COMPATIBLE, change=f"added-{kind}", path="", message=f"the {kind} is new")
+        impact, more = (Impact.DANGEROUS, ": nobody has reviewed it") if kind == "tool" else (Impact.COMPATIBLE, "")
+        yield Difference(impact=impact, change=f"added-{kind}", path="", message=f"the {kind} is new{more}")
         yield from _additions({}, new.raw, known)
+    elif kind == "tool" and (old.raw is None or new.raw is None):
+        yield _breaking("unreadable", "it has changed, and nests too deeply to be compared")
     else:
-        lost = _lost_arguments(old.raw, new.raw)
-        if lost:
-            yield replace(_breaking("narrowed-arguments", lost), path="/arguments")
+        found = (_contract_changes if kind == "tool" else _lost_arguments)(old.raw, new.raw)
+        yield from found
         yield from _additions(old.raw, new.raw, known)
-        yield from _edits(old.raw, new.raw, said=["/arguments"] if lost else [])
+        yield from _edits(old.raw, new.raw, said={each.path for each in found})
 
 
-def _lost_arguments(old: Any, new: Any) -> str | None:  # noqa: ANN401
+def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
+    """What breaks callers of a tool, and every hint that changed."""
+    before, after = (read_tool(each, 0) for each in (old, new))
+    hints = safer_hints(before.annotations, after.annotations)
+    safer = (Difference(impact=Impact.DANGEROUS, **each._asdict()) for each in hints)
+    return [*catalog_diff.contract_differences(before, after), *safer]
+
+
+def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     """Arguments of a prompt that are gone, or that are required now."""
     before, after = ({each["name"]: each.get("required") is True for each in _arguments(entry)} for entry in (old, new))
     lost = [f"{name!r} is gone" for name in before if name not in after]
     lost += [f"{name!r} is required now" for name, is_needed in after.items() if is_needed and not before.get(name)]
-    return ", ".join(lost) or None
+    return [replace(_breaking("narrowed-arguments", ", ".join(lost)), path="/arguments")] if lost else []
 
 
 def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
