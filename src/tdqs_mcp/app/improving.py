@@ -292,10 +292,9 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     while coherence is not None and coherence not in tried:
         chosen = improvement_plan.choose(before, rewrites, target=goal, coherence=coherence)
         after = await score_measured(_remeasured(measured, chosen), judge=judge) if chosen else before
-        tried[coherence] = improvement_plan.Attempt(rewrites=chosen, score=after)
+        tried[coherence] = chosen, after
         coherence = after.rollup.coherence
-    nothing = improvement_plan.Attempt(rewrites=(), score=before)
-    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
+    return improvement_plan.plan([((), before), *tried.values()], target=goal, rewrites=rewrites)
 
 
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:

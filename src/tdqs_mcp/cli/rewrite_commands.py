@@ -53,7 +53,6 @@ from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Mode, Rewrite, RewriteReport
 from tdqs_mcp.results.plans import WhatIfReport
-from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
@@ -222,8 +221,7 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
 def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:
     """The whole catalog with the rewrites: what was read from a file in its own form, any other as a capture."""
     if catalog.content is None:
-        improved = apply(catalog, {each.index: each.definition for each in rewrites})
-        write(json_text(capture_document(improved)), target)
+        write(json_text(capture_document(improving.with_rewrites(catalog, rewrites))), target)
         left_out: tuple[LeftOut, ...] = ()
     else:
         content, left_out = write_json(catalog.content, rewrites)

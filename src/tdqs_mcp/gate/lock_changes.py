@@ -180,8 +180,8 @@ def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Cha
     present = parts_of(catalog)
     server = Location(kind="server", name=catalog.server, index=None, path="")
     if locked.server_info is not None and present["server_info"] is not None:
-        old, new = {"serverInfo": locked.server_info}, {"serverInfo": present["server_info"]}
-        for each in (*_additions(old, new, known), *_edits(locked.server_info, present["server_info"])):
+        before, after = {"serverInfo": locked.server_info}, {"serverInfo": present["server_info"]}
+        for each in (*_additions(before, after, known), *_edits(locked.server_info, present["server_info"])):
             yield server, each
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
@@ -193,8 +193,10 @@ def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Cha
     for kind in ("prompt", "resource"):
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
         if entries is not None and now is not None:
-            sides = ([_Entry(identity(each), canonical_json(each), each) for each in side] for side in (entries, now))
-            yield from _entry_changes(kind, *sides, known)
+            old, new = (
+                [_Entry(identity(each), canonical_json(each), each) for each in side] for side in (entries, now)
+            )
+            yield from _entry_changes(kind, old, new, known)
 
 
 def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], known: _Known) -> _Changes:

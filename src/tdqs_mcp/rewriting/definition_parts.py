@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema import arguments, tokens
@@ -19,7 +19,7 @@ from tdqs_mcp.facts.text.wording import (
     repeated_spans,
     says_read_only,
 )
-from tdqs_mcp.facts.text.words import name_parts, plurals_in, stem
+from tdqs_mcp.facts.text.words import joined, name_parts, plurals_in, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
 from tdqs_mcp.facts.toolset.parameter_meanings import Namesakes, documented_parameters, infer_meanings
@@ -27,7 +27,8 @@ from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.alternatives import MAX_ALTERNATIVES, MAX_RIVALS, find_alternatives
-from tdqs_mcp.rewriting.proposed_statements import COMPONENTS, Splice, Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.text_patches import Edit
 
 MAX_LOOKUPS = 3
 """Parameters of which one description says where their values come from."""
@@ -115,19 +116,8 @@ def _is_retired(subject: Subject) -> bool:
     return not words_from("rewriting", "retired").isdisjoint(first)
 
 
-class Candidate(NamedTuple):
-    """A statement that holds, whether the definition makes it already or not."""
-
-    statement: Statement
-    is_told: bool = False
-
-    @property
-    def weight(self) -> int:
-        """Tokens that it adds; a told one has added them already."""
-        each = self.statement
-        if each.splices:
-            return 0
-        return tokens.estimate_tokens(canonical_json(each.sentence or each.value))
+_Candidates = Iterator[tuple[Statement, bool]]
+"""Statements that hold, each with whether the definition makes it already."""
 
 
 def tokens_added(subject: Subject, definition: Mapping[str, Any]) -> int:
@@ -140,32 +130,28 @@ def listed(names: Sequence[str], joint: str = "and") -> str:
     return joined([f"`{name}`" for name in names], joint)
 
 
-def joined(parts: Sequence[str], joint: str = "and") -> str:
-    """Parts of a sentence: "a, b and c"."""
-    return f" {joint} ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-
-
 def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
     """What the evidence gives and the definition does not say, the most useful first, within a token budget.
 
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
     found: list[Statement] = []
-    for each in _candidates(subject, context, mode):
-        if each.weight <= growth:
-            growth -= each.weight
-            found += [] if each.is_told else [each.statement]
+    for each, is_told in _candidates(subject, context, mode):
+        weight = 0 if each.splices else tokens.estimate_tokens(canonical_json(each.sentence or each.value))
+        if weight <= growth:
+            growth -= weight
+            found += [] if is_told else [each]
     return tuple(found)
 
 
-def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> Iterator[Candidate]:
+def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candidates:
     """Sentences are English, so a definition in another language gets none."""
     is_silent = subject.signals.is_missing_description
     is_foreign = is_in_other_language(subject) or (is_silent and context.is_foreign)
     first = None if is_foreign else _titled_purpose(subject)
     is_fit = can_continue_in_english(subject) and not is_foreign and (first is not None or not is_silent)
     if first:
-        yield Candidate(first)
+        yield first, False
     if is_fit:
         yield from _guidance(subject, context)
     if says_read_only(subject):
@@ -174,13 +160,13 @@ def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> Iterat
     for meaning in meanings if mode is Mode.FULL and is_fit else (each for each in meanings if each.is_borrowed):
         path = f"{arguments.property_pointer(meaning.parameter)}/description"
         route = Route.NAMESAKE if meaning.is_borrowed else Route.UNIT
-        yield Candidate(set_value(path, meaning.text, route, meaning.sources), is_told=meaning.is_told)
+        yield set_value(path, meaning.text, route, meaning.sources), meaning.is_told
     if mode is Mode.FULL and is_fit:
         yield from _returned(subject, context)
     for name, values, source in closed_value_lists(subject.tool) if mode is Mode.FULL else ():
-        yield Candidate(set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]))
+        yield set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]), False
     if less := _cut(subject):
-        yield Candidate(less)
+        yield less, False
 
 
 def _titled_purpose(subject: Subject) -> Statement | None:
@@ -196,26 +182,26 @@ def _titled_purpose(subject: Subject) -> Statement | None:
     return add_sentence(f"{title.rstrip('.')}.", Route.PURPOSE, ["/title"])
 
 
-def _guidance(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
+def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     """What comes first, what is needed, what it is for, and what else to use."""
     origins = context.origins.get(subject.tool.name, ())[:MAX_LOOKUPS]
     named = {tool for origin in origins for tool in origin.tools}
     if origins:
-        yield Candidate(_lookup(origins, _known_by(subject, origins, context)), is_told=_is_named(subject, named))
+        yield _lookup(origins, _known_by(subject, origins, context)), _is_named(subject, named)
     takers = context.takers.get(subject.tool.name, ())
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
     given = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
     found = dict(islice(find_alternatives(subject, rivals, context.labels, context.plurals, given), MAX_ALTERNATIVES))
     if takers and found.keys().isdisjoint(given):
         use = _use(takers)
-        yield Candidate(use, is_told=_is_named(subject, {name for _, name in takers} | {use.sentence}))
+        yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
     for name, statement in found.items():
-        yield Candidate(statement, is_told=_is_named(subject, {name}))
+        yield statement, _is_named(subject, {name})
     if context.knows(subject):
         yield from _end(subject, context)
     said = set(subject.mentioned_parameters)
     for choice in arguments.required_choices(subject.tool.input_schema or {}):
-        yield Candidate(add_sentence(_demand(choice), Route.DEMAND, [choice.path]), is_told=choice.names <= said)
+        yield add_sentence(_demand(choice), Route.DEMAND, [choice.path]), choice.names <= said
 
 
 def _is_named(subject: Subject, tools: set[str]) -> bool:
@@ -266,7 +252,7 @@ def _use(takers: Sequence[tuple[str, str]]) -> Statement:
     return add_sentence(f"Use it to find the `{parameter}` that {others}.", Route.LOOKUP, sources)
 
 
-def _end(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
+def _end(subject: Subject, context: CatalogContext) -> _Candidates:
     """What ends the thing that this tool begins."""
     own = context.labels[subject.tool.name]
     ends: Mapping[str, str] = read_table("rewriting")["ends"]
@@ -274,7 +260,7 @@ def _end(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
         verb = context.labels[name].verb or ""
         if verb in ends.get(own.verb or "", "").split():
             statement = add_sentence(f"{verb.capitalize()} it with `{name}`.", Route.AFTER, [f"tool {name}: its name"])
-            yield Candidate(statement, is_told=_is_named(subject, {name}))
+            yield statement, _is_named(subject, {name})
 
 
 def _demand(choice: Choice) -> str:
@@ -286,17 +272,17 @@ def _demand(choice: Choice) -> str:
     return f"Give {choice.demand} of these: {', or '.join(groups)}."
 
 
-def _read_only(subject: Subject) -> Iterator[Candidate]:
+def _read_only(subject: Subject) -> _Candidates:
     """The only hint that text supports: the author's own plain statement, where there is no hint."""
     annotations = subject.tool.raw.get("annotations")
     if subject.signals.has_hints or not (annotations is None or isinstance(annotations, Mapping)):
         return
     value = {**(annotations or {}), "readOnlyHint": True}
     source = "description: it says that the tool is read-only"
-    yield Candidate(set_value("/annotations", value, Route.HINT, [source]))
+    yield set_value("/annotations", value, Route.HINT, [source]), False
 
 
-def _returned(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
+def _returned(subject: Subject, context: CatalogContext) -> _Candidates:
     """The fields of the result, if the text does not mention them; clients do not show output schemas to the model."""
     name, fields = arguments.result_fields(subject.tool)
     if not fields or context.answers[name, fields] > MAX_ALIKE:
@@ -305,8 +291,7 @@ def _returned(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
     more = len(fields) - len(shown)
     said = f"{', '.join(f'`{field}`' for field in shown)} and {more} more fields" if more else listed(fields)
     sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
-    statement = add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"])
-    yield Candidate(statement, is_told=Cue.RETURN in subject.prose.cues)
+    yield add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"]), Cue.RETURN in subject.prose.cues
 
 
 def _cut(subject: Subject) -> Statement | None:
@@ -319,7 +304,5 @@ def _cut(subject: Subject) -> Statement | None:
     for start, end, _ in sorted(spans):
         before = text[:start].rstrip(" \t")
         is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
-        splices.append(Splice(start=len(before) - is_line, end=end))
-    sources = tuple(dict.fromkeys(source for _, _, source in spans))
-    component = COMPONENTS[Route.CUT]
-    return Statement(path="/description", component=component, route=Route.CUT, sources=sources, splices=tuple(splices))
+        splices.append(Edit(start=len(before) - is_line, end=end, text=""))
+    return replace(add_sentence("", Route.CUT, [source for _, _, source in spans]), splices=tuple(splices))

@@ -49,17 +49,8 @@ def read_target(text: str) -> int:
     return int(tenths)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """Rewrites that were applied, and the server's score with them."""
-
-    rewrites: tuple[Rewrite, ...]
-    score: ServerScore
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        """Tokens, then rewrites."""
-        return sum(map(_tokens, self.rewrites)), len(self.rewrites)
+Attempt = tuple[tuple[Rewrite, ...], ServerScore]
+"""Rewrites that were applied, and the server's score with them."""
 
 
 def choose(score: ServerScore, rewrites: Iterable[Rewrite], *, target: int, coherence: int) -> tuple[Rewrite, ...]:
@@ -111,15 +102,16 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     Its rewrites are ranked by expected gain per token. The first attempt has no rewrites. One that got no overall score
     is none, and the plan says so.
     """
-    scored = [each for each in attempts if each.score.rollup.overall is not None]
+    scored = [each for each in attempts if each[1].rollup.overall is not None]
     is_open = len(scored) < len(attempts)
 
     def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
-        short = max(0, target - (attempt.score.rollup.overall or 0))
-        return short, (-sum(tool.tdqs for tool in attempt.score.tools), 0) if short else attempt.cost
+        applied, score = attempt
+        short = max(0, target - (score.rollup.overall or 0))
+        cost = sum(map(_tokens, applied)), len(applied)
+        return short, (-sum(tool.tdqs for tool in score.tools), 0) if short else cost
 
-    best = min(scored, key=rank)
-    before, after = attempts[0].score, best.score
+    (_, before), (applied, after) = attempts[0], min(scored, key=rank)
     overall, coherence = after.rollup.overall, after.rollup.coherence
     advice: tuple[Advice, ...] = ()
     with_answers = None
@@ -135,7 +127,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
         target=target,
         before=before.rollup,
         after=after.rollup,
-        fixes=_fixes(best.rewrites),
+        fixes=_fixes(applied),
         advice=advice,
         problems=(*before.problems, *([_OPEN] if is_open else [])),
         with_answers=with_answers,
@@ -179,7 +171,7 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
         judge=score.judge,
         tool=tool,
         overall=overall[tool.tdqs],
-        tokens_added=rewrite.tokens_after - rewrite.tokens_before,
+        tokens_added=rewrite.tokens_added,
         outcomes=tuple(
             WhatIfOutcome(tdqs=height, tier=tier_of(height), is_rewrite=height == reached, overall=reaches)
             for height, reaches in overall.items()
@@ -233,7 +225,7 @@ def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:
 
 def _tokens(rewrite: Rewrite) -> int:
     """What it adds; one that saves costs nothing."""
-    return max(0, rewrite.tokens_after - rewrite.tokens_before)
+    return max(0, rewrite.tokens_added)
 
 
 def _price(tool: Candidate, position: int, count: int) -> int:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,8 +19,9 @@ from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
-from tdqs_mcp.rewriting.proposed_statements import CJK, Splice, Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rewriting.text_patches import Edit
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
@@ -135,14 +137,9 @@ def _purpose(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
             start = (subject.tool.description or "").index(first)
             is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
             end = start if is_kept else start + len(first)
-            splice = Splice(start=start, end=end, text=f"{said} " if is_kept else said)
-            yield Statement(
-                path="/description",
-                component=Component.PURPOSE,
-                route=_route(fact),
-                sources=(fact.source,),
-                splices=(splice,),
-            )
+            splice = Edit(start=start, end=end, text=f"{said} " if is_kept else said)
+            spoken = add_sentence("", _route(fact), [fact.source], component=Component.PURPOSE)
+            yield replace(spoken, splices=(splice,))
             return
 
 

@@ -4,18 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.results.improvements import Claim, Component, Route
+from tdqs_mcp.rewriting.text_patches import Edit
 
 CJK = "\u2e80"
 """The first of the characters whose sentences end in a full stop of their own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Splice:
-    """New words for a stretch of the old description."""
-
-    start: int
-    end: int
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +23,9 @@ class Statement:
     component: Component
     route: Route
     sources: tuple[str, ...]
-    splices: tuple[Splice, ...] = ()
+    splices: tuple[Edit, ...] = ()
+    """What changes in the old description."""
+
     sentence: str = ""
     """Goes to the description's end."""
 

@@ -12,7 +12,7 @@ from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.fact_conflicts import is_ruled_out
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
 from tdqs_mcp.facts.text.vocabulary import Cue, Effect, words_from
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.text.words import joined, name_parts
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
@@ -139,7 +139,7 @@ def _tools(tools: Sequence[str]) -> str:
     more = len(tools) - MAX_NAMED
     shown = [f"`{name}`" for name in tools[: MAX_NAMED if more > 1 else None]]
     shown += [f"{more} more tools"] if more > 1 else []
-    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+    return joined(shown)
 
 
 def _find_gaps(

@@ -150,6 +150,11 @@ def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
 
 
+def joined(parts: Sequence[str], joint: str = "and") -> str:
+    """Parts of a sentence: "a, b and c"."""
+    return f" {joint} ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
+
+
 def some_names(names: Iterable[str]) -> str:
     """The first names of a catalog, for a message about one that it does not have."""
     return first_of([repr(name) for name in names if name], 8) or "no named tool"
