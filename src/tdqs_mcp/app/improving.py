@@ -23,6 +23,7 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
+from tdqs_mcp.rewriting.material_statements import material_statements
 from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
 from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
@@ -64,39 +65,30 @@ async def rewrite(
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
     drafts = _changed(drafts, measured.catalog, tools) if drafts else drafts
     chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
-    if material != NOTHING:
-        material = assign_places(material, measured)
+    material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
-    given = _given(measured, chosen, basis, mode) if material != NOTHING else {}
-    start = _remeasured(measured, list(given.values())) if given else measured
-    base_findings = registry.check(start) if given else known
-    base = (
-        {**before, **await _assessed(start, given.keys(), base_findings, judge=judge, spec=spec)} if given else before
-    )
-    proposed = propose(start, mode=mode, growth=basis.growth)
-    proposals = [rewrite_review.admit(each) for each in proposed]
-    rewrites, tried = await _drafts(start, proposals, base, found=base_findings, basis=basis, judge=judge, spec=spec)
+    start, found, base = measured, known, before
+    if given := _given(measured, chosen, basis, mode):
+        start = _remeasured(measured, list(given.values()))
+        found = registry.check(start)
+        base = before | await _assessed(start, given.keys(), found, judge=judge, spec=spec)
+    proposals = [rewrite_review.admit(each) for each in propose(start, mode=mode, growth=basis.growth)]
+    rewrites, tried = await _drafts(start, proposals, base, found=found, basis=basis, judge=judge, spec=spec)
     rewrites = [
-        rewrite_review.with_given(each, given[each.index].subject, given[each.index].parts, before[each.index])
-        if each.index in given
-        else each
+        rewrite_review.with_given(each, given[each.index], before[each.index]) if each.index in given else each
         for each in rewrites
     ]
     if writer is not None or drafts:
-        asked = find_questions(measured, known, {index: each.score for index, each in before.items()}) if writer else ()
         worded = [_handed_in(each, drafts, basis) for each in rewrites]
         if writer is not None:
-            open_ = [each for each in worded if each.writer == OFFLINE]
-            told = await _worded(measured, open_, basis=basis, mode=mode, writer=writer, questions=asked)
-            by_index = {each.index: each for each in told}
-            worded = [by_index.get(each.index, each) for each in worded]
+            asked = find_questions(measured, known, {index: each.score for index, each in before.items()})
+            worded = await _worded(measured, worded, basis=basis, mode=mode, writer=writer, questions=asked)
         rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
-    improved = tried[0] if tried else _remeasured(measured, rewrites)
-    found = tried[1] if tried else registry.check(improved)
-    scores = {each.index: each.after for each in rewrites if each.after}
-    after = rewrite_review.assess(improved, scores, found)
-    concluded = rewrite_review.conclude(rewrites, improved, basis, before=before, after=after)
+    if tried is None:
+        improved = _remeasured(measured, rewrites)
+        tried = improved, registry.check(improved)
+    concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     stamp = judge.stamp
     is_known = stamp.id == OFFLINE and stamp.calibration is not None and any(each.changes for each in concluded)
     return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
@@ -118,7 +110,8 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    found = (Proposal(subject=each, parts=rewrite_review.given_statements(each, basis, mode)) for each in subjects)
+    said = ((each, material_statements(each, basis.sources.material(each), mode)) for each in subjects)
+    found = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in said)
     return {each.index: each for each in found if each.parts}
 
 
@@ -158,12 +151,14 @@ async def _drafts(
             is_measured = not failed
         kept = trial
     rewrites = [
-        rewrite_review.review(each, basis, before=before[each.index], after=after[each.index])
+        replace(
+            rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]),
+            unjudged=unjudged.get(each.index),
+        )
         for each in kept
         if each.index in before
     ]
-    told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
-    return told, (improved, found) if is_measured else None
+    return rewrites, (improved, found) if is_measured else None
 
 
 def _unasked(proposals: Sequence[Proposal], asked: dict[int, list[Statement]]) -> dict[int, Proposal]:
@@ -234,21 +229,25 @@ async def _worded(
     writer: Model,
     questions: Sequence[Question],
 ) -> list[Rewrite]:
-    """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason.
+    """The offline drafts in a model's words, unscored; one that the model gave no words for stays, with the reason.
 
     What speaks to the model that reads it is not shown to one.
     """
     from tdqs_mcp.rewriting import model_writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
 
     subjects = {each.tool.index: each for each in measured.subjects}
-    addressed = {each.index: words for each in drafts if (words := first_aimed_at_model(subjects[each.index].threats))}
-    safe = [each for each in drafts if each.index not in addressed]
+    offline = [each for each in drafts if each.writer == OFFLINE]
+    addressed = {each.index: words for each in offline if (words := first_aimed_at_model(subjects[each.index].threats))}
+    safe = [each for each in offline if each.index not in addressed]
     work = writing.jobs(measured, safe, basis.sources, questions)
     written = await writing.write(work, model=writer, sources=basis.sources, growth=basis.growth, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
-        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], writer=writer.name) for each in drafts
+        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], writer=writer.name)
+        if each.index in outcomes
+        else each
+        for each in drafts
     ]
 
 

@@ -38,9 +38,7 @@ def answered(score: ServerScore) -> Outcome:
 
 def is_locked(report: LockReport) -> Outcome:
     """Failed for a change that the lock does not allow, unknown for a part that could not be compared."""
-    if report.refused:
-        return Outcome.FAILED
-    return Outcome.UNKNOWN if report.unverified else Outcome.PASSED
+    return _outcome(report.refused, report.unverified)
 
 
 def arrives(plan: Plan) -> Outcome:
@@ -52,9 +50,7 @@ def arrives(plan: Plan) -> Outcome:
 
 def calibrated(report: CalibrationReport) -> Outcome:
     """Failed when the judge is out of tolerance, unknown when what was not judged could show that it is."""
-    if report.faults:
-        return Outcome.FAILED
-    return Outcome.UNKNOWN if report.problems or report.unjudged else Outcome.PASSED
+    return _outcome(report.faults, report.problems or report.unjudged)
 
 
 def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
@@ -69,9 +65,7 @@ def is_good(score: LabelScore | SkillScore) -> Outcome:
     if isinstance(score, SkillScore):
         return _LABELED[score.label]
     labels = {_LABELED[tool.label] for tool in score.tools} | ({is_good(score.skill)} if score.skill else set())
-    if Outcome.FAILED in labels:
-        return Outcome.FAILED
-    return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
+    return _outcome(Outcome.FAILED in labels, Outcome.UNKNOWN in labels or score.ungraded or not score.tools)
 
 
 def finds(selection: Selection, *, percent: int) -> Outcome:
@@ -114,18 +108,19 @@ def decide(rows: Sequence[GateRow]) -> Outcome:
     outcomes = {row.result for row in rows}
     if any(row.reason for row in rows):
         return Outcome.UNKNOWN
-    if GateResult.FAIL in outcomes:
-        return Outcome.FAILED
-    return Outcome.UNKNOWN if GateResult.ERROR in outcomes else Outcome.PASSED
+    return _outcome(GateResult.FAIL in outcomes, GateResult.ERROR in outcomes)
 
 
 def earns(grade: ServerGrade, letter: Letter) -> Outcome:
     """Whether the score has at least this letter, F being any score; tools that could not be read can only lower it."""
     if grade.score is None:
         return Outcome.UNKNOWN
-    if grade.score < letter.floor:
-        return Outcome.FAILED
-    return Outcome.UNKNOWN if grade.unmeasured and letter.floor else Outcome.PASSED
+    return _outcome(grade.score < letter.floor, grade.unmeasured and letter.floor)
+
+
+def _outcome(faults: object, doubts: object) -> Outcome:
+    """Failed for any fault, else unknown for any doubt."""
+    return Outcome.FAILED if faults else Outcome.UNKNOWN if doubts else Outcome.PASSED
 
 
 def _overall(score: ServerScore, tools: Sequence[int], bound: int) -> int:

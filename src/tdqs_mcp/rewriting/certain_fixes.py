@@ -34,9 +34,7 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))
     after = check(measure(apply(measured.catalog, {each.index: each.definition for each in fixed})))
-    return tuple(
-        each for each in fixed if _is_better(_places(found, each.index), _places(after, each.index), found, after)
-    )
+    return tuple(each for each in fixed if _is_better(each.index, found, after))
 
 
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
@@ -46,14 +44,11 @@ def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[
     return raw
 
 
-def _places(findings: Sequence[Finding], index: int) -> set[tuple[str, str]]:
-    return {(each.rule, each.subject.path) for each in findings if each.tool_index == index}
-
-
-def _is_better(
-    before: set[tuple[str, str]], after: set[tuple[str, str]], found: Sequence[Finding], left: Sequence[Finding]
-) -> bool:
+def _is_better(index: int, found: Sequence[Finding], left: Sequence[Finding]) -> bool:
     """A tool has less to report, or the server has, which reports once what all tools lack."""
+    before, after = (
+        {(each.rule, each.subject.path) for each in findings if each.tool_index == index} for findings in (found, left)
+    )
     return after < before or (after == before and len(left) < len(found))
 
 

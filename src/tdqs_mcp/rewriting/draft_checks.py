@@ -53,22 +53,21 @@ class CheckedDraft:
 
 
 class KnownSources:
-    """What the original catalog and the author's material say, read for a tool when its first draft is checked."""
+    """What the original catalog and the author's material say; a definition is read when its first draft is checked."""
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
-        self._material = material
         self._siblings = Siblings.of(measured.subjects)
-        self._known: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
+        self._known = {index: _split(each, material.of(each.tool.name)) for index, each in self.subjects.items()}
         self._sources: dict[int, ToolSources] = {}
 
     def material(self, subject: Subject) -> Material:
         """The material about a tool, without facts that conflict with its definition or with each other."""
-        return self._split(subject)[0]
+        return self._known[subject.tool.index][0]
 
     def conflicts(self, subject: Subject) -> tuple[Conflict, ...]:
         """The facts that were left out, with what they conflict with."""
-        return self._split(subject)[1]
+        return self._known[subject.tool.index][1]
 
     def claims(self, subject: Subject, definition: Mapping[str, Any]) -> tuple[Claim, ...]:
         """Every statement that a draft adds to a tool's definition, and every one that it must not lose; pure.
@@ -106,16 +105,6 @@ class KnownSources:
             self._sources[index] = read_sources(subject, self.material(subject))
         return self._sources[index]
 
-    def _split(self, subject: Subject) -> tuple[Material, tuple[Conflict, ...]]:
-        index = subject.tool.index
-        if index not in self._known:
-            given = self._material.of(subject.tool.name)
-            found = fact_conflicts.find_conflicts(subject, given.facts) if given.facts else ()
-            refused = {each.source for each in found}
-            facts = tuple(fact for fact in given.facts if fact.source not in refused)
-            self._known[index] = (replace(given, facts=facts), found)
-        return self._known[index]
-
     def _weigh(self, edit: Edit, subject: Subject) -> Iterator[Claim]:
         said = _shown(edit.after)
         if edit.kind is EditKind.HINT:
@@ -134,6 +123,13 @@ class KnownSources:
             yield from (self.check(sentence, edit.path, subject) for sentence in new if sentence)
             if edit.kind is EditKind.EXPLANATION:
                 yield from _dropped(edit.path, filter(_is_telling, old), [edit.after])
+
+
+def _split(subject: Subject, given: Material) -> tuple[Material, tuple[Conflict, ...]]:
+    """The material without the facts that conflict with the definition or with each other, and these."""
+    found = fact_conflicts.find_conflicts(subject, given.facts) if given.facts else ()
+    refused = {each.source for each in found}
+    return replace(given, facts=tuple(fact for fact in given.facts if fact.source not in refused)), found
 
 
 def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[Claim]) -> Mapping[str, Any]:

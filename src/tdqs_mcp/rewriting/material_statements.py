@@ -236,11 +236,13 @@ def to_sentence(text: str, subject: Subject) -> str:
 
 def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     """The descriptions of parameters: the author's words for one that says nothing, after one that says something."""
-    known, open_ones = arguments.properties(subject.tool), find_open_parameters(subject)
+    known = arguments.properties(subject.tool)
     for name in dict.fromkeys(fact.parameter for fact in facts if fact.parameter):
         own = [fact for fact in facts if fact.parameter == name]
         old = known[name].get("description")
-        kept = [old.rstrip()] if isinstance(old, str) and old.strip() and name not in open_ones else []
+        kept = (
+            [old.rstrip()] if isinstance(old, str) and old.strip() and name not in find_open_parameters(subject) else []
+        )
         said = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
         kept = [to_sentence(each, subject) for each in kept if plain_text(each) not in plain_text(" ".join(said))]
         path = f"{arguments.property_pointer(name)}/description"

@@ -219,8 +219,11 @@ async def write(
 
     def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
         def read(answer: str) -> CheckedDraft:
-            last[place] = _draft(work[place], answer, sources=sources, growth=growth, mode=mode)
-            return _accepted(last[place])
+            draft = last[place] = _draft(work[place], answer, sources=sources, growth=growth, mode=mode)
+            if draft.refused:
+                reasons = (f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS])
+                raise Refusal("; ".join(reasons))
+            return draft
 
         return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours), read
 
@@ -234,13 +237,6 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
     """An answer in form that may not stand as it is."""
 
     fault: ClassVar = REFUSED
-
-
-def _accepted(draft: CheckedDraft) -> CheckedDraft:
-    """The draft. Raises Refusal, which names the refused claims."""
-    if draft.refused:
-        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS]))
-    return draft
 
 
 def _draft(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> CheckedDraft:

@@ -22,7 +22,6 @@ from tdqs_mcp.results.improvements import (
     Component,
     Gain,
     Likeness,
-    Mode,
     OtherDraft,
     Question,
     Rewrite,
@@ -33,7 +32,6 @@ from tdqs_mcp.rewriting import material_statements
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, KnownSources
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
-from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
 
 REFUSED = "said what may not stand in a definition"
@@ -117,26 +115,17 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
 
 def admit(proposal: Proposal) -> Proposal:
     """The proposal without what the format of the definition has no field for."""
-    return proposal.only(_carried(proposal.parts, proposal.subject))
+    is_mcp = proposal.subject.tool.is_mcp
+    kept = (part for part in proposal.parts if is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS)
+    return proposal.only(tuple(kept))
 
 
-def given_statements(subject: Subject, basis: ReviewBasis, mode: Mode) -> tuple[Statement, ...]:
-    """What the author's material says of a tool and its format has a field for."""
-    found = material_statements.material_statements(subject, basis.sources.material(subject), mode)
-    return _carried(found, subject)
-
-
-def _carried(parts: Sequence[Statement], subject: Subject) -> tuple[Statement, ...]:
-    is_mcp = subject.tool.is_mcp
-    return tuple(part for part in parts if is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS)
-
-
-def with_given(rewrite: Rewrite, subject: Subject, given: Sequence[Statement], before: Assessment) -> Rewrite:
+def with_given(rewrite: Rewrite, given: Proposal, before: Assessment) -> Rewrite:
     """A rewrite of the definition that has the author's words already, as one of the definition without them."""
-    raw = subject.tool.raw
+    raw = given.subject.tool.raw
     by_path: dict[str, list[str]] = {}
-    for part in given:
-        is_said = part.path == "/description" and bool(subject.tool.description)
+    for part in given.parts:
+        is_said = part.path == "/description" and bool(given.subject.tool.description)
         by_path.setdefault(part.path, ["description"] if is_said else []).extend(part.sources)
     for change in rewrite.changes:
         by_path.setdefault(change.path, []).extend(change.sources)
@@ -145,7 +134,7 @@ def with_given(rewrite: Rewrite, subject: Subject, given: Sequence[Statement], b
         original=raw,
         before=before.score,
         tokens_before=tokens.definition_tokens(raw),
-        claims=(*(part.claim() for part in given), *rewrite.claims),
+        claims=(*(part.claim() for part in given.parts), *rewrite.claims),
         changes=_changes(raw, rewrite.definition, by_path),
     )
 
@@ -230,16 +219,16 @@ def _objection(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Asse
 def conclude(
     rewrites: Sequence[Rewrite],
     improved: Measured,
+    findings: Sequence[Finding],
     basis: ReviewBasis,
     *,
     before: Mapping[int, Assessment],
-    after: Mapping[int, Assessment],
 ) -> list[Rewrite]:
     """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
+    scores = {each.index: each.after for each in rewrites if each.after}
+    after = assess(improved, scores, findings)
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
-    findings = [finding for each in after.values() for finding in each.findings]
-    scores = {index: each.score for index, each in after.items()}
     answered = {place for subject in basis.sources.subjects.values() for place in _answered(subject, basis.sources)}
     asked: dict[str, list[Question]] = {}
     for question in find_questions(improved, findings, scores, answered=answered):
@@ -257,7 +246,11 @@ def conclude(
             likeness_after=near.get(each.index),
             findings_removed=tuple(finding.rule for finding in _beyond(before[each.index], after[each.index])),
             findings_added=tuple(finding.rule for finding in _beyond(after[each.index], before[each.index])),
-            unused=unused_material(basis.sources.subjects[each.index], each, basis.sources),
+            unused=tuple(
+                unused
+                for unused in _reasons(basis.sources.subjects[each.index], each, basis.sources)
+                if unused.source not in each.sources
+            ),
         )
         for each in rewrites
     ]
@@ -272,12 +265,11 @@ def _answered(subject: Subject, sources: KnownSources) -> Iterator[tuple[str, st
             yield subject.tool.name, fact.place
 
 
-ChangeError = tuple[int, int, int]
-"""Mean, lower and upper end of how far a judge's gains are off, in hundredths of TDQS."""
+def with_gain(rewrite: Rewrite, error: tuple[int, int, int]) -> Rewrite:
+    """The rewrite with the change of its TDQS, corrected by the judge's error in changes.
 
-
-def with_gain(rewrite: Rewrite, error: ChangeError) -> Rewrite:
-    """The rewrite with the change of its TDQS, corrected by the judge's error in changes."""
+    `error` is the mean, the lower and the upper end of how far the judge's gains are off, in hundredths of TDQS.
+    """
     if not rewrite.changes or rewrite.before is None or rewrite.after is None:
         return rewrite
     change = 10 * (rewrite.after.tdqs - rewrite.before.tdqs)
@@ -371,13 +363,8 @@ def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  
     return Component.PURPOSE
 
 
-def unused_material(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> tuple[Unused, ...]:
-    """Every fact, trace and text about the tool that no change and no claim of its rewrite names."""
-    return tuple(each for each in _reasons(subject, rewrite, sources) if each.source not in rewrite.sources)
-
-
 def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
-    """A reason for everything that is not named."""
+    """Why a rewrite would not name it, for every fact, trace and text about its tool."""
     material = sources.material(subject)
     for conflict in sources.conflicts(subject):
         yield Unused(source=conflict.source, reason=f"it cannot stand beside this: {conflict.other}")
