@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, fields, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from tdqs_mcp.errors import InputError
@@ -18,6 +19,7 @@ from tdqs_mcp.results.findings import (
     Suppressed,
     Suppression,
     fingerprint,
+    unmatched,
 )
 from tdqs_mcp.results.portability import Handling, PortabilityReport
 
@@ -47,7 +49,10 @@ def compare_to_baseline(
     Fixed is what none of the reports about its server has any more, if its rule ran.
     """
     left = Counter(entry.fingerprint for entry in known)
-    compared = [_compared(report, left) for report in reports]
+    compared = [
+        replace(each, findings=tuple(unmatched(each.findings, left, partial(fingerprint, server=each.server))))
+        for each in reports
+    ]
     last = {report.server: index for index, report in enumerate(compared)}
     fixed: dict[int, list[KnownFinding]] = {}
     for entry in known:
@@ -74,18 +79,6 @@ def renew(
 def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
     """The JSON of a baseline file; only the fingerprint is compared, the rest is for whoever reads a diff."""
     return {"version": VERSION, "findings": [asdict(entry) for entry in known]}
-
-
-def _compared(report: LintReport, left: Counter[str]) -> LintReport:
-    """The report without the findings of the baseline, which are taken from `left`."""
-    new = []
-    for finding in report.findings:
-        digest = fingerprint(finding, server=report.server)
-        if left[digest]:
-            left[digest] -= 1
-        else:
-            new.append(finding)
-    return replace(report, findings=tuple(new))
 
 
 def _known(finding: Finding, server: str) -> KnownFinding:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
@@ -12,7 +13,7 @@ from tdqs_mcp.facts.threats import find_additions, find_hosts
 from tdqs_mcp.gate.definition_lock import digest, identity, parts_of, settled_or_none
 from tdqs_mcp.model import Catalog, read_tool
 from tdqs_mcp.results.comparisons import Difference, Impact
-from tdqs_mcp.results.findings import Location
+from tdqs_mcp.results.findings import Location, unmatched
 from tdqs_mcp.results.locks import LockedChange, LockedServer, LockReport, LockState
 from tdqs_mcp.rewriting import catalog_diff
 
@@ -98,20 +99,11 @@ def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Ent
     """Entries that are not on both sides, by name, the first with the first where a name is there twice."""
     same = Counter(each.digest for each in old) & Counter(each.digest for each in new)
     waiting: dict[str, list[_Entry]] = {}
-    for each in _without(old, same):
+    for each in unmatched(old, same.copy(), attrgetter("digest")):
         waiting.setdefault(each.name, []).append(each)
-    for each in _without(new, same):
+    for each in unmatched(new, same, attrgetter("digest")):
         yield (waiting[each.name].pop(0) if waiting.get(each.name) else None), each
     yield from ((each, None) for entries in waiting.values() for each in entries)
-
-
-def _without(entries: Sequence[_Entry], same: Counter[str]) -> Iterator[_Entry]:
-    left = same.copy()
-    for each in entries:
-        if left[each.digest]:
-            left[each.digest] -= 1
-        else:
-            yield each
 
 
 def _additions(old: Any, new: Any, known: _Known) -> Iterator[Difference]:  # noqa: ANN401

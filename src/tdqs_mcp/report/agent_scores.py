@@ -34,7 +34,7 @@ from tdqs_mcp.results.contract import (
     Point,
     Tenths,
 )
-from tdqs_mcp.results.findings import Finding, tally
+from tdqs_mcp.results.findings import Finding, by_tool, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore, QualityScore, Suggestion
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Percentiles, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
@@ -280,15 +280,13 @@ def _results(score: Scored) -> dict[str, Any]:
 
 def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> tuple[ToolLine, ...]:
     """A page of tools, each with the finding to begin with."""
-    by_tool: dict[int | None, list[Finding]] = {}
-    for finding in score.findings:
-        by_tool.setdefault(finding.tool_index, []).append(finding)
-    fixes = _fixes(score, page, by_tool)
+    findings = by_tool(score.findings)
+    fixes = _fixes(score, page, findings)
     return tuple(
         ToolLine(
             index=tool.index,
             name=tool.name,
-            findings=tally(by_tool.get(tool.index, [])),
+            findings=tally(findings.get(tool.index, [])),
             **_grade(score, None if isinstance(tool, UngradedTool) else tool),
             weakest=None if isinstance(tool, UngradedTool) else _weakest(tool),
             fix=fixes.get(tool.index),

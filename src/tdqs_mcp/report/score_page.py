@@ -17,7 +17,7 @@ from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_
 from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import changed_words
 from tdqs_mcp.report.score_report import uncertainty
-from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier
@@ -171,9 +171,7 @@ def _above(overall: int | None) -> Tier | None:
 def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:
     """The tools in the order of what helps most: those with something to fix, then the others, the lowest first."""
     fixes = {each[0].tool.index: [fix.finding for fix in each] for each in fixes_by_tool(score)}
-    findings: dict[int | None, list[Finding]] = {}
-    for finding in score.findings:
-        findings.setdefault(finding.tool_index, []).append(finding)
+    findings = by_tool(score.findings)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
     order = sorted(score.tools, key=lambda tool: (tool.index not in fixes, tool.tdqs, tool.index))
     return [

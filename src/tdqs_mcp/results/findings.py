@@ -3,12 +3,14 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from tdqs_mcp.results.contract import ABSENT, Absent, Advice, Document, Internal, Name, Only, Pointer, published
+
+Item = TypeVar("Item")
 
 
 class Severity(StrEnum):
@@ -221,9 +223,9 @@ class Counts(Tally):
     tools: Annotated[tuple[ToolTally, ...], Only("name error warning info clean")]
 
 
-def tally(findings: Sequence[Finding]) -> Tally:
+def tally(findings: Iterable[Finding]) -> Tally:
     """Findings by severity."""
-    return Tally(**_by_severity([finding.severity for finding in findings]))
+    return Tally(**_by_severity(findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,15 +251,21 @@ class LintReport(OfServer):
     @published(after="findings")
     def counts(self) -> Counts:
         """Findings by severity."""
-        by_tool: dict[int | None, list[Severity]] = {}
-        for finding in self.findings:
-            by_tool.setdefault(finding.tool_index, []).append(finding.severity)
-        tools = [ToolTally(name=name, **_by_severity(by_tool.get(at, []))) for at, name in self.tools.items()]
-        return Counts(tools=tuple(tools), **_by_severity([finding.severity for finding in self.findings]))
+        found = by_tool(self.findings)
+        tools = [ToolTally(name=name, **_by_severity(found.get(at, []))) for at, name in self.tools.items()]
+        return Counts(tools=tuple(tools), **_by_severity(self.findings))
 
 
-def _by_severity(severities: Sequence[Severity]) -> dict[str, int]:
-    counts = Counter(severities)
+def by_tool(findings: Iterable[Finding]) -> dict[int | None, list[Finding]]:
+    """The findings by the index of their tool; None for those that are about no tool."""
+    found: dict[int | None, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.tool_index, []).append(finding)
+    return found
+
+
+def _by_severity(findings: Iterable[Finding]) -> dict[str, int]:
+    counts = Counter(finding.severity for finding in findings)
     return {severity.value: counts[severity] for severity in Severity}
 
 
@@ -274,6 +282,16 @@ def fingerprint(finding: Finding, *, server: str) -> str:
     said = [finding.message] if finding.rule.startswith(_SECURITY) else []
     identity = [finding.rule, server, part.kind, part.name, part.path, *said]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
+
+
+def unmatched(items: Iterable[Item], known: Counter[str], digest: Callable[[Item], str]) -> Iterator[Item]:
+    """Of equal items, as many as are not known; each known one is taken from `known`."""
+    for item in items:
+        key = digest(item)
+        if known[key]:
+            known[key] -= 1
+        else:
+            yield item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from tdqs_mcp.canonical import canonical_json
@@ -15,7 +16,7 @@ from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
-from tdqs_mcp.results.findings import Finding, Severity, fingerprint
+from tdqs_mcp.results.findings import Finding, Severity, fingerprint, unmatched
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import tier_of
 
@@ -257,7 +258,10 @@ def _findings(
     before, after = ([each for each in score.findings if each.subject.kind in kinds] for score in scores)
     before = [each for each in before if each.tool_index is None or each.tool_index in names]
     moved = [_renamed_subject(finding, names) for finding in before]
-    return tuple(_beyond(after, after, moved)), tuple(_beyond(before, moved, after))
+    digest = partial(fingerprint, server="")
+    was, now = (Counter(map(digest, each)) for each in (moved, after))
+    fixed = unmatched(zip(before, moved, strict=True), now, lambda pair: digest(pair[1]))
+    return tuple(unmatched(after, was, digest)), tuple(finding for finding, _ in fixed)
 
 
 def _renamed_subject(finding: Finding, names: Mapping[int, str]) -> Finding:
@@ -266,17 +270,6 @@ def _renamed_subject(finding: Finding, names: Mapping[int, str]) -> Finding:
     if index is None or names.get(index, finding.subject.name) == finding.subject.name:
         return finding
     return replace(finding, subject=replace(finding.subject, name=names[index]))
-
-
-def _beyond(shown: Sequence[Finding], own: Sequence[Finding], others: Sequence[Finding]) -> Iterator[Finding]:
-    """Of equal findings, as many as the other version does not have."""
-    left = Counter(fingerprint(finding, server="") for finding in others)
-    for finding, known in zip(shown, own, strict=True):
-        digest = fingerprint(known, server="")
-        if left[digest]:
-            left[digest] -= 1
-        else:
-            yield finding
 
 
 def _regressions(comparison: Comparison) -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.plans import Advice, Plan, PlannedFix, Room, WhatIf, WhatIfOutcome
 from tdqs_mcp.results.scores import ServerScore, ToolScore
@@ -197,11 +197,9 @@ def _overall(scores: Sequence[int], coherence: int) -> int:
 def _advice(score: ServerScore, wanted: int, rewrites: Iterable[Rewrite]) -> tuple[Advice, ...]:
     """Every tool below the wanted TDQS, the lowest first."""
     questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
-    by_tool: dict[int | None, list[Finding]] = {}
-    for finding in score.findings:
-        by_tool.setdefault(finding.tool_index, []).append(finding)
+    findings = by_tool(score.findings)
     low = sorted((tool for tool in score.tools if tool.tdqs < wanted), key=lambda tool: (tool.tdqs, tool.index))
-    advised = ((tool, _rooms(tool, by_tool.get(tool.index, []))) for tool in low)
+    advised = ((tool, _rooms(tool, findings.get(tool.index, []))) for tool in low)
     return tuple(
         Advice(tool=tool, wanted=wanted, rooms=rooms, questions=questions.get(tool.index, ()))
         for tool, rooms in advised

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import CallOutcome, Material, Trace
-from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
     OFFLINE,
@@ -83,15 +83,10 @@ def assess(
     unjudged: Mapping[int, str] | None = None,
 ) -> dict[int, Assessment]:
     """Score and findings of every measured tool by its index; `unjudged` says why some have no score."""
-    by_index: dict[int | None, list[Finding]] = {}
-    for finding in findings:
-        by_index.setdefault(finding.tool_index, []).append(finding)
-    indices = [subject.tool.index for subject in measured.subjects]
+    found, reasons = by_tool(findings), unjudged or {}
     return {
-        index: Assessment(
-            score=scores.get(index), findings=tuple(by_index.get(index, ())), unjudged=(unjudged or {}).get(index)
-        )
-        for index in indices
+        index: Assessment(score=scores.get(index), findings=tuple(found.get(index, ())), unjudged=reasons.get(index))
+        for index in (subject.tool.index for subject in measured.subjects)
     }
 
 
