@@ -35,9 +35,9 @@ MAX_TESTS = 50
 """For each change, the quickest of those that call the function: what only slower ones notice counts as a survivor."""
 
 TESTS = {
-    "canonical": "canonical lone_surrogates tokens",
+    "canonical": "canonical lone_surrogates",
     "facts.schema.signals": "score prompts tokens",
-    "scoring.rollup": "score jury plan",
+    "scoring.rollup": "rollup jury",
     "gate.policy": "gate configuration baseline",
     "gate.targets": "gate",
     "gate.suite": "gate",
