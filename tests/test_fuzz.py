@@ -69,6 +69,11 @@ def test_a_tool_of_thousands_of_parameters_costs_as_little_as_its_size_allows(co
     fuzzing.attempt(commands, raw, "rewrite FILE --mode full --format json")
 
 
+def test_a_large_file_that_is_not_json_is_refused_at_once(commands):
+    """It was read once more, as the configuration of a client with comments."""
+    fuzzing.attempt(commands, b"[" + b'"loan", ' * 100_000, "score FILE --format badge")
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_what_broke_the_server_once_breaks_it_no_more(transport, tmp_path):

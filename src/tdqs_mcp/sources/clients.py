@@ -236,10 +236,16 @@ def _load(file: Path) -> Any:  # noqa: ANN401  # foreign JSON or TOML
         raise ValueError("it nests too deep to be read") from error
 
 
+MAX_JSON5 = 100_000
+"""Characters of a file with comments, which take two seconds; what people write by hand is shorter."""
+
+
 def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
     try:
         return json.loads(text or "{}")
     except json.JSONDecodeError:
+        if len(text) > MAX_JSON5:
+            raise
         return json5.loads(text)  # comments and trailing commas; a hundred times slower, hence second
 
 
