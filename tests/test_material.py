@@ -471,7 +471,7 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
 def test_an_interview_without_a_terminal_says_what_to_do(command, write):
     done = command("rewrite", write("git.json", {"tools": list(GIT)}), "--interview")
     assert done.returncode == 2
-    assert "write the answers into a file for --material" in done.stderr.decode()
+    assert "--material FILE takes the answers" in done.stderr.decode()
 
 
 def test_a_report_lists_each_question_once(command, write):
