@@ -438,7 +438,7 @@ def modern_headers(message):
     with suppress(ValueError, RecursionError, LookupError, TypeError, AttributeError):
         value = json.loads(message.decode())
         found = {"mcp-method": value["method"], "mcp-name": value["params"].get("name", "")}
-        if "_meta" in value["params"] and all(each.isascii() and each.isprintable() for each in found.values()):
+        if "_meta" in value["params"] and all(re.fullmatch(r"[!-~]{0,200}", each) for each in found.values()):
             return {"mcp-protocol-version": "2026-07-28", **found}
     return {}
 
