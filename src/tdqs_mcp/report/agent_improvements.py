@@ -37,8 +37,6 @@ MAX_SAID = 8_000
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
 
-_NO_DESCRIPTIONS: Mapping[str, str] = {}
-
 Key = TypeVar("Key")
 
 Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
@@ -282,9 +280,7 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
     )
 
 
-def question_lines(
-    questions: Iterable[Question], descriptions: Mapping[str, str] = _NO_DESCRIPTIONS
-) -> tuple[QuestionLine, ...]:
+def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> tuple[QuestionLine, ...]:
     """How questions are shown: with their tools where the text only counts them, and with what descriptions begin."""
     lines: list[QuestionLine] = []
     said = _first_sentences(descriptions)
@@ -326,7 +322,7 @@ def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window
         drafted=len(plan.fixes),
         with_answers=plan.with_answers,
         steps=tuple(_step(fix, advice, said) for fix, advice in page),
-        questions=question_lines(plan_questions(plan, window)),
+        questions=question_lines(plan_questions(plan, window), {}),
         next=Own(next_step),
         **page_of(window, len(steps)),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from tdqs_mcp.facts.schema import arguments, compatibility
 from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
-from tdqs_mcp.facts.schema.walk import put_at
+from tdqs_mcp.facts.schema.walk import all_texts, put_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import fact_conflicts
 from tdqs_mcp.facts.text.fact_conflicts import Conflict
@@ -211,7 +211,7 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
     prose = subject.prose
     cued = {place for cue in _WARNINGS for place in prose.cue_places.get(cue, ())}
     cued |= {place for place, words in enumerate(prose.spoken) if any(map(is_negation, words))}
-    yield from _dropped("/description", [prose.sentences[place] for place in sorted(cued)], list(_texts(definition)))
+    yield from _dropped("/description", [prose.sentences[place] for place in sorted(cued)], all_texts(definition))
 
 
 def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Iterator[Claim]:
@@ -248,19 +248,6 @@ def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
         left[threat.path, threat.kind] -= 1
         if left[threat.path, threat.kind] < 0:
             yield Claim(path=threat.path, text=threat.quote, refusal=f"{HOSTILE}{threat.kind}")
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every string inside a JSON value."""
-    pending = [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, Mapping):
-            pending += [*each.keys(), *each.values()]
-        elif isinstance(each, list):
-            pending += each
 
 
 def _shown(value: object) -> str:

@@ -63,9 +63,9 @@ _AMOUNT = re.compile(
 def material_statements(subject: Subject, material: Material, mode: Mode) -> tuple[Statement, ...]:
     """What the material says of a tool: the author's words, whatever a judge makes of them, then what calls show."""
     facts = [fact for fact in material.facts if not find_objection(fact, subject)]
-    example = _example(subject, material) if mode is Mode.FULL else None
+    purpose, example = _purpose(subject, facts), _example(subject, material) if mode is Mode.FULL else None
     return (
-        *_purpose(subject, facts),
+        *([purpose] if purpose else []),
         *_sentences(subject, facts),
         *_parameters(subject, facts),
         *_hints(subject, material, facts),
@@ -125,22 +125,20 @@ def _route(fact: Fact) -> Route:
     return Route.ANSWER if fact.origin.startswith("answer ") else Route.FACT
 
 
-def _purpose(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
+def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
     """The author's first sentence, for one that only restates the name or has no verb that tells; else before it."""
-    for fact in facts:
-        if fact.place == Aspect.PURPOSE:
-            said = to_sentence(fact.text[lead_in_length(fact.text) :], subject)
-            if subject.signals.is_missing_description:
-                yield add_sentence(said, _route(fact), [fact.source], component=Component.PURPOSE)
-                return
-            first = subject.prose.sentences[0]
-            start = (subject.tool.description or "").index(first)
-            is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
-            end = start if is_kept else start + len(first)
-            splice = Edit(start=start, end=end, text=f"{said} " if is_kept else said)
-            spoken = add_sentence("", _route(fact), [fact.source], component=Component.PURPOSE)
-            yield replace(spoken, splices=(splice,))
-            return
+    fact = next((each for each in facts if each.place == Aspect.PURPOSE), None)
+    if fact is None:
+        return None
+    said, missing = to_sentence(fact.text[lead_in_length(fact.text) :], subject), subject.signals.is_missing_description
+    statement = add_sentence(said if missing else "", _route(fact), [fact.source], component=Component.PURPOSE)
+    if missing:
+        return statement
+    first = subject.prose.sentences[0]
+    start = (subject.tool.description or "").index(first)
+    is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
+    end, text = (start, f"{said} ") if is_kept else (start + len(first), said)
+    return replace(statement, splices=(Edit(start=start, end=end, text=text),))
 
 
 def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:

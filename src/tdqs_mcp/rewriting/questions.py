@@ -245,12 +245,7 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
 def _parameter_gaps(subject: Subject) -> Iterator[Gap]:
     """A question for each parameter that nothing explains."""
     for node in find_open_parameters(subject).values():
-        yield Gap(
-            tool=subject.tool.name,
-            about=Aspect.PARAMETER,
-            parameter=node,
-            wording=_about_parameter(node),
-        )
+        yield Gap(tool=subject.tool.name, about=Aspect.PARAMETER, parameter=node, wording=_about_parameter(node))
 
 
 def _about_parameter(node: Node) -> str:

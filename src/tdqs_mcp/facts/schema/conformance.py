@@ -13,6 +13,7 @@ from tdqs_mcp.facts.schema.walk import (
     Node,
     Shape,
     accepted_values,
+    all_texts,
     escape_step,
     number_of,
     referenced_schema,
@@ -270,22 +271,8 @@ def _shown(value: object) -> str:
 
 def lone_surrogates(raw: object) -> Iterator[Breach]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
-    if not all(map(is_well_formed, _all_texts(raw))):
+    if not all(map(is_well_formed, all_texts(raw))):
         yield from _locate_surrogates(raw)
-
-
-def _all_texts(raw: object) -> list[str]:
-    """The strings and keys of a definition, without their places."""
-    pending, texts = [raw], list[str]()
-    for value in pending:  # grows while it is walked
-        if isinstance(value, str):
-            texts.append(value)
-        elif isinstance(value, dict):
-            texts += value
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return texts
 
 
 def _locate_surrogates(raw: object) -> Iterator[Breach]:

@@ -140,6 +140,20 @@ def _put(value: Any, steps: Sequence[str], new: object) -> Any:  # noqa: ANN401 
     return {**(value or {}), first: _put((value or {}).get(first), rest, new)}
 
 
+def all_texts(raw: object) -> list[str]:
+    """The strings and keys inside a JSON value, without their places."""
+    pending, texts = [raw], list[str]()
+    for value in pending:  # grows while it is walked
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, dict):
+            texts += value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return texts
+
+
 def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
     """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
     pointer = unquote(reference[1:])
