@@ -7,7 +7,7 @@ from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.results.verdicts import Ballot
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, jury_of, label, overall_of, percent, reliability, roll_up, tdqs
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, icc, jury_of, label, overall_of, percent, reliability, roll_up, tdqs
 
 COHERENCE = {"a": 4, "b": 4, "c": 5, "d": 3}
 
@@ -36,6 +36,18 @@ def test_a_server_is_the_mean_the_lowest_and_the_coherence_of_its_tools(spec):
     whole = Rollup(mean_tdqs=31, min_tdqs=18, description_quality=26, coherence=40, overall=30)
     assert roll_up([45, 30, 18], tool_count=3, coherence=COHERENCE, spec=spec) == whole
     assert overall_of(93, count=3, lowest=18, coherence=40) == 30
+
+
+def test_1_0_adds_doubles_and_may_fall_short_of_a_tie():
+    both = [roll_up([13, 28], tool_count=2, coherence=COHERENCE, spec=spec) for spec in ("1.2", "1.0")]
+    assert [(each.description_quality, each.overall) for each in both] == [(18, 25), (17, 24)]  # 175 hundredths
+
+
+def test_agreement_is_that_of_the_published_example():
+    """Shrout and Fleiss 1979, table 2: ICC(2,1) is .29."""
+    table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert icc(table) == pytest.approx(0.28976, abs=1e-5)
+    assert icc([]) is None
 
 
 def test_four_of_five_tools_are_enough_for_a_server_and_three_of_four_are_not():
