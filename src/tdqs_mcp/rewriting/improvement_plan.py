@@ -216,9 +216,8 @@ def _with_answers(score: ServerScore, advice: Iterable[Advice], coherence: int) 
 
 
 def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:
-    if rewrite is None or not rewrite.changes or rewrite.before is None or rewrite.after is None:
-        return Candidate(before=tool.tdqs, after=tool.tdqs, tokens=0)
-    return Candidate(before=tool.tdqs, after=max(tool.tdqs, rewrite.after.tdqs), tokens=_tokens(rewrite))
+    after = rewrite.after.tdqs if rewrite and rewrite.changes and rewrite.before and rewrite.after else tool.tdqs
+    return Candidate(before=tool.tdqs, after=max(tool.tdqs, after), tokens=_tokens(rewrite) if rewrite else 0)
 
 
 def _tokens(rewrite: Rewrite) -> int:

@@ -92,8 +92,8 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     held = {each.index: each for each in kept}
     wanted = {each.index: each for each in proposals}
     tools = [subject.tool for subject in measured.subjects]
-    before = _rewritten(tools, held)
-    while found := _overtaken(before, _rewritten(tools, wanted)):
+    before = _rewritten(measured, held)
+    while found := _overtaken(before, _rewritten(measured, wanted)):
         fewer: dict[int, Proposal] = {}
         for place, rivals in found.items():
             changed = [
@@ -142,13 +142,9 @@ def _ahead(weights: Mapping[str, Mapping[int, float]], request: Sequence[str], p
     return {other for other, score in scores.items() if other != place and score >= least}
 
 
-def _rewritten(tools: Sequence[Tool], proposals: Mapping[int, Proposal]) -> list[Tool]:
-    return [
-        read_tool(proposals[each.index].definition, each.index)
-        if each.index in proposals and proposals[each.index].parts
-        else each
-        for each in tools
-    ]
+def _rewritten(measured: Measured, proposals: Mapping[int, Proposal]) -> list[Tool]:
+    tools = apply(measured.catalog, {index: each.definition for index, each in proposals.items()}).tools
+    return [tools[subject.tool.index] for subject in measured.subjects]
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
