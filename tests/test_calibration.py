@@ -85,7 +85,7 @@ def test_the_readme_states_how_often_ranges_and_tiers_of_unseen_servers_are_righ
     share = odds.remark.split("; ")[1].split("%")[0]
     assert f"80% ranges contain {share}% of the labels" in readme
     right = column(odds, "right")["80-100"]
-    assert f"a tier said to be 80-100% likely is right in {right:.0%}" in readme
+    assert f"a tier given a probability of 80% or more is right in {right:.0%} of cases" in readme
 
 
 def test_the_way_to_a_states_what_readers_gave_for_a_change():

@@ -115,6 +115,12 @@ def test_explain_takes_the_headings_of_the_table(short):
     assert "of Tool Definition Quality Score" in tdqs_mcp.explain(short)
 
 
+def test_explain_takes_the_word_of_a_reason_and_the_name_of_a_rubric():
+    assert "of Tool Definition Quality Score" in tdqs_mcp.explain("conciseness")
+    assert "of MCPBundles skill quality" in tdqs_mcp.explain("skill conciseness")
+    assert "Disambiguation" in tdqs_mcp.explain("coherence")
+
+
 def test_explain_takes_a_component_of_another_rubric_by_both_names():
     assert "of Tool description smells" in tdqs_mcp.explain("smells purpose")
 

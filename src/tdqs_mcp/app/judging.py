@@ -16,7 +16,7 @@ from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.documents import dimension_page, lane_page, prompts_document, rule_page, term_page
+from tdqs_mcp.report.documents import dimension_page, lane_page, prompts_document, rubric_page, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
@@ -359,13 +359,15 @@ def grade(catalog: Catalog) -> ServerGrade:
 
 
 def explain(name: str) -> str:
-    """The Markdown page of a rule, a lane, a dimension, a flag or a tier. Raises UnknownIdError."""
+    """The Markdown page of a rule, a lane, a rubric, a dimension, a flag or a tier. Raises UnknownIdError."""
     wanted = name.strip().lower().replace("-", " ").replace("_", " ")
     for key in RUBRICS:
         rubric = load_rubric(key)
+        if wanted == key:
+            return rubric_page(rubric)
         for dimension in rubric.dimensions:
             names = (dimension.key.replace("_", " "), dimension.title.lower(), dimension.short)
-            if wanted in (*names, f"{key} {names[0]}"):
+            if wanted in (*names, names[0].partition(" ")[0], f"{key} {names[0]}"):
                 return dimension_page(
                     rubric, dimension, [rule for rule in registry.RULES if rule.dimension == dimension.key]
                 )

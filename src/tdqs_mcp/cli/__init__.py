@@ -34,7 +34,7 @@ _COMMANDS = {
         "skill": "Score the skill text of a server beside its tools, by MCPBundles' rubric.",
         "calibrate": "Show how wrong a judge is: against the published examples and the labeled tools.",
         "capture": "Save the raw catalog of a server, for later.",
-        "explain": "Explain a rule, a lane of rules, a dimension, a flag or a tier.",
+        "explain": "Explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier.",
         "gate": "Check servers against the tool_quality entries of a suite, one row each.",
         "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",

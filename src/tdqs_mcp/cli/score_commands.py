@@ -380,7 +380,7 @@ _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
 @click.argument("name", metavar="ID")
 @page_options()
 def explain(name: str, *, page: Page) -> None:
-    """Explain a rule, a lane of rules, a dimension, a flag or a tier."""
+    """Explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier."""
     text = judging.explain(name)
     views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
     page.show([text], views)

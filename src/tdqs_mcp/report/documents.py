@@ -123,6 +123,12 @@ def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
     )
 
 
+def rubric_page(rubric: Rubric) -> str:
+    """What a rubric scores, and in which dimensions."""
+    dimensions = "\n".join(f"- {each.title}: {each.question}" for each in rubric.dimensions)
+    return f"# {rubric.key}: {rubric.title}\n\n{dimensions}\n\nSource: {rubric.source}.\n"
+
+
 def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
     """What a dimension asks, what its scores mean, and the rules that speak of it."""
     anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))

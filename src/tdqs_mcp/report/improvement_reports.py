@@ -61,7 +61,7 @@ _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 
 _ANSWER = "answer the questions"
-_TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (with answers: {id: text})"
+_TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (answers: {ID: TEXT})"
 
 
 def plan_blocks(plan: Plan) -> list[Block]:
@@ -387,7 +387,7 @@ def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
         return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
     is_changed = any(rewrite.changes for rewrite in rewrites)
     steps = [f"{_ANSWER} with {_TAKES_ANSWERS}"] if any(rewrite.questions for rewrite in rewrites) else []
-    steps += ["--write FILE saves the catalog with these changes"] if is_changed and not is_saved else []
+    steps += ["add --write FILE to save the catalog with these changes"] if is_changed and not is_saved else []
     if not is_changed and not steps:
         return "Nothing to rewrite and nothing to ask"
     nothing = "" if is_changed else "Nothing can be improved from what is known. "
