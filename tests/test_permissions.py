@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import agent_session
 import pytest
@@ -10,7 +11,7 @@ from test_live_http import answering, own_server, serving
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
+from tdqs_mcp.server.permissions import Permissions, is_public, read_command, read_pattern
 from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.connection import capture
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
@@ -64,6 +65,37 @@ async def test_without_the_operator_only_inline_definitions_are_read(locator, op
     assert refused.endswith(f"send the definitions themselves, or have the server started with {option}")
     assert "hunter2" not in refused
     assert (await answer(Permissions(), catalog=[agent_session.BAD]))["toolCount"] == 1
+
+
+def test_a_refusal_names_all_that_is_allowed():
+    permissions = Permissions(
+        roots=(Path("catalogs"),),
+        configs=("shop",),
+        urls=(read_pattern("https://*.example.org"),),
+        commands=(read_command("stdio:node server.js"),),
+        may_start=True,
+        may_import=True,
+    )
+    assert permissions.describe() == (
+        "definitions in the call, files below 'catalogs', config:shop, URLs like https://*.example.org, "
+        "stdio:node server.js, any stdio: command, any py: module"
+    )
+    assert read_command("node server.js") == read_command("stdio:node server.js")
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://ann:s3cret-word@example.org/mcp", "--allow-url https://example.org"),
+        ("https://ann:s3cret-word@example.org/../mcp", "https://example.org/../mcp is not plain"),
+        ("https://ann:s3cret-word@exämple.org/mcp", "the URL is not plain"),
+    ],
+)
+def test_a_refused_url_is_shown_without_its_credentials(url, told):
+    with pytest.raises(InputError) as refused:
+        Permissions().check_url(url)
+    assert told in str(refused.value)
+    assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("name", "is_allowed"), [("shop", True), ("shops", False), ("cursor/shop", False)])
@@ -196,7 +228,7 @@ def test_addresses_that_are_not_for_everybody(address):
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2606:4700::1111%eth0", "::ffff:8.8.8.8"])
 def test_addresses_that_are(address):
     assert is_public(address)
 
