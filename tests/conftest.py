@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,10 @@ ROOT = Path(__file__).parents[1]
 
 hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("tests")
+
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(_number) is signal.SIG_IGN:  # a shell's job in the background; what tests start inherits it
+        signal.signal(_number, signal.SIG_DFL)
 
 FIXTURE_MARKERS = {
     "tdqs_mcp": "process",

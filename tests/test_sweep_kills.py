@@ -169,12 +169,20 @@ def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
     assert exported(store) == undisturbed[0]
 
 
-def test_ctrl_c_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_path):
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda process: os.killpg(process.pid, signal.SIGINT),  # as a terminal does
+        lambda process: process.terminate(),
+    ],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_sweep_that_is_to_end_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_path, end):
     store = tmp_path / "store.sqlite"
     process = start(store)
     wait_until(lambda: store.exists() and exported(store), "something is stored")
     left = workers(process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    end(process)
     _, said = finish(process, code=130)
     assert re.fullmatch(
         "interrupted; (at least .* tools of .* servers|nothing) scored and stored; the next sweep does the rest\n", said
@@ -183,17 +191,6 @@ def test_ctrl_c_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_
     assert not [each for each in left if each.is_running()]
     finish(start(store))
     assert exported(store) == undisturbed[0]
-
-
-def test_a_sweep_that_is_killed_says_nothing_and_leaves_no_process(start, tmp_path):
-    store = tmp_path / "store.sqlite"
-    process = start(store)
-    wait_until(lambda: store.exists() and exported(store), "something is stored")
-    left = psutil.Process(process.pid).children(recursive=True)
-    process.terminate()
-    _, said = finish(process, code=-signal.SIGTERM)
-    psutil.wait_procs(left, timeout=PATIENCE)
-    assert (said, [each for each in left if each.is_running()]) == ("", [])
 
 
 @pytest.fixture
