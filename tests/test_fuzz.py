@@ -91,7 +91,8 @@ def test_mutants_break_nothing_and_cost_little(name, tmp_path):
     megabytes = [each // 2**20 for each in found.memory]
     print(f"{found.inputs} inputs, slowest {found.slowest:.2f} s, memory {megabytes} MB")  # noqa: T201  # for who runs with -rP
     assert not found.faults, "\n\n".join(found.faults.values())
-    assert found.memory[-1] <= fuzzing.MAX_GROWTH * found.memory[1] + fuzzing.SLACK, megabytes
+    if float(SECONDS) >= 60:  # before that, caches are still filling
+        assert found.memory[-1] <= fuzzing.MAX_GROWTH * found.memory[1] + fuzzing.SLACK, megabytes
 
 
 @pytest.mark.bench
