@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from types import SimpleNamespace
 
 import hypothesis
 import pytest
+from browser import Visit
 from click.testing import CliRunner
 from loopback import Chat
 from measurement import least_work
+from playwright.sync_api import sync_playwright
 from postgres import PROGRAMS, Postgres
 
 from tdqs_mcp.cli import cli
@@ -245,3 +248,29 @@ def store(store_url):
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Debian's chromium; none is downloaded."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Opens a page, of a class of visits, until the test ends."""
+    visits = []
+
+    def go(*words, kind=Visit, **options):
+        visits.append(kind(chromium, *words, **options))
+        return visits[-1]
+
+    yield go
+    for each in visits:
+        each.context.close()

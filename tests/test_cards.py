@@ -1,17 +1,16 @@
 """The cards in the chat (MCP Apps, SEP-1865): what clients are told of them, and how they do in a host's sandbox."""
 
 import json
-import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import anyio
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from browser import Visit
 from definitions import FINE, flat, tool
 from mcp.client import advertise
 from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
 from own_server import in_process, over_stdio
-from playwright.sync_api import sync_playwright
 
 SHOWS = {"extensions": [advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})]}
 """A client that shows cards."""
@@ -88,18 +87,6 @@ const open = (html, context, ...later) => {
 </script></body></html>"""
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    """Debian's chromium; none is downloaded."""
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def results(*calls):
     """The cards' pages, and the results of these calls of one server, as a host gets them."""
 
@@ -124,42 +111,29 @@ def answered():
     return {"score": (pages[CARDS["score_server"]], scored), "rewrite": (pages[CARDS["suggest_rewrite"]], drafted)}
 
 
-class Chat:
-    """A page with a card in a sandbox, what it logged and what it asked for."""
+class Chat(Visit):
+    """A host's page with a card in a sandbox."""
 
     def __init__(self, browser, page, *messages, context=None, **options):
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.logged, self.asked = [], []
-        self.page.on("console", lambda message: self.logged.append(message.text))
-        self.page.on("pageerror", lambda error: self.logged.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        super().__init__(browser, **options)
         self.page.set_content(HOST)
         self.page.evaluate("([page, context, later]) => open(page, context, ...later)", [page, context or {}, messages])
         self.card = self.page.frame_locator("#frame").locator("#card")
         self.frame = next(each for each in self.page.frames if each.parent_frame)
+
+    @property
+    def document(self):
+        return self.frame
 
     def wait(self, text):
         self.card.get_by_text(text).first.wait_for()
         self.page.evaluate("until(() => said.some((each) => each.method === 'ui/notifications/size-changed'))")
         return self
 
-    def serious(self):
-        found = Axe().run(self.frame).response["violations"]
-        return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
-
 
 @pytest.fixture
-def chat(chromium):
-    chats = []
-
-    def start(*words, **options):
-        chats.append(Chat(chromium, *words, **options))
-        return chats[-1]
-
-    yield start
-    for each in chats:
-        each.context.close()
+def chat(visit):
+    return partial(visit, kind=Chat)
 
 
 def result(given):
@@ -185,7 +159,7 @@ def test_a_card_is_quiet_accessible_and_as_the_host_looks(chat, answered, name, 
     assert seen.page.evaluate("window.taken") is None
     background = seen.frame.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
-    assert not seen.frame.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    assert not seen.is_wider_than_the_screen
     assert seen.frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert seen.serious() == []
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,10 +16,9 @@ from xml.etree import ElementTree as ET
 import anyio
 import httpx2
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from browser import DESKTOP, PHONE
 from definitions import FINE, flat, tool
 from loopback import Loopback
-from playwright.sync_api import sync_playwright
 from schemas import VALIDATORS
 from scored import METHOD, scored_capture
 from starlette.routing import Mount
@@ -525,25 +523,12 @@ def test_what_cannot_be_served_is_said(command, monkeypatch, words, environ, tol
 
 # In a browser
 
-DESKTOP, PHONE = (1280, 900), (390, 844)
 WAYS = [
     *((20, scheme, size) for scheme in ("light", "dark") for size in (DESKTOP, PHONE)),
     (1, "light", PHONE),
     (200, "light", DESKTOP),
     (200, "dark", PHONE),
 ]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """Debian's chromium; none is downloaded."""
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -566,18 +551,13 @@ def served(tmp_path):
 
 @pytest.mark.process
 @pytest.mark.parametrize(("count", "scheme", "size"), WAYS)
-def test_every_page_is_quiet_and_accessible(served, chromium, count, scheme, size):
+def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
     changed = [
         {**each, "description": "Now another text."} if place == 0 else each for place, each in enumerate(many(count))
     ]
     now = zoo(*changed)
     address = served([zoo(*many(count))], [now, scored_capture("other", {"tools": [FINE]}, is_official=True)])
-    context = chromium.new_context(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
-    page = context.new_page()
-    logged, asked = [], []
-    page.on("console", lambda message: logged.append(message.text))
-    page.on("pageerror", lambda error: logged.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    seen = visit(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
     of_tool = query("/tool", server="zoo", name=many(4)[min(count, 4) - 1]["name"])
     changes = query("/changes", name="zoo", capture=now.capture)
     paths = (
@@ -592,28 +572,21 @@ def test_every_page_is_quiet_and_accessible(served, chromium, count, scheme, siz
         "/sign-in",
     )
     for path in paths:
-        page.goto(address + path)
-        assert logged == [], path
-        assert page.title() != "taken"
-        assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"), path
-        found = Axe().run(page).response["violations"]
-        serious = [
-            (each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], path
-    assert {url.split("/", 3)[2] for url in asked if not url.startswith("data:")} == {address.removeprefix("http://")}
-    context.close()
+        seen.page.goto(address + path)
+        assert seen.logged == [], path
+        assert seen.page.title() != "taken"
+        assert not seen.is_wider_than_the_screen, path
+        assert seen.serious() == [], path
+    hosts = {url.split("/", 3)[2] for url in seen.asked if not url.startswith("data:")}
+    assert hosts == {address.removeprefix("http://")}
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("is_scripted", [True, False])
-def test_a_visitor_finds_a_tool_and_signs_in(served, chromium, is_scripted):
+def test_a_visitor_finds_a_tool_and_signs_in(served, visit, is_scripted):
     address = served([zoo(*many(20)), scored_capture("other", {"tools": [FINE]})], token=WORD)
-    context = chromium.new_context(java_script_enabled=is_scripted)
-    page = context.new_page()
-    logged = []
-    page.on("console", lambda message: logged.append(message.text))
-    page.goto(address)
+    seen = visit(address, java_script_enabled=is_scripted)
+    page = seen.page
     page.fill("[name=text]", "ZO")
     page.click("text=Show")
     assert page.locator("tbody tr").count() == 1
@@ -627,25 +600,21 @@ def test_a_visitor_finds_a_tool_and_signs_in(served, chromium, is_scripted):
     assert page.locator("p.definition").inner_text().startswith("Lists the zebras of one keeper")
     assert page.locator("mark").count() > 0
     page.click("text=Sign out")
-    assert logged == []
+    assert seen.logged == []
     page.goto(f"{address}/report?name=zoo")
     assert page.locator("text=This needs the maintainers' token.").count() == 1
-    context.close()
 
 
 @pytest.mark.process
-def test_scripts_make_it_faster(served, chromium):
+def test_scripts_make_it_faster(served, visit):
     address = served([zoo(*many(20)), scored_capture("other", {"tools": [FINE]})])
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(address)
+    page = visit(address).page
     page.select_option("[name=order]", "name")
     page.wait_for_url("**order=name**")
     page.goto(f"{address}/server?name=zoo")
     page.fill("#narrow input", "ZEBRAS_1")
     assert page.locator("#tools tbody tr:visible").count() == 3
     assert page.locator("#narrow [role=status]").inner_text() == "3 of 20 tools"
-    context.close()
 
 
 @pytest.mark.bench

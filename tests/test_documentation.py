@@ -19,9 +19,7 @@ import agent_session
 import documentation
 import pytest
 import yaml
-from axe_playwright_python.sync_playwright import Axe
 from documentation import ROOT
-from playwright.sync_api import sync_playwright
 
 import tdqs_mcp
 from tdqs_mcp.results.verdicts import tier_of
@@ -222,22 +220,17 @@ def test_every_page_is_in_the_navigation_or_a_rule(site):
 
 @pytest.mark.process
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_finds_a_rule_and_asks_nobody_else(site, scheme):
+def test_a_browser_finds_a_rule_and_asks_nobody_else(site, visit, scheme):
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=site)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         own = f"http://127.0.0.1:{server.server_port}/"
-        with sync_playwright() as driver, driver.chromium.launch(executable_path=shutil.which("chromium")) as browser:
-            page = browser.new_page(color_scheme=scheme)
-            asked, said = [], []
-            page.on("request", lambda request: asked.append(request.url))
-            page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-            page.goto(own)
-            page.locator(".md-search__button").click()
-            page.get_by_role("dialog").locator("input").first.fill("missing usage")
-            page.locator("a[href$='TDQ104.html']").click()
-            page.get_by_role("heading", name="TDQ104 missing-usage").wait_for()
-            violations = Axe().run(page).response["violations"]
+        seen = visit(own, color_scheme=scheme)
+        seen.page.locator(".md-search__button").click()
+        seen.page.get_by_role("dialog").locator("input").first.fill("missing usage")
+        seen.page.locator("a[href$='TDQ104.html']").click()
+        seen.page.get_by_role("heading", name="TDQ104 missing-usage").wait_for()
+        violations = seen.serious()
         server.shutdown()
-    assert [url for url in asked if not url.startswith(own)] == []
-    assert said == []
-    assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
+    assert [url for url in seen.asked if not url.startswith(own)] == []
+    assert seen.logged == []
+    assert violations == []

@@ -2,14 +2,11 @@
 
 import json
 import re
-import shutil
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from browser import DESKTOP, PHONE
 from definitions import FINE, flat, tool
-from playwright.sync_api import sync_playwright
 
 from tdqs_mcp.scoring.judge_error import server_error
 
@@ -191,59 +188,12 @@ def test_a_badge_is_about_one_whole_server(command, write, words):
 
 # In a browser
 
-DESKTOP, PHONE = (1280, 900), (390, 844)
 WAYS = [
     *((20, scheme, size) for scheme in ("light", "dark") for size in (DESKTOP, PHONE)),
     (1, "light", DESKTOP),
     (1, "dark", PHONE),
     (200, "dark", PHONE),
 ]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """Debian's chromium; none is downloaded."""
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Visit:
-    """A page in the browser, with what it logged and asked for."""
-
-    def __init__(self, browser, file, **options):
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.logged, self.asked = [], []
-        self.page.on("console", lambda message: self.logged.append(message.text))
-        self.page.on("pageerror", lambda error: self.logged.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(Path(file).as_uri())
-
-    def serious(self):
-        found = Axe().run(self.page).response["violations"]
-        return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
-
-    @property
-    def is_wider_than_the_screen(self):
-        return self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-
-
-@pytest.fixture
-def visit(chromium):
-    visits = []
-
-    def go(file, **options):
-        visits.append(Visit(chromium, file, **options))
-        return visits[-1]
-
-    yield go
-    for each in visits:
-        each.context.close()
 
 
 @pytest.mark.process

@@ -60,6 +60,7 @@ def started():
 
 
 def wait_until(found, seconds=20.0):
+    """The system takes a moment to end what was killed, too."""
     deadline = time.monotonic() + seconds
     while not found() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -78,7 +79,7 @@ def test_what_asks_us_to_end_ends_the_servers_that_we_have_started(started, args
     process, left = started(*args, ask=call if args[0] == "serve" else None)
     process.send_signal(number)
     assert process.wait(timeout=15) == 130
-    wait_until(lambda: not left())  # the system takes a moment to end what was killed
+    wait_until(lambda: not left())
     assert b"Traceback" not in process.stderr.read()
 
 
@@ -88,7 +89,7 @@ def test_a_second_signal_does_not_leave_the_server_behind(started):
     time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=15)
-    wait_until(lambda: not left())  # the system takes a moment to end what was killed
+    wait_until(lambda: not left())
 
 
 def test_a_client_that_leaves_during_a_capture_leaves_no_server_behind(started):
@@ -96,4 +97,4 @@ def test_a_client_that_leaves_during_a_capture_leaves_no_server_behind(started):
     process.stdin.close()
     process.stdin = None
     process.wait(timeout=15)
-    wait_until(lambda: not left())  # the system takes a moment to end what was killed
+    wait_until(lambda: not left())
