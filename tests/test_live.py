@@ -174,6 +174,20 @@ async def test_no_process_outlives_a_capture_that_its_caller_gives_up():
     assert processes_with(marker) == []
 
 
+async def test_no_process_outlives_a_start_that_is_given_up(monkeypatch):
+    marker, start = f"tdqs-{uuid.uuid4()}", anyio.open_process
+
+    async def start_slowly(*args, **kwargs):
+        process = await start(*args, **kwargs)
+        await anyio.sleep(1)  # as on a busy machine; the server has started a child meanwhile
+        return process
+
+    monkeypatch.setattr(anyio, "open_process", start_slowly)
+    with anyio.move_on_after(0.5):
+        await capture(misbehaving("stubborn", marker), options())
+    assert processes_with(marker) == []
+
+
 async def test_captures_at_the_same_time_do_not_disturb_each_other():
     found = {}
 

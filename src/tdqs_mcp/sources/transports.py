@@ -1,5 +1,6 @@
 """Transports to live servers: processes over pipes, HTTP, and server objects of this process."""
 
+import asyncio
 import atexit
 import importlib
 import json
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -82,10 +84,22 @@ async def start_process(server: Stdio, options: LiveOptions, *, stderr: int | No
     command, env = server.command, get_default_environment() | dict(options.env) | {MARK: mark}
     if sys.platform == "win32":  # npx and its like are scripts there, which only a search finds
         command = shutil.which(command, path=env.get("PATH")) or command
-    process = await anyio.open_process(
-        [command, *server.args], env=env, cwd=options.cwd, stderr=stderr, start_new_session=True
+    _started[mark] = None  # at once: who gives the start up leaves a process behind
+    starting = asyncio.ensure_future(
+        anyio.open_process([command, *server.args], env=env, cwd=options.cwd, stderr=stderr, start_new_session=True)
     )
-    _started[process.pid] = mark
+    try:
+        process = await asyncio.shield(starting)
+    except OSError:
+        del _started[mark]
+        raise
+    except asyncio.CancelledError:  # given up itself, it would wait for all that holds the server's pipes
+        with anyio.CancelScope(shield=True):
+            process = await starting
+            _started[mark] = process.pid
+            await end_process(process)
+        raise
+    _started[mark] = process.pid
     return process
 
 
@@ -203,6 +217,7 @@ async def end_process(process: Process) -> None:
 
     That is its group, and on Linux whatever has inherited its environment, such as a daemon in a session of its own.
     """
+    mark = next(mark for mark, group in _started.items() if group == process.pid)
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
@@ -211,38 +226,49 @@ async def end_process(process: Process) -> None:
         with anyio.move_on_after(TERMINATE_SECONDS):
             await anyio.run_process(["taskkill", "/T", "/F", "/PID", str(process.pid)], check=False)
     else:  # also where the server itself has gone and left its children behind
-        _signal_marked(_started[process.pid], signal.SIGTERM)
+        _signal_marked(mark, signal.SIGTERM)
         await terminate_posix_process_tree(process, TERMINATE_SECONDS)
-        _signal_marked(_started[process.pid], signal.SIGKILL)
+        with anyio.move_on_after(REAP_SECONDS):
+            while _signal_marked(mark, signal.SIGKILL):  # noqa: ASYNC110  # the system tells nobody
+                await anyio.sleep(_POLL_SECONDS)
     await has_exited(process, seconds=REAP_SECONDS)
     _release(process)
-    del _started[process.pid]
+    del _started[mark]
 
 
 MARK = "TDQS_STARTED"
 """The variable in a server's environment that tells everything it starts from other processes."""
 
-_started: dict[int, str] = {}
-"""The marks of the servers that this process has started and not ended, by process id: they are the system's too."""
+_started: dict[str, int | None] = {}
+"""The marks of the servers that this process has started and not ended, with the process group once it is known."""
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_started.clear)  # a child that exits must not end its parent's servers
 
 
 @atexit.register
 def kill_started() -> None:
     """Kills every server that has not ended, and what it started: this process is about to leave."""
-    for group, mark in list(_started.items()):
+    for mark, group in list(_started.items()):
         if sys.platform != "win32":
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, signal.SIGKILL)
-            _signal_marked(mark, signal.SIGKILL)
+            if group is not None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(group, signal.SIGKILL)
+            deadline = time.monotonic() + REAP_SECONDS
+            while _signal_marked(mark, signal.SIGKILL) and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
 
 
-def _signal_marked(mark: str, number: int) -> None:
-    """Sends a signal to the processes that have the mark; only Linux shows it."""
+def _signal_marked(mark: str, number: int) -> bool:
+    """Sends a signal to the processes that have the mark; whether there was one. Only Linux shows the mark."""
     wanted = f"{MARK}={mark}".encode()
+    is_found = False
     for entry in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # another user's, or gone
             if wanted in entry.read_bytes():
+                is_found = True
                 os.kill(int(entry.parent.name), number)
+    return is_found
 
 
 async def has_exited(process: Process, *, seconds: float) -> bool:
