@@ -142,6 +142,7 @@ def run_http(app: "ASGIApp", http: Http, *, log_level: str, tell: Callable[[str]
         access_log=is_verbose,
         server_header=False,
         timeout_graceful_shutdown=0,
+        ws="none",
     )
     # Its own handler writes to standard output.
     logging.getLogger("uvicorn.access").handlers = logging.getLogger("uvicorn").handlers

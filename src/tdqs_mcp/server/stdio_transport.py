@@ -1,6 +1,5 @@
 """The standard streams behind a bounded reader: as the SDK's transport, or line by line for a router."""
 
-import json
 import os
 import select
 import signal
@@ -8,7 +7,7 @@ import stat
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -24,6 +23,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.router.frames import Frame, error_frame, read_frame
 from tdqs_mcp.sources.files import read_json
+from tdqs_mcp.sources.transports import kill_started
 
 TOO_LONG = "\0"
 """Stands for a line that was not kept; it is no JSON, so it is refused as every other one."""
@@ -140,8 +140,7 @@ class StandardStreams:
 
 def leave(code: int) -> None:
     """Ends this process at once, whatever its threads wait for, and before it the servers that it has started."""
-    if transports := sys.modules.get("tdqs_mcp.sources.transports"):
-        transports.kill_started()
+    kill_started()
     os._exit(code)
 
 
@@ -213,13 +212,7 @@ def _read(line: object) -> object:
 
 
 def _id_in(given: object) -> str | int | None:
-    """The id of a request that is wrong elsewhere, so that its sender does not wait; None where there is none.
-
-    A text is JSON that Pydantic refuses and others may write: half of a UTF-16 pair, or a number beyond its limits.
-    """
-    if isinstance(given, str):
-        with suppress(ValueError, RecursionError):
-            given = json.loads(given)
+    """The id of a request that is wrong elsewhere, so that its sender does not wait; None where there is none."""
     found = given.get("id") if isinstance(given, dict) else None
     if isinstance(found, str):
         return found if is_well_formed(found) else None  # half a pair cannot be sent back

@@ -84,9 +84,9 @@ class _Worker:
 
 
 def _used_by(thread: int) -> float:
-    """Seconds of a processor that a thread of this process has had; of the clock where the platform tells no better."""
-    if sys.platform == "win32":
-        return time.monotonic()
+    """Seconds of a processor that a thread has had; that this process has had where only Linux tells threads apart."""
+    if sys.platform != "linux":
+        return time.process_time()
     return time.clock_gettime(time.pthread_getcpuclockid(thread))
 
 
