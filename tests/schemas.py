@@ -20,7 +20,7 @@ from tdqs_mcp.results.plans import Plan, WhatIfReport
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSearch
-from tdqs_mcp.results.stored_scores import Leaderboard, StoredServer, StoredToolHistory
+from tdqs_mcp.results.stored_servers import Leaderboard, StoredServer, StoredToolHistory
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 from tdqs_mcp.results.sweeps import SweepReport
 

@@ -32,7 +32,7 @@ from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.server.http_transport import Http
-from tdqs_mcp.store import score_pages
+from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import finish_run, start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, read
@@ -127,7 +127,7 @@ def listed(browser, **params):
     names, after = [], ""
     while after is not None:
         found = json.loads(browser.page(query("/api/servers", **params, after=after)))
-        assert len(found["servers"]) <= score_pages.PAGE
+        assert len(found["servers"]) <= server_queries.PAGE
         names += found["servers"]
         after = found["next"]
     return names
@@ -136,7 +136,7 @@ def listed(browser, **params):
 @pytest.fixture
 def board(dashboard, monkeypatch):
     """Servers of every kind, of which a page shows three."""
-    monkeypatch.setattr(score_pages, "PAGE", 3)
+    monkeypatch.setattr(server_queries, "PAGE", 3)
     kinds = [many(1), [FINE], [FINE, tool("process", "Process", flat(3))], [tool("process", "P")], many(8), []]
     captures = [
         scored_capture(
@@ -387,6 +387,8 @@ def test_signing_in_sets_a_cookie_that_no_script_reads(dashboard):
     cookie = answer.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
     assert WORD not in cookie
+    encrypted = browser.ask("/sign-in", method="POST", content=form, base="https://127.0.0.1:8000")
+    assert ["; Secure" in each.headers["set-cookie"] for each in (answer, encrypted)] == [False, True]
     seen = browser.ask("/report?name=zoo", cookie=cookie.partition(";")[0])
     assert "zebras of one keeper" in seen.text
     out = browser.ask("/sign-out", method="POST")
@@ -444,6 +446,20 @@ def test_what_has_not_changed_is_not_sent_again(dashboard, store_url):
     assert "another" in second.text
 
 
+def test_what_a_sweep_stores_during_a_visit_counts_at_the_next(dashboard, store_url, monkeypatch):
+    browser = dashboard([zoo(), scored_capture("other", {"tools": [FINE]})])
+    methods = stored_scores.methods
+
+    def read_before_a_sweep(connection):
+        found = methods(connection)
+        monkeypatch.setattr(stored_scores, "methods", methods)
+        fill(store_url, [scored_capture("another", {"tools": [FINE]})])
+        return found
+
+    monkeypatch.setattr(stored_scores, "methods", read_before_a_sweep)
+    assert [browser.scores.find_server("zoo").percentiles.servers for _ in range(2)] == [1, 2]
+
+
 def test_the_public_never_gets_what_a_maintainer_has_had_rendered(dashboard):
     browser = dashboard(token=WORD)
     path = "/tool?server=zoo&name=list_zebras"
@@ -453,6 +469,7 @@ def test_the_public_never_gets_what_a_maintainer_has_had_rendered(dashboard):
     assert "zebras of one keeper" in full.text
     assert "zebras of one keeper" not in public.text
     assert public.headers["vary"] == "Authorization, Cookie"
+    assert full.headers["cache-control"] == "private, no-cache"
 
 
 def test_a_failure_of_the_database_is_not_shown(dashboard, monkeypatch, store_url):

@@ -3,8 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeVar
 
@@ -18,22 +17,31 @@ from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import Percentiles, ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, Statistics
-from tdqs_mcp.results.stored_scores import Leaderboard, ServerStanding, StoredServer, StoredToolHistory
+from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, StoredServer, StoredToolHistory
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
-from tdqs_mcp.store import score_pages
+from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import read_catalog
 from tdqs_mcp.store.database import open_filled_store, read, revision
-from tdqs_mcp.store.score_pages import COHERENCE, ServerFilter, StoredVerdicts
 from tdqs_mcp.store.score_queries import methods, score_counts
+from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
 Result = TypeVar("Result")
 
 MAX_KEPT = 32
 """Scores with all behind them that are kept: a maintainer goes from tool to tool of one server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot:
+    """The store as of one moment."""
+
+    connection: Connection
+    method: MethodStamp
+    revision: str
 
 
 class StoredScores:
@@ -55,25 +63,25 @@ class StoredScores:
 
     def list_servers(self, wanted: ServerFilter) -> Leaderboard:
         """A page of the servers."""
-        return self._ask(partial(score_pages.leaderboard, wanted=wanted))
+        return self._ask(lambda now: server_queries.leaderboard(now.connection, now.method, wanted))
 
     def find_standing(self, server: str) -> ServerStanding:
         """A server's scores alone."""
-        return self._ask(lambda connection, method: score_pages.find_server(connection, method, server)[1])
+        return self._ask(lambda now: server_queries.find_server(now.connection, now.method, server)[1])
 
     def find_server(self, server: str, *, in_full: bool = False) -> StoredServer:
         """A server with its tools and captures; `in_full` with its score."""
 
-        def ask(connection: Connection, method: MethodStamp) -> StoredServer:
-            capture, standing, parts = score_pages.find_server(connection, method, server)
+        def ask(now: _Snapshot) -> StoredServer:
+            capture, standing, parts = server_queries.find_server(now.connection, now.method, server)
             return StoredServer(
-                method=method,
+                method=now.method,
                 standing=standing,
                 coherence_scores=parts,
-                percentiles=self._percentiles(connection, method, standing),
-                tools=tuple(score_pages.list_tools(connection, method, [capture])[capture]),
-                captures=tuple(score_pages.server_versions(connection, method, server)),
-                score=self._score(connection, method, capture)[0] if in_full else None,
+                percentiles=self._percentiles(now, standing),
+                tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
+                captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
+                score=self._score(now, capture)[0] if in_full else None,
             )
 
         return self._ask(ask)
@@ -81,30 +89,29 @@ class StoredScores:
     def find_tool(self, server: str, tool: str, index: int | None, *, in_full: bool = False) -> StoredToolHistory:
         """A server's tool of this name, at this place where several have it; `in_full` with all that is known."""
 
-        def ask(connection: Connection, method: MethodStamp) -> StoredToolHistory:
-            capture, standing, _ = score_pages.find_server(connection, method, server)
-            tools = score_pages.list_tools(connection, method, [capture])[capture]
-            named = [each for each in tools if each.tool == tool]
+        def ask(now: _Snapshot) -> StoredToolHistory:
+            capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
+            named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
             if not named:
                 raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
             found = next((each for each in named if each.index == index), named[0])
             public = StoredToolHistory(
-                method=method,
+                method=now.method,
                 server=standing.server,
                 standing=found,
-                history=tuple(score_pages.tool_versions(connection, method, server, found)),
+                history=tuple(server_queries.tool_versions(now.connection, now.method, server, found)),
             )
-            return _in_full(public, *self._score(connection, method, capture)) if in_full else public
+            return _in_full(public, *self._score(now, capture)) if in_full else public
 
         return self._ask(ask)
 
     def score_in_full(self, server: str) -> tuple[ServerScore, Measured]:
         """The newest score of a server with the definitions that it is about."""
 
-        def ask(connection: Connection, method: MethodStamp) -> tuple[ServerScore, Measured]:
-            capture, standing, _ = score_pages.find_server(connection, method, server)
-            score, measured = self._score(connection, method, capture)
-            known = self._percentiles(connection, method, standing)
+        def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
+            capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
+            score, measured = self._score(now, capture)
+            known = self._percentiles(now, standing)
             return replace(score, percentiles=known), measured
 
         return self._ask(ask)
@@ -112,18 +119,18 @@ class StoredScores:
     def compare_captures(self, server: str, capture: str) -> Comparison:
         """What a capture of a server changed."""
 
-        def ask(connection: Connection, method: MethodStamp) -> Comparison:
-            before = score_pages.previous_capture(connection, server, capture)
-            (old, was), (new, now) = (self._score(connection, method, each) for each in (before, capture))
-            return compare(was.catalog, now.catalog, (old, new))
+        def ask(now: _Snapshot) -> Comparison:
+            before = server_queries.previous_capture(now.connection, server, capture)
+            (old, old_measured), (new, new_measured) = (self._score(now, each) for each in (before, capture))
+            return compare(old_measured.catalog, new_measured.catalog, (old, new))
 
         return self._ask(ask)
 
     def statistics(self) -> Statistics:
         """The numbers of the whole store at the end of the newest sweep."""
 
-        def ask(connection: Connection, method: MethodStamp) -> Statistics:
-            written = score_pages.newest_statistics(connection, method)
+        def ask(now: _Snapshot) -> Statistics:
+            written = server_queries.newest_statistics(now.connection, now.method)
             try:
                 return read_document(Statistics, json.loads(written or "{}"))
             except KeyError as error:
@@ -132,21 +139,22 @@ class StoredScores:
 
         return self._ask(ask)
 
-    def _ask(self, ask: Callable[[Connection, MethodStamp], Result]) -> Result:
+    def _ask(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
+            before = revision(connection)  # SQLite sees the store as it is at the first query
             known = methods(connection)
             if not known:
                 raise UnknownIdError("the store has no scores yet")
-            return ask(connection, known[0])
+            return ask(_Snapshot(connection=connection, method=known[0], revision=before))
 
         return read(self._engine, about_newest, recovery=0)
 
-    def _percentiles(self, connection: Connection, method: MethodStamp, standing: ServerStanding) -> Percentiles | None:
+    def _percentiles(self, now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
         """The server's place among the others, whose scores are counted once as long as the store is the same."""
-        key = (revision(connection), method.key)
+        key = (now.revision, now.method.key)
         known, counts = self._counts
         if known != key:
-            counts = score_counts(connection, method.key)
+            counts = score_counts(now.connection, now.method.key)
             self._counts = (key, counts)
         overall, quality = standing.overall, standing.description_quality
         overalls, qualities = (
@@ -154,15 +162,15 @@ class StoredScores:
         )
         return percentiles(overall, quality, overalls=overalls, qualities=qualities)
 
-    def _score(self, connection: Connection, method: MethodStamp, capture: str) -> tuple[ServerScore, Measured]:
+    def _score(self, now: _Snapshot, capture: str) -> tuple[ServerScore, Measured]:
         """The score of a capture, made again of its stored verdicts."""
-        key = (revision(connection), method.key, capture)
+        key = (now.revision, now.method.key, capture)
         with self._lock:
             found = self._kept.get(key)
         if found is None:
-            verdicts = score_pages.stored_verdicts(connection, method, capture)
-            measured = measure(read_catalog(connection, capture))
-            found = (_restored(measured, verdicts, method), measured)
+            verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
+            measured = measure(read_catalog(now.connection, capture))
+            found = (_restored(measured, verdicts, now.method), measured)
             with self._lock:
                 self._kept[key] = found
         return found

@@ -23,10 +23,10 @@ from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.score_page import score_page, tool_card
 from tdqs_mcp.report.statistics_report import scored_words, statistics_tables
 from tdqs_mcp.results.statistics import MethodStamp, Statistics
-from tdqs_mcp.results.stored_scores import StoredToolHistory
+from tdqs_mcp.results.stored_servers import StoredToolHistory
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.store.score_pages import NO_TIER, ORDERS, ServerFilter
+from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
 
 SITE = "dashboard/site.html.j2"
 HTML, JSON, SVG = "text/html", "application/json", "image/svg+xml"

@@ -110,16 +110,16 @@ def read_catalog(connection: Connection, capture: str) -> Catalog:
     return encoding.unpack_catalog(document, [encoding.unpack_tool(*row) for row in tools])
 
 
-def server_captures(connection: Connection, server: str, *, limit: int) -> list[tuple[datetime, str]]:
-    """When each capture of a server was first read, and its key: the newest, which a server may come back to, first."""
-    query = (
-        select(CAPTURES.c.captured_at, CAPTURES.c.capture)
+def select_captures(server: str, *, limit: int) -> Select[Any]:
+    """Captures of a server, each with when it was first read: the newest, which a server may come back to, first."""
+    return (
+        select(CAPTURES.c.capture, CAPTURES.c.captured_at, CAPTURES.c.tool_count)
+        .select_from(CAPTURES)
         .outerjoin(SERVERS, SERVERS.c.capture == CAPTURES.c.capture)
         .where(CAPTURES.c.server == encoding.clean_text(server))
-        .order_by(SERVERS.c.server.is_(None), CAPTURES.c.captured_at.desc(), CAPTURES.c.capture.desc())
+        .order_by(SERVERS.c.server.is_(None), CAPTURES.c.captured_at.desc(), CAPTURES.c.capture)
         .limit(limit)
     )
-    return [(row.captured_at, row.capture) for row in connection.execute(query)]
 
 
 def rows_among(

@@ -10,16 +10,10 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, literal, or_, se
 
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.results.stored_scores import (
-    Leaderboard,
-    ServerStanding,
-    ServerVersion,
-    ToolStanding,
-    ToolVersion,
-)
+from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, ServerVersion, ToolStanding, ToolVersion
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.store import encoding
-from tdqs_mcp.store.captures import rows_among
+from tdqs_mcp.store.captures import rows_among, select_captures
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -115,8 +109,10 @@ def find_server(
     return row.capture, _standing(row), {part: getattr(row, part) for part in PARTS}
 
 
-def list_tools(connection: Connection, method: MethodStamp, captures: Sequence[str]) -> dict[str, list[ToolStanding]]:
-    """The tools of these captures with their scores, in the order of each catalog."""
+def list_tools(
+    connection: Connection, method: MethodStamp, captures: Sequence[str], *, name: str | None = None
+) -> dict[str, list[ToolStanding]]:
+    """The tools of these captures with their scores, in the order of each catalog; only those of a name if given."""
     scored = and_(
         TOOL_SCORES.c.capture == CAPTURED_TOOLS.c.capture,
         TOOL_SCORES.c.position == CAPTURED_TOOLS.c.position,
@@ -128,6 +124,8 @@ def list_tools(connection: Connection, method: MethodStamp, captures: Sequence[s
         .where(CAPTURED_TOOLS.c.capture.in_(captures))
         .order_by(CAPTURED_TOOLS.c.position)
     )
+    if name is not None:
+        query = query.where(CAPTURED_TOOLS.c.name == encoding.clean_text(name))
     found: dict[str, list[ToolStanding]] = {capture: [] for capture in captures}
     for row in connection.execute(query):
         found[row.capture].append(_tool(row))
@@ -137,7 +135,11 @@ def list_tools(connection: Connection, method: MethodStamp, captures: Sequence[s
 def server_versions(connection: Connection, method: MethodStamp, server: str) -> list[ServerVersion]:
     """The server's captures, the newest first, each beside the one before."""
     of_method = and_(SERVER_SCORES.c.capture == CAPTURES.c.capture, SERVER_SCORES.c.method == method.key)
-    query = _captures(server).outerjoin(SERVER_SCORES, of_method).add_columns(SERVER_SCORES.c.overall)
+    query = (
+        select_captures(server, limit=MAX_CAPTURES + 1)
+        .outerjoin(SERVER_SCORES, of_method)
+        .add_columns(SERVER_SCORES.c.overall)
+    )
     rows = connection.execute(query).all()
     hashes: dict[str, dict[str, list[str | None]]] = {row.capture: {} for row in rows}
     columns = (CAPTURED_TOOLS.c.capture, CAPTURED_TOOLS.c.name, CAPTURED_TOOLS.c.input_hash)
@@ -166,11 +168,11 @@ def server_versions(connection: Connection, method: MethodStamp, server: str) ->
 
 def tool_versions(connection: Connection, method: MethodStamp, server: str, tool: ToolStanding) -> list[ToolVersion]:
     """The tool of this name in the server's captures, the newest first, without captures that changed nothing."""
-    rows = connection.execute(_captures(server)).all()
-    tools = list_tools(connection, method, [row.capture for row in rows])
+    rows = connection.execute(select_captures(server, limit=MAX_CAPTURES + 1)).all()
+    tools = list_tools(connection, method, [row.capture for row in rows], name=tool.tool)
     versions: list[ToolVersion] = []
     for row in rows:
-        same = [each for each in tools[row.capture] if each.tool == tool.tool]
+        same = tools[row.capture]
         standing = next((each for each in same if each.index == tool.index), same[0] if same else None)
         if standing is None:
             continue
@@ -182,7 +184,7 @@ def tool_versions(connection: Connection, method: MethodStamp, server: str, tool
 
 def previous_capture(connection: Connection, server: str, capture: str) -> str:
     """The capture of the server before this one. Raises UnknownIdError."""
-    listed = [row.capture for row in connection.execute(_captures(server))]
+    listed = [row.capture for row in connection.execute(select_captures(server, limit=MAX_CAPTURES + 1))]
     place = listed.index(capture) + 1 if capture in listed else len(listed)
     if place >= len(listed):
         raise UnknownIdError(f"the server {server!r} has no such capture, or none before it")
@@ -271,18 +273,6 @@ def _following(wanted: ServerFilter) -> list[ColumnElement[bool]]:
         key <= number if is_descending else key >= number,
         or_(key < number if is_descending else key > number, later),
     ]
-
-
-def _captures(server: str) -> Select[Any]:
-    """The captures of a server, the newest, to which it may have come back, first; one more than is shown."""
-    return (
-        select(CAPTURES.c.capture, CAPTURES.c.captured_at, CAPTURES.c.tool_count)
-        .select_from(CAPTURES)
-        .outerjoin(SERVERS, SERVERS.c.capture == CAPTURES.c.capture)
-        .where(CAPTURES.c.server == encoding.clean_text(server))
-        .order_by(SERVERS.c.server.is_(None), CAPTURES.c.captured_at.desc(), CAPTURES.c.capture)
-        .limit(MAX_CAPTURES + 1)
-    )
 
 
 def _standing(row: Any) -> ServerStanding:  # noqa: ANN401  # a row of _standings
