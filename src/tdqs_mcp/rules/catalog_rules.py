@@ -1,4 +1,4 @@
-"""Lane 3, between tools: colliding names, copies, references to missing tools and parameters, shadowing."""
+"""Lane 3, between tools and servers: colliding names, copies, references to what is missing, shadowing."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -188,3 +188,31 @@ def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind
     for name, others in earlier.items():
         said = f"the tool {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
         yield Hit("/description", said, fix, part=tools[name])
+
+
+@rule("TDQ340", severity=Severity.WARNING, source="MCP 2026-07-28, Tools, Tool Names")
+def shared_names(measured: Measured) -> Iterator[Hit]:
+    """Another server that the same agent sees has tools with the same names; without prefixes, one hides the other."""
+    for neighbor in measured.neighbors:
+        names = neighbor.shared_names
+        if names:
+            taken = "1 name is" if len(names) == 1 else f"{len(names)} names are"
+            yield Hit(
+                "",
+                f"{taken} also used by {neighbor.server!r}: {first_of(names, MAX_NAMED)}",
+                "use a client that prefixes names, or put the server's subject into each name",
+            )
+
+
+@rule("TDQ341", severity=Severity.INFO, confidence=Confidence.MEDIUM, source="TDQS, coherence: disambiguation")
+def neighboring_purpose(measured: Measured) -> Iterator[Hit]:
+    """A tool of another server that the same agent sees says the same, so the agent cannot choose between them."""
+    tools = {subject.tool.name: subject.tool for subject in measured.subjects}
+    for neighbor in measured.neighbors:
+        for overlap in neighbor.overlaps:
+            yield Hit(
+                "/description",
+                f"the tool {SHARED[overlap.kind]} {overlap.second!r} of {neighbor.server!r}",
+                "name the product or system in the first sentence, and say when it is the right one",
+                part=tools[overlap.first],
+            )

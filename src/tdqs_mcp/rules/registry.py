@@ -14,10 +14,8 @@ from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Se
 from tdqs_mcp.rules import (
     catalog_rules,
     client_rules,
-    directory_rules,
     hint_rules,
     mcptest_rules,
-    neighbor_rules,
     parameter_rules,
     playground_rules,
     protocol_rules,
@@ -40,11 +38,9 @@ LANES = (
     hint_rules,
     protocol_rules,
     catalog_rules,
-    neighbor_rules,
     token_rules,
     security_rules,
     client_rules,
-    directory_rules,
 )
 
 RULES: tuple[AnyRule, ...] = tuple(

@@ -14,6 +14,9 @@ mcpgrade at 1,200."""
 CATALOG_BUDGET = 8_000
 """Tokens of one server: one in ten of 3,213 public servers costs more (PolicyLayer census: median 1,905, p90 7,952)."""
 
+SESSION_BUDGET = 20_000
+"""Tokens of all servers: a tenth of a window of 200,000, from which Claude Code's tool search (`auto`) defers them."""
+
 SHARED_SAVING = 100
 """Tokens that `$defs` must save to be worth a hint, and at least SHARED_PERCENT of the definition."""
 
@@ -99,6 +102,20 @@ def heavy_output_schema(subject: Subject, *, limit: int = OUTPUT_FLOOR) -> Itera
             "/outputSchema",
             f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.tokens:,}",
             "declare the fields that an agent acts on, and leave the rest to additionalProperties",
+        )
+
+
+@rule("TDQ410", severity=Severity.WARNING, source="Claude Code, MCP tool search: a tenth of the context window")
+def costly_session(measured: Measured, *, limit: int = SESSION_BUDGET) -> Iterator[Hit]:
+    """All servers that the agent sees take more than 20,000 tokens of every conversation."""
+    others = [neighbor.tokens for neighbor in measured.neighbors]
+    total = measured.tokens + sum(others)
+    if others and total > limit and measured.tokens > max(others):
+        yield Hit(
+            "",
+            f"{len(others) + 1} servers cost about {total:,} tokens together, more than {limit:,}; "
+            f"this one costs {measured.tokens:,}",
+            "turn off the tools that are not needed, or use a client that searches for tools",
         )
 
 
