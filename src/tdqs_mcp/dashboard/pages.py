@@ -14,15 +14,14 @@ from starlette.exceptions import HTTPException
 from tdqs_mcp.app.judging import explain
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.report.badge import draw_badge, shields_badge
-from tdqs_mcp.report.blocks import judge_words, percentile_words
-from tdqs_mcp.report.charts import statistics_charts
+from tdqs_mcp.report.blocks import percentile_words
+from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
 from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.score_page import score_page, tool_card
-from tdqs_mcp.report.statistics_report import scored_words, statistics_tables
-from tdqs_mcp.results.statistics import MethodStamp, Statistics
+from tdqs_mcp.report.statistics_report import method_words, scored_words, statistics_tables
+from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.stored_servers import StoredToolHistory
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
@@ -81,7 +80,7 @@ def servers(visit: Visit) -> Content:
         "servers",
         title="Servers",
         board=found,
-        method=_method(found.method),
+        method=method_words(found.method),
         chosen=chosen,
         is_first=not wanted.after,
         first="/?" + urlencode(chosen),
@@ -96,7 +95,7 @@ def server(visit: Visit) -> Content:
     found = visit.scores.find_server(visit.name)
     place = found.percentiles and percentile_words(found.percentiles, "other servers")
     parts = [(part, found.coherence_scores[part.key]) for part in load("coherence").dimensions]
-    title, method = found.standing.server, _method(found.method)
+    title, method = found.standing.server, method_words(found.method)
     tools = sorted(found.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
     return _page(visit, "server", title=title, found=found, tools=tools, place=place, parts=parts, method=method)
 
@@ -117,7 +116,7 @@ def tool(visit: Visit) -> Content:
     definition = json_text(found.definition) if visit.sees_all else None
     title = f"{found.standing.tool} of {found.server}"
     return _page(
-        visit, "tool", title=title, found=found, card=card, definition=definition, method=_method(found.method)
+        visit, "tool", title=title, found=found, card=card, definition=definition, method=method_words(found.method)
     )
 
 
@@ -139,7 +138,7 @@ def statistics(visit: Visit) -> Content:
         title="Statistics",
         found=found,
         scored=scored_words(found),
-        method=_method(found.method),
+        method=method_words(found.method),
         charts=Markup(charts),  # noqa: S704  # ours, escaped there
         height=height,
         blocks=statistics_tables(found),
@@ -263,10 +262,6 @@ def _statistics(visit: Visit) -> Statistics:
     if visit.sees_all:
         return found
     return replace(found, ungraded=replace(found.ungraded, reasons=(), held_scores=()))
-
-
-def _method(method: MethodStamp) -> str:
-    return f"TDQS {method.spec_version} by {judge_words(method.judge)}"
 
 
 @cache

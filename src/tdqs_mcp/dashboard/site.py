@@ -1,22 +1,24 @@
 """The dashboard as an ASGI application: who is answered, what is sent again only when it has changed, and errors."""
 
+import hmac
 import logging
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 from cachetools import LRUCache
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.dashboard.access import Access
 from tdqs_mcp.dashboard.pages import PAGES, Content, View, Visit, problem, sign_in
 from tdqs_mcp.errors import TdqsError, UnknownIdError
 from tdqs_mcp.report.html_pages import assets
@@ -40,7 +42,55 @@ HEADERS = {
 MAX_KEPT = 32 * 2**20
 """Characters of answers that are kept until the store changes."""
 
+COOKIE = "tdqs_dashboard"
+
+MAX_FORM = 8_192
+"""Bytes of the form that signs in."""
+
 _LOG = logging.getLogger("uvicorn.error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who sees more than scores: whoever sends the token, as a header or by a cookie that signing in has set."""
+
+    token: str | None
+    is_open: bool
+    """Without a token, everybody sees everything: only this machine can connect."""
+
+    def sees_all(self, request: Request) -> bool:
+        """Whether the request may see more than scores."""
+        if self.token is None:
+            return self.is_open
+        scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer" and _equal(sent.strip(), self.token)
+        return is_bearer or _equal(request.cookies.get(COOKIE, ""), self.session)
+
+    @property
+    def session(self) -> str:
+        """The cookie's value: it ends when the token changes, and does not give it away."""
+        return hmac.new((self.token or "").encode(), COOKIE.encode(), "sha256").hexdigest()
+
+    async def sign_in(self, request: Request, refuse: Callable[[Request], Response]) -> Response:
+        """Sets the cookie and leads back to where the visitor came from; `refuse` answers another token."""
+        content = b""
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MAX_FORM:
+                return Response(status_code=413)
+        form = {name: values[0] for name, values in parse_qs(content.decode(errors="replace")).items()}
+        if self.token is None or not _equal(form.get("token", "").strip(), self.token):
+            return refuse(request)
+        answer = RedirectResponse(_own_address(form.get("back", "")), status_code=303)
+        is_secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, self.session, httponly=True, samesite="strict", secure=is_secure)
+        return answer
+
+    async def sign_out(self, _: Request) -> Response:
+        """Takes the cookie away."""
+        answer = RedirectResponse("/", status_code=303)
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return answer
 
 
 class _Site:
@@ -151,3 +201,13 @@ def _guarded(app: "ASGIApp", http: Http) -> "ASGIApp":
         await app(scope, receive, send_with_policy)
 
     return guard
+
+
+def _own_address(back: str) -> str:
+    """The path and query of an address of this site; the first page for any other."""
+    is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and back.isascii() and back.isprintable()
+    return back if is_own and not urlsplit(back).netloc else "/"
+
+
+def _equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())

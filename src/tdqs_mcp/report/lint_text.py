@@ -22,6 +22,7 @@ from tdqs_mcp.report.blocks import (
     columns,
     count_words,
     named,
+    plain_words,
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES, LocatedReport, Verdict, by_rule, notes, tally_words
@@ -252,6 +253,4 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 def _height(words: Words) -> int:
     """Lines of some words, where a line is as wide as in a file."""
-    parts = words if isinstance(words, tuple) else (words,)
-    text = "".join(part if isinstance(part, str) else part.text for part in parts)
-    return max(1, len(textwrap.wrap(printable(text), LINE_WIDTH, break_on_hyphens=False)))
+    return max(1, len(textwrap.wrap(printable(plain_words(words)), LINE_WIDTH, break_on_hyphens=False)))

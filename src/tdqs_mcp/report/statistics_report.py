@@ -38,10 +38,7 @@ from tdqs_mcp.results.verdicts import Tier
 def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
     """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
     return [
-        Title(
-            f"{statistics.servers:,} servers · {statistics.tools:,} tools · "
-            f"TDQS {statistics.method.spec_version} by {judge_words(statistics.method.judge)}"
-        ),
+        Title(f"{statistics.servers:,} servers · {statistics.tools:,} tools · {method_words(statistics.method)}"),
         Line(scored_words(statistics)),
         *_others(statistics),
         *statistics_tables(statistics),
@@ -82,7 +79,7 @@ def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     score = (Code("tdqs-mcp score"), f" {shlex.quote(standing.source or '')} says what to fix first")
     more = score if standing.source else (Code(command), " shows the whole store")
     return [
-        Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {_method(standing.method)}"),
+        Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {method_words(standing.method)}"),
         Line(("overall ", number(standing.overall), *parts)),
         Line(place),
         Line(("Next: ", *more), "dim"),
@@ -100,13 +97,14 @@ def search_blocks(found: ToolSearch, *, command: str) -> list[Block]:
     ]
     server = (Code(f"{command} --server"), f" {shlex.quote(tools[0].server)}")
     return [
-        Title(f"{found.query!r} · {_method(found.method)}"),
+        Title(f"{found.query!r} · {method_words(found.method)}"),
         Table(columns(*heads, *(("ungraded",) if reasons else ()), left=2), rows),
         Line(("Next: ", *server, " shows where this server stands"), "dim"),
     ]
 
 
-def _method(method: MethodStamp) -> str:
+def method_words(method: MethodStamp) -> str:
+    """By which specification and judge scores are made."""
     return f"TDQS {method.spec_version} by {judge_words(method.judge)}"
 
 
@@ -128,7 +126,7 @@ def _distribution(scores: Distribution) -> str:
 
 
 def _others(statistics: Statistics) -> list[Block]:
-    listed = [f"{each.key} ({_method(each)})" for each in statistics.other_methods]
+    listed = [f"{each.key} ({method_words(each)})" for each in statistics.other_methods]
     if not listed:
         return []
     return [Line(("The store has other methods too, shown with ", Code("--method"), f": {', '.join(listed)}"), "dim")]
