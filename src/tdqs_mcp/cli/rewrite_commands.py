@@ -1,6 +1,8 @@
 """`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
 import os
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +15,6 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import WRITERS, read_settings
 from tdqs_mcp.cli import LOCATOR, command
-from tdqs_mcp.cli.interview import MATERIAL_FILE, check_terminal, interview
 from tdqs_mcp.cli.judge_options import (
     Asked,
     judge_of,
@@ -45,22 +46,30 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog
+from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import Mode, Rewrite, RewriteReport
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Mode, Question, Rewrite, RewriteReport
 from tdqs_mcp.results.plans import WhatIfReport
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
-from tdqs_mcp.sources.input_files import read_embeddings, read_material, read_queries
+from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_queries
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
 SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""
+
+MATERIAL_FILE = Path("material.yml")
+"""Where the answers go if no file is named."""
+
+_BARE = re.compile(r"\s*(?:y|n|yes|no|true|false)\s*[.!]?\s*", re.IGNORECASE)
+_YES_NO = re.compile(r"\s*(?:y|n|yes|no|true|false)\b", re.IGNORECASE)
+_SHORT = {"y": "yes", "n": "no"}
 
 
 @command()
@@ -141,7 +150,7 @@ def rewrite(
     named judged no tool to the end, or the writer worded none.
     """
     if is_interview:
-        check_terminal()
+        _check_terminal()
         material = material or MATERIAL_FILE
     place = _patched_place(locator, target, source)
     ledger = ledger_of(asked)
@@ -161,7 +170,7 @@ def rewrite(
     asking = for_each((locator,), live, lambda catalog: (catalog, known(catalog))) if is_interview else []
     for each in asking:
         if each is not None and material:
-            interview(_report(*each, spec=spec).questions, material)
+            _interview(_report(*each, spec=spec).questions, material)
             given = read_material(material) if material.exists() else given
     doing = "rewriting" if author else "judging"
     work = partial(improve, material=given, writer=author)
@@ -177,6 +186,54 @@ def rewrite(
         elif target:
             _write_catalog(catalog, rewrites, target)
     end(results, lambda result: rewritten(result[1]), asked=False)
+
+
+def _check_terminal() -> None:
+    """Raises UsageError where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(
+            "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
+            "--material FILE takes the answers: {answers: {ID: text}}"
+        )
+
+
+def _interview(questions: Sequence[Question], path: Path) -> None:
+    """Asks each question; every answer is in the file as soon as it is given."""
+    asked = [question for question in questions if question.about is not Aspect.CONFLICT]
+    if not asked:
+        click.echo("There is nothing to ask.", err=True)
+        return
+    count = count_words(len(asked), "question")
+    click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}."), err=True)
+    given = 0
+    try:
+        for number, question in enumerate(asked, start=1):
+            click.secho(printable(f"{number} of {len(asked)}   {question.id}"), err=True, dim=True)
+            click.echo(printable(question.text), err=True)
+            answer = _answer(question)
+            if answer == "quit":
+                break
+            if answer:
+                text = read_text(path) if path.exists() else ""
+                write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
+                given += 1
+    finally:  # also when it is interrupted
+        click.echo(printable(f"{given} of {count} answered, in {path}."), err=True)
+
+
+def _answer(question: Question) -> str:
+    """An answer that can be used, nothing, or `quit`."""
+    is_hint = question.about in HINT_ASPECTS
+    while True:
+        text = str(click.prompt("", default="", show_default=False, prompt_suffix="> ", err=True)).strip()
+        if text in ("", "q", "quit"):
+            return "quit" if text else ""
+        if is_hint and not _YES_NO.match(text):
+            click.echo("Answer yes or no, and what there is to add; Enter skips.", err=True)
+        elif not is_hint and _BARE.fullmatch(text):
+            click.echo("Answer in a sentence; Enter skips.", err=True)
+        else:
+            return _SHORT.get(text.lower(), text)
 
 
 def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
@@ -213,9 +270,8 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
         warn(problem)
     tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
-    count = "1 change" if patch.made == 1 else f"{patch.made} changes"
     then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
-    click.echo(printable(f"{count} in {target}{then}"), err=True)
+    click.echo(printable(f"{count_words(patch.made, 'change')} in {target}{then}"), err=True)
 
 
 def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:

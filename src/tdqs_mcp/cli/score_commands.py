@@ -192,7 +192,7 @@ def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
 def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
     """The line that shows a badge's file in a README, on standard error."""
     if page.form == "badge" and page.output and scores[0]:
-        line = reporter("badge:badge_line")(scores[0], page.output)
+        line = reporter("charts:badge_line")(scores[0], page.output)
         click.echo(f"{page.output} is written. In a README: {line}", err=True)
 
 
@@ -230,7 +230,7 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
         shown: str = reporter("score_page:score_page")(score, measured, rewrites, locator=locator, tool=tool)
         return shown
 
-    own: dict[str, View] = {"html": as_page, "badge": "badge:badge_svg"}
+    own: dict[str, View] = {"html": as_page, "badge": "charts:badge_svg"}
     if tool is None:
         return views("score_report:score_blocks", locator=locator) | own
 
