@@ -281,20 +281,31 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictCache:
-    """Keeps verdicts on tools while one command scores versions of one catalog, which share most tools.
-
-    A held verdict is kept too: asking again would cost as much and change nothing.
-    """
+class JudgeWrapper:
+    """Middleware around a judge, with the judge's stamp."""
 
     judge: Judge
-    _kept: dict[tuple[int, str], tuple["Subject", Verdict | Ungraded]] = field(default_factory=dict)
-    """By the definition's identity and the rubric; the subject keeps the definition alive."""
 
     @property
     def stamp(self) -> JudgeStamp:
         """The judge that is asked."""
         return self.judge.stamp
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the judge has used; None if it does not count."""
+        return used(self.judge)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictCache(JudgeWrapper):
+    """Keeps verdicts on tools while one command scores versions of one catalog, which share most tools.
+
+    A held verdict is kept too: asking again would cost as much and change nothing.
+    """
+
+    _kept: dict[tuple[int, str], tuple["Subject", Verdict | Ungraded]] = field(default_factory=dict)
+    """By the definition's identity and the rubric; the subject keeps the definition alive."""
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order; it is asked again about what it could not grade. Raises AnswersNeeded."""
@@ -313,18 +324,12 @@ class VerdictCache:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subset:
+class Subset(JudgeWrapper):
     """Passes the cases that are meant on and leaves all others ungraded, at no cost."""
 
-    judge: Judge
     is_meant: Callable[[Case], bool]
     reason: str = "it was not asked for"
     """Why the others are ungraded."""
-
-    @property
-    def stamp(self) -> JudgeStamp:
-        """The judge that is asked."""
-        return self.judge.stamp
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts on what is meant, Ungraded elsewhere."""

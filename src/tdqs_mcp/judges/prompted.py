@@ -16,6 +16,7 @@ from tdqs_mcp.judges.judge import (
     CacheKey,
     Correction,
     Failure,
+    JudgeWrapper,
     Model,
     ModelWrapper,
     Request,
@@ -226,22 +227,12 @@ WAITING = "its batch is under way; the next sweep collects the answers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batched:
+class Batched(JudgeWrapper):
     """Grades what has a cached answer, and submits the rest as a batch, whose answers come later."""
 
     judge: Prompted
     keep: Callable[[str], None] | None
     """Called with what it takes to collect the batch; None where nothing may be submitted."""
-
-    @property
-    def stamp(self) -> JudgeStamp:
-        """The judge that is asked."""
-        return self.judge.stamp
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the model has used."""
-        return self.judge.usage
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The verdicts that are there; what is submitted now or waits for its answer is Ungraded."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tdqs_mcp.canonical import round_half_up, short_hash
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.threats import is_tampered
-from tdqs_mcp.judges.judge import Judge, Usage, used
+from tdqs_mcp.judges.judge import Judge, JudgeWrapper
 from tdqs_mcp.judges.offline import Offline, calibration, versions
 from tdqs_mcp.results.checks import CalibrationTable
 from tdqs_mcp.results.verdicts import Acceptance, EstimateCheck, JudgeStamp, Ungraded, Verdict
@@ -18,26 +18,15 @@ MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictGuard:
+class VerdictGuard(JudgeWrapper):
     """Hands cases on, and holds each verdict above the bound until somebody accepts it.
 
     A verdict that another guard has checked passes: guards may stand around each other.
     """
 
-    judge: Judge
     accepted: tuple[Acceptance, ...] = ()
     leniency: int = 0
     """Tenths by which the bounds of this judge are wider."""
-
-    @property
-    def stamp(self) -> JudgeStamp:
-        """The judge that is guarded."""
-        return self.judge.stamp
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the guarded judge has used."""
-        return used(self.judge)
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts; Ungraded where one is held. Raises AnswersNeeded."""
