@@ -62,6 +62,11 @@ KEYWORDS = {
     "definitions": {"D": flat(1), "a b": flat(2)},
 }
 
+NESTED = STRING
+for _ in range(12):
+    NESTED = {"type": "object", "properties": {"a": NESTED}, "required": ["a"]}
+"""Objects on more levels than invocation costs count."""
+
 CORNERS = [
     tool("four_flat", schema=flat(4)),
     tool("eight_flat", schema=flat(8)),
@@ -69,6 +74,7 @@ CORNERS = [
     tool("nested_union", schema=NESTED_UNION),
     tool("recursive", schema=RECURSIVE),
     tool("keywords", schema=KEYWORDS),
+    tool("nested", schema=NESTED),
     tool("root_all_of", schema={"type": "object", "allOf": [flat(3)]}),
     tool("numbers", schema={"type": "object", "properties": {"n": {"type": "number", "minimum": 1.0, "maximum": 1e21, "default": 1e-7, "multipleOf": 0.1}}}),
     tool("large", schema={"type": "object", "properties": {"n": {"maximum": 9007199254740991, "minimum": -9007199254740992}}}),

@@ -8,6 +8,7 @@ from definitions import flat, tool
 from tdqs_mcp import sync
 from tdqs_mcp.app import judging, linting
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.sources.files import read_catalog
 
 GOOD = tool("good", "Lists the open orders of one customer, newest first.")
@@ -172,6 +173,31 @@ def test_a_schema_beyond_every_limit_leaves_its_tool_ungraded_alone():
     assert [tool.name for tool in score.ungraded] == ["web", "deep"]
     assert all(tool.ungraded.reason for tool in score.ungraded)
     assert sum(finding.rule == "TDQ201" for finding in score.findings) == 2
+
+
+def wide(count):
+    return {str(number): {} for number in range(count)}
+
+
+def referring(count):
+    """A schema whose required parameter leads through so many references, each one level deeper."""
+    chain = {str(number): {"items": {"$ref": f"#/$defs/{number + 1}"}} for number in range(count)}
+    return {"properties": {"a": {"$ref": "#/$defs/0"}}, "required": ["a"], "$defs": chain}
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"properties": wide(20_000), "required": list(wide(20_000))}, None),
+        ({"properties": wide(20_001), "required": list(wide(20_001))}, "lead to more than 20,000 schemas"),
+        (referring(98), None),
+        (referring(99), "nest deeper than 100 schemas"),
+    ],
+    ids=["20,000 parameters", "20,001 parameters", "98 references", "99 references"],
+)
+def test_required_parameters_are_followed_up_to_a_limit(schema, message):
+    [found] = measure(read_catalog([tool("t", schema=schema)], name="x")).unmeasured or [None]
+    assert (found is None) if message is None else (message in found.reason)
 
 
 @pytest.mark.parametrize("use", [sync.score, linting.lint, sync.rewrite])

@@ -122,10 +122,19 @@ def test_a_sentence_is_an_order_if_it_tells_the_agent_to_reach_beyond_the_call(s
     assert (("dangerous", "new-imperative") in found) is is_order
 
 
-def test_a_hint_that_rules_out_a_risk_is_dangerous():
-    assert changes([SHIP], [edited(SHIP, annotations={"destructiveHint": False})]) == [
-        ("ship_order", "dangerous", "safer-hint", "/annotations/destructiveHint")
-    ]
+@pytest.mark.parametrize(
+    ("hint", "safe"),
+    [("readOnlyHint", True), ("destructiveHint", False), ("idempotentHint", True), ("openWorldHint", False)],
+)
+def test_a_hint_that_rules_out_a_risk_is_dangerous_and_so_is_its_end(hint, safe):
+    def changes_between(*values):
+        sides = [[edited(SHIP, annotations={} if value is None else {hint: value})] for value in values]
+        return [change[1:] for change in changes(*sides)]
+
+    path = f"/annotations/{hint}"
+    for other in (None, not safe):
+        assert changes_between(other, safe) == [("dangerous", "safer-hint", path)]
+        assert changes_between(safe, other) == [("dangerous", "dangerous-hint", path)]
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ async def test_standard_input_belongs_to_the_protocol(folder):
         ("http://127.0.0.1:*", ["http://127.0.0.1:8000/mcp", "http://127.0.0.1/"], ["http://127.0.0.2:8000/", "http://localhost:8000/"]),
         ("http://[::1]:8000", ["http://[::1]:8000/mcp"], ["http://[::1]/", "http://[::2]:8000/"]),
         ("https://example.org/", ["https://example.org", "https://example.org/"], ["https://example.org/x"]),
+        ("http://X.example", ["http://x.example:80/", "http://X.example/"], ["http://x.example:81/", "http://example/"]),
         ("https://*", ["https://example.org/x", "https://10.0.0.1/"], ["http://example.org/"]),
     ],
 )  # fmt: skip
@@ -199,6 +200,7 @@ def test_a_pattern_means_scheme_host_port_and_path(pattern, fitting, foreign):
     [
         "https://example.org\\@evil.example/",
         "https://example.org/a/../b",
+        "https://example.org/./b",
         "https://example.org/%2e%2e/b",
         "https://ex\u00e4mple.org/",
         "https://example.org/ x",
@@ -239,7 +241,7 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
         assert (host, port) == ("shop.example", 443)
         return found
 
-    url = "https://shop.example/mcp"
+    url = "https://ann:s3cret-word@shop.example/mcp"
     for pattern in ("https://*", "https://*.example"):
         with pytest.raises(
             InputError, match=r"^shop\.example is not at a public address; .* with --allow-url https://shop\.example$"
@@ -268,6 +270,11 @@ async def test_the_tool_itself_refuses_a_private_address():
 async def test_other_spellings_of_the_loopback_are_seen_through(spelled):
     with pytest.raises(InputError, match=r"not at a public address|cannot be resolved"):
         await permitted("http://*:*").check_and_resolve(spelled)
+
+
+async def test_a_name_that_cannot_be_resolved_is_told():
+    with pytest.raises(InputError, match="cannot be resolved; check the URL"):
+        await permitted("https://*").check_and_resolve(f"https://{64 * 'a'}.example/mcp")
 
 
 # At the connection

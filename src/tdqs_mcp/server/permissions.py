@@ -195,7 +195,7 @@ def _below(root: Path, path: str) -> Path | None:
 
 def is_public(address: str) -> bool:
     """Whether an address, and any IPv4 address inside it, is reachable for everybody and meant for one host."""
-    found = ipaddress.ip_address(address.partition("%")[0])
+    found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         teredo = found.teredo
         nat64 = ipaddress.IPv4Address(found.packed[12:]) if found.packed.startswith(_NAT64) else None
