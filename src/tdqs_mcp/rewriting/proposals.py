@@ -92,8 +92,8 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     held = {each.index: each for each in kept}
     wanted = {each.index: each for each in proposals}
     tools = [subject.tool for subject in measured.subjects]
-    before = _rewritten(measured, held)
-    while found := _overtaken(before, _rewritten(measured, wanted)):
+    before = _Shown(_rewritten(measured, held))
+    while found := before.overtaken(_rewritten(measured, wanted)):
         fewer: dict[int, Proposal] = {}
         for place, rivals in found.items():
             changed = [
@@ -108,38 +108,48 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     return list(wanted.values())
 
 
-def _overtaken(before: Sequence[Tool], after: Sequence[Tool]) -> dict[int, set[int]]:
-    """By position of a tool that a search no longer shows, the positions of those that have come before it.
+class _Shown:
+    """Which tools a search shows: by BM25, among all tools of the server.
 
-    BM25 among all tools of the server. The requests are each tool's own first sentence as it was, so a definition that
-    quotes a sibling may take a request from it, and none is won.
+    The requests are each tool's own first sentence, so a definition that quotes a sibling may take a request from it,
+    and none is won.
     """
-    if all(old is new for old, new in zip(before, after, strict=True)):
-        return {}
-    old, new = _weights(before), _weights(after)
-    found: dict[int, set[int]] = {}
-    for place, tool in enumerate(before):
-        ahead, now = (_ahead(weights, _request(tool), place) for weights in (old, new))
-        if any(len(ahead) < shown <= len(now) for shown in SHOWN):
-            found[place] = now - ahead
-    return found
 
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = tools
+        self._requests = [_request(tool) for tool in tools]
+        self._terms: dict[str, list[str]] = {}
 
-def _weights(tools: Sequence[Tool]) -> Mapping[str, Mapping[int, float]]:
-    return search.bm25_weights([search.search_terms(search.indexed_text(tool)) for tool in tools])
+    def overtaken(self, after: Sequence[Tool]) -> dict[int, set[int]]:
+        """By position of a tool that a search no longer shows, the positions of those that have come before it."""
+        if all(old is new for old, new in zip(self._tools, after, strict=True)):
+            return {}
+        pairs = zip(self._ahead, self._find_ahead(after), strict=True)
+        return {
+            place: now - before
+            for place, (before, now) in enumerate(pairs)
+            if any(len(before) < shown <= len(now) for shown in SHOWN)
+        }
+
+    @cached_property
+    def _ahead(self) -> list[set[int]]:
+        return self._find_ahead(self._tools)
+
+    def _find_ahead(self, tools: Sequence[Tool]) -> list[set[int]]:
+        """For each request, the tools that score at least as high as the one that is meant."""
+        texts = [search.indexed_text(tool) for tool in tools]
+        for text in texts:
+            if text not in self._terms:
+                self._terms[text] = search.search_terms(text)
+        weights = search.bm25_weights([self._terms[text] for text in texts])
+        peaks = {term: max(places.values()) for term, places in weights.items()}
+        return [search.documents_ahead(weights, peaks, terms, place) for place, terms in enumerate(self._requests)]
 
 
 def _request(tool: Tool) -> list[str]:
     """The terms of the first sentence, else of the name."""
     first = (tool.description or "").strip().split("\n", 1)[0].split(". ", 1)[0]
     return search.search_terms(first or tool.name)
-
-
-def _ahead(weights: Mapping[str, Mapping[int, float]], request: Sequence[str], place: int) -> set[int]:
-    """The tools that score at least as high as the one that is meant."""
-    scores = search.bm25_scores(weights, request)
-    least = scores.get(place, 0.0)
-    return {other for other, score in scores.items() if other != place and score >= least}
 
 
 def _rewritten(measured: Measured, proposals: Mapping[int, Proposal]) -> list[Tool]:
