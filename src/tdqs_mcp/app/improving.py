@@ -90,7 +90,7 @@ async def rewrite(
         tried = improved, registry.check(improved)
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     stamp = judge.stamp
-    is_known = stamp.id == OFFLINE and stamp.calibration is not None and any(each.changes for each in concluded)
+    is_known = stamp.is_offline and stamp.calibration is not None and any(each.changes for each in concluded)
     return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
 
 
@@ -185,7 +185,7 @@ async def _better(
     improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
     after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
-    is_judged = judge.stamp.id != OFFLINE
+    is_judged = not judge.stamp.is_offline
     return [
         rewrite_review.better(new, old, before[new.index], after[new.index], is_judged=is_judged) for new, old in pairs
     ]

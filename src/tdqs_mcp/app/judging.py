@@ -30,6 +30,7 @@ from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import (
     all_cases,
     finish_cases,
+    judge_cases,
     shadow_cases,
     skill_cases,
     tool_cases,
@@ -68,15 +69,10 @@ async def score_measured(
     measured: Measured, *, judge: Judge, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
 ) -> ServerScore:
     """The same of a catalog that is measured already."""
-    if _is_offline(judge):
-        cases = all_cases(measured)
-        graded = await judge.grade(cases)
-    else:
-        cases = [*all_cases(measured), *shadow_cases(measured, spec=spec)]
-        graded = await guarded(judge).grade(cases)
+    cases = judge_cases(measured, judge=judge.stamp, spec=spec)
+    graded = await guarded(judge).grade(cases)
     findings = find(measured, policy).findings
-    whole = finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
-    return whole if _is_offline(judge) else with_judge_problems(whole, cases, graded)
+    return finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
 
 
 def score_answers(
@@ -99,9 +95,15 @@ def score_answers(
         cases += shadow
         given.append(Verdict(judgements={}, summary="", risks=answered.risks))
     graded = check_verdicts(cases, given, judge=stamp, accepted=accepted)
-    findings = find(measured, policy).findings
-    whole = finish_cases(measured, cases, graded, judge=stamp, spec=spec, findings=findings)
-    return with_judge_problems(replace(whole, problems=whole.problems + answered.problems), cases, graded)
+    return finish_cases(
+        measured,
+        cases,
+        graded,
+        judge=stamp,
+        spec=spec,
+        findings=find(measured, policy).findings,
+        problems=answered.problems,
+    )
 
 
 async def score_labels(
@@ -117,12 +119,10 @@ async def score_labels(
 
     "bundles" scores the server's skill too: the given text, else the server's own instructions.
     """
-    judge, measured, now = judge or Offline(), measure(catalog), _now()
+    judge, measured = judge or Offline(), measure(catalog)
     cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric, text=skill)]
     verdicts = await guarded(judge).grade(cases)
-    whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, now=now)
-    whole = replace(whole, findings=find(measured, policy).findings)
-    return whole if _is_offline(judge) else with_judge_problems(whole, cases, verdicts)
+    return _finish_labels(measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, policy=policy)
 
 
 def score_label_answers(
@@ -145,9 +145,16 @@ def score_label_answers(
     cases: list[Case] = [*tool_cases(measured, rubric=rubric), *asked]
     given = [*answered.verdicts, *(match_skill(case, answers, judge=stamp.id) for case in asked)]
     verdicts = check_verdicts(cases, given, judge=stamp, accepted=accepted)
-    whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=stamp, spec=spec, now=_now())
-    whole = replace(whole, problems=whole.problems + answered.problems, findings=find(measured, policy).findings)
-    return with_judge_problems(whole, cases, verdicts)
+    return _finish_labels(
+        measured,
+        cases,
+        verdicts,
+        rubric=rubric,
+        judge=stamp,
+        spec=spec,
+        policy=policy,
+        problems=answered.problems,
+    )
 
 
 def _finish_labels(
@@ -158,15 +165,16 @@ def _finish_labels(
     rubric: str,
     judge: JudgeStamp,
     spec: str,
-    now: str,
+    policy: Policy,
+    problems: Sequence[str] = (),
 ) -> LabelScore:
-    graded = list(zip(cases, verdicts, strict=True))
+    graded, now = list(zip(cases, verdicts, strict=True)), _now()
     skills = [
         label_rubrics.finish_skill(measured, case.text, verdict, judge=judge, scored_at=now)
         for case, verdict in graded
         if isinstance(case, SkillCase)
     ]
-    return label_rubrics.finish(
+    score = label_rubrics.finish(
         measured,
         rubric=rubric,
         verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
@@ -175,6 +183,8 @@ def _finish_labels(
         scored_at=now,
         skill=skills[0] if skills else None,
     )
+    score = replace(score, problems=(*score.problems, *problems), findings=find(measured, policy).findings)
+    return with_judge_problems(score, cases, verdicts)
 
 
 async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge | None = None) -> SkillScore:
@@ -265,7 +275,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labeled = [case for case in cases if case.subject.signals.input_hash in labels]
         parts.append(judge_error.compare_to_labels(labeled, await judge.grade(labeled), labels))
-    guard = () if _is_offline(judge) else (guard_section(leniency),)
+    guard = () if judge.stamp.is_offline else (guard_section(leniency),)
     return CalibrationReport(
         judge=judge.stamp,
         sections=(*(section for part in parts for section in part.sections), *guard),
@@ -277,12 +287,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
 
 def guarded(judge: Judge) -> Judge:
     """The judge behind the guard, unless it is the offline judge, whose estimates the guard goes by."""
-    return judge if _is_offline(judge) else VerdictGuard(judge=judge)
-
-
-def _is_offline(judge: Judge) -> bool:
-    """Whether the judge is the offline one, however it is wrapped."""
-    return judge.stamp.id == "offline"
+    return judge if judge.stamp.is_offline else VerdictGuard(judge=judge)
 
 
 async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, rubric: str = "tdqs") -> str:

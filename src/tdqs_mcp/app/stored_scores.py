@@ -22,7 +22,7 @@ from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.known_servers import percentiles
-from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
+from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import read_catalog
 from tdqs_mcp.store.database import open_filled_store, read, revision
@@ -188,8 +188,7 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
 
 
 def _restored(measured: Measured, known: StoredVerdicts, method: MethodStamp) -> ServerScore:
-    is_offline = method.judge.id == "offline"
-    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec_version))]
+    cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
 
     def verdict(case: Case) -> Verdict | Ungraded:
         found, reason = known.shadowing, ""
@@ -200,5 +199,4 @@ def _restored(measured: Measured, known: StoredVerdicts, method: MethodStamp) ->
 
     verdicts = [verdict(case) for case in cases]
     findings = find(measured, DEFAULT_POLICY).findings
-    score = finish_cases(measured, cases, verdicts, judge=method.judge, spec=method.spec_version, findings=findings)
-    return score if is_offline else with_judge_problems(score, cases, verdicts)
+    return finish_cases(measured, cases, verdicts, judge=method.judge, spec=method.spec_version, findings=findings)

@@ -16,7 +16,7 @@ from tdqs_mcp.results.contract import (
     published,
 )
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import OFFLINE, Gain, Question, Rewrite
+from tdqs_mcp.results.improvements import Gain, Question, Rewrite
 from tdqs_mcp.results.scores import STANDING, Rollup, ToolScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
@@ -127,7 +127,7 @@ class Plan(Document):
     @published(after="judge", key="estimated")
     def is_estimated(self) -> bool:
         """Whether all scores are the offline judge's estimates, which prove nothing."""
-        return self.judge.id == OFFLINE
+        return self.judge.is_offline
 
     @published(after="target", key="reached")
     def is_reached(self) -> bool:

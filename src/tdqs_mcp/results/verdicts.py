@@ -64,6 +64,11 @@ class JudgeStamp:
         """The judge and its model, as `--judge` takes them."""
         return f"{self.id}:{self.model}" if self.model else self.id
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether the offline judge judged, which asks no model."""
+        return self.id == "offline"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:

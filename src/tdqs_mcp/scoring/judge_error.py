@@ -18,7 +18,6 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell
-from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
@@ -289,7 +288,7 @@ def server_error(version: str) -> tuple[int, int, int]:
 
 def likely_overall(overall: int | None, judge: JudgeStamp) -> tuple[int, int] | None:
     """The ends of an overall score's 80% range, in tenths; None by a judge whose error on servers is not known."""
-    if overall is None or judge.id != OFFLINE or judge.calibration is None:
+    if overall is None or not judge.is_offline or judge.calibration is None:
         return None
     _, low, high = server_error(judge.calibration)
     return max(10, overall + low), min(50, overall + high)

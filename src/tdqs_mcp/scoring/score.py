@@ -66,6 +66,11 @@ def shadow_cases(measured: Measured, *, spec: str) -> list[Case]:
     return [ShadowCase(measured=measured)] if measured.shadow_candidates and spec != "1.0" else []
 
 
+def judge_cases(measured: Measured, *, judge: JudgeStamp, spec: str) -> list[Case]:
+    """All that this judge is asked."""
+    return [*all_cases(measured), *([] if judge.is_offline else shadow_cases(measured, spec=spec))]
+
+
 def finish_cases(
     measured: Measured,
     cases: Sequence[Case],
@@ -74,8 +79,12 @@ def finish_cases(
     judge: JudgeStamp,
     spec: str,
     findings: Sequence[Finding],
+    problems: Sequence[str] = (),
 ) -> ServerScore:
-    """The server's score from one verdict for each case: every tool, then coherence and shadow candidates if asked."""
+    """The server's score from one verdict for each case: every tool, then coherence and shadow candidates if asked.
+
+    `problems` are those of the verdicts' source.
+    """
     graded = list(zip(cases, verdicts, strict=True))
     nothing = Ungraded(judge=judge.id, reason="the catalog has no tool that could be measured", was_asked=False)
     confirmed = next((verdict for case, verdict in graded if isinstance(case, ShadowCase)), None)
@@ -87,15 +96,18 @@ def finish_cases(
         spec=spec,
         risks=confirmed.risks if isinstance(confirmed, Verdict) else (),
     )
-    problems = score.problems
+    told = list(score.problems)
     if isinstance(confirmed, Ungraded) and confirmed.was_asked:
-        problems = (*problems, f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
+        told.append(f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
     known = captured_percentiles(score.rollup, judge=judge, spec=spec)
-    return replace(score, percentiles=known, problems=problems, findings=tuple(findings))
+    score = replace(score, percentiles=known, problems=(*told, *problems), findings=tuple(findings))
+    return with_judge_problems(score, cases, verdicts)
 
 
 def with_judge_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
-    """A model's score with its problems: jurors who gave no verdict, and what the guard found."""
+    """The score with the problems of a model: jurors who gave no verdict, and what the guard found."""
+    if score.judge.is_offline:
+        return score
     silent = silences(tool.ballots for tool in score.tools)
     return replace(score, problems=score.problems + silent + guard_problems(cases, graded))
 

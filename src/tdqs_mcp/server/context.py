@@ -178,7 +178,7 @@ class ServerContext:
     def reach(self) -> Reach:
         """How far calls may go."""
         allowed = self._permissions
-        is_remote = self.judge.stamp.id != OFFLINE
+        is_remote = not self.judge.stamp.is_offline
         return Reach(
             starts=bool(allowed.commands) or allowed.may_start or allowed.may_import,
             opens=bool(allowed.configs or allowed.urls) or is_remote,

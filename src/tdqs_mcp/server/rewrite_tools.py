@@ -29,7 +29,7 @@ from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.contract import ABSENT, Own
-from tdqs_mcp.results.improvements import OFFLINE, Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
+from tdqs_mcp.results.improvements import Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
 from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import Rollup, unjudged
 from tdqs_mcp.results.verdicts import Tier
@@ -90,13 +90,13 @@ class RewriteTools(ToolGroup):
         known = parse_material(told, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
         asked = self._context.repeated_judge(judge, progress)
-        if writer == SAMPLING and asked.stamp.id == OFFLINE:
+        if writer == SAMPLING and asked.stamp.is_offline:
             asked = Offline()  # the reports count what the client is asked
         rewrite = partial(improving.rewrite, found, mode=Mode(mode), material=known, drafts=drafts)
 
         async def work() -> list[Rewrite]:
             chosen, model = names, None
-            if not names and (writer == SAMPLING or asked.stamp.id != OFFLINE):
+            if not names and (writer == SAMPLING or not asked.stamp.is_offline):
                 pending = _pending(await rewrite(), state)
                 chosen = [each.name for each in in_order(pending)[:MAX_WRITTEN]]
             if writer == SAMPLING:
@@ -118,7 +118,7 @@ class RewriteTools(ToolGroup):
         # An answer about several tools holds for those that were asked about, not for those of a later question.
         after = replace(state, told=told if left else {}, done=done)
         improved = improving.with_rewrites(found, shown)
-        rollup = await run_call(call, partial(_rollup, improved)) if asked.stamp.id == OFFLINE else None
+        rollup = await run_call(call, partial(_rollup, improved)) if asked.stamp.is_offline else None
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
         questions = [each for each in open_ones if names or (is_worth_asking(each) and not is_reached)][:MAX_QUESTIONS]
         new = self._context.keep_draft(improved, after, asked=questions)

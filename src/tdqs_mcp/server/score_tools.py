@@ -176,7 +176,7 @@ def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
 
 def _needs_model(score: Scored) -> bool:
     """Whether the offline judge was asked for labels that only a model can give."""
-    return isinstance(score, LabelScore) and score.rubric == "bundles" and score.judge.id == "offline"
+    return isinstance(score, LabelScore) and score.rubric == "bundles" and score.judge.is_offline
 
 
 def _judge_yourself(catalog: str) -> str:

@@ -16,7 +16,7 @@ from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.sweeps import ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
-from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
+from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.sources.files import parse_json, read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, known_verdicts, write
 from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict
@@ -84,8 +84,7 @@ def _read(entry: Entry, known: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
     catalog = read_catalog(parse_json(entry.record.content, origin=entry.record.origin), name=entry.server)
     measured = measure(catalog)
-    is_offline = method.judge.id == "offline"
-    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec_version))]
+    cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
     context = _context(measured)
     sets = {"coherence": known.coherence, "shadowing": known.shadowing}
 
@@ -135,8 +134,6 @@ def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -
     score = finish_cases(
         server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec_version, findings=()
     )
-    if method.judge.id != "offline":
-        score = with_judge_problems(score, server.cases, verdicts)
     stored = [
         (case, each) for case, each in zip(server.cases, outcomes, strict=True) if isinstance(each, StoredVerdict)
     ]
