@@ -32,7 +32,7 @@ def canonical_json(value: object) -> str:
 
     Raises UnmeasurableError beyond MAX_NESTING levels.
     """
-    return _escape_surrogates(_compact(value, 0))
+    return escape_surrogates(_compact(value, 0))
 
 
 def canonical_members(value: dict[str, object]) -> dict[str, str]:
@@ -41,7 +41,7 @@ def canonical_members(value: dict[str, object]) -> dict[str, str]:
     Raises UnmeasurableError beyond MAX_NESTING levels.
     """
     return {
-        key: _escape_surrogates(f"{encode_basestring(key)}:{_compact(value[key], 1)}") for key in _sorted_keys(value)
+        key: escape_surrogates(f"{encode_basestring(key)}:{_compact(value[key], 1)}") for key in _sorted_keys(value)
     }
 
 
@@ -50,7 +50,7 @@ def pretty_json(value: object) -> str:
 
     Raises UnmeasurableError beyond MAX_NESTING levels.
     """
-    return _escape_surrogates(_pretty(value, 0))
+    return escape_surrogates(_pretty(value, 0))
 
 
 def short_hash(text: str) -> str:
@@ -78,6 +78,11 @@ def replace_surrogates(text: str) -> str:
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
+def escape_surrogates(text: str) -> str:
+    r"""The text with every lone surrogate as `\uXXXX`, fit for UTF-8, as `JSON.stringify` writes it."""
+    return text if text.isascii() else _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def trim(text: str) -> str:
     """`String.prototype.trim`."""
     return text.strip(JS_WHITESPACE)
@@ -98,10 +103,6 @@ def twice_median(scores: Sequence[int]) -> int:
     """Two times the median, which is always an integer."""
     ranked, half = sorted(scores), len(scores) // 2
     return ranked[half] + ranked[~half]
-
-
-def _escape_surrogates(text: str) -> str:
-    return text if text.isascii() else _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _compact(value: object, level: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel
 
+from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.budget import cost
 from tdqs_mcp.judges.endpoint import (
@@ -232,7 +233,7 @@ class Anthropic(EndpointModel):
         """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
         rubric = {
             "type": "text",
-            "text": _whole(request.prompt.system),
+            "text": escape_surrogates(request.prompt.system),
             "cache_control": {"type": "ephemeral", "ttl": ttl},
         }
         form = {"format": {"type": "json_schema", "schema": request.schema}}
@@ -243,7 +244,9 @@ class Anthropic(EndpointModel):
                     "model": self.name,
                     "max_tokens": MAX_TOKENS,
                     "system": [rubric] if request.prompt.system else None,
-                    "messages": [{"role": role, "content": _whole(text)} for role, text in request.conversation],
+                    "messages": [
+                        {"role": role, "content": escape_surrogates(text)} for role, text in request.conversation
+                    ],
                     "output_config": form | ({"effort": self._effort} if self._effort else {}),
                 }
             ),
@@ -294,10 +297,6 @@ class Anthropic(EndpointModel):
 
 def _refuses_effort(response: "httpx2.Response | Failure") -> bool:
     return not isinstance(response, Failure) and response.status_code == 400 and b"effort" in response.content
-
-
-def _whole(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _said(error: BaseException) -> str:

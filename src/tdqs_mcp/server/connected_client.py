@@ -21,10 +21,10 @@ from mcp.types import (
 from mcp.types.version import is_version_at_least
 from pydantic import BaseModel, ValidationError
 
+from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, ModelWrapper, Request
-from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 from tdqs_mcp.server.worker import compute, on_loop
@@ -154,7 +154,7 @@ class ProgressJudge:
 
     async def _grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The offline judge computes here; every other one waits for somebody, which the event loop does."""
-        return await self._judge.grade(cases) if self.stamp.id == OFFLINE else on_loop(self._judge.grade, cases)
+        return await self._judge.grade(cases) if self.stamp.is_offline else on_loop(self._judge.grade, cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,18 +272,13 @@ def _params(request: Request) -> CreateMessageRequestParams:
     messages = [
         SamplingMessage(
             role="assistant" if role == "assistant" else "user",
-            content=TextContent(type="text", text=_well_formed(text)),
+            content=TextContent(type="text", text=escape_surrogates(text)),
         )
         for role, text in request.conversation
     ]
     return CreateMessageRequestParams(
-        messages=messages, system_prompt=_well_formed(request.prompt.system) or None, max_tokens=MAX_TOKENS
+        messages=messages, system_prompt=escape_surrogates(request.prompt.system) or None, max_tokens=MAX_TOKENS
     )
-
-
-def _well_formed(text: str) -> str:
-    """The text without what UTF-8 cannot carry: a definition may hold lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _read_sample(answer: Any) -> Sample | Failure:  # noqa: ANN401  # one of the SDK's result types
