@@ -25,7 +25,7 @@ from sqlalchemy import (
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.store import encoding
-from tdqs_mcp.store.database import adding, putting, read, transact
+from tdqs_mcp.store.database import add_rows, put_rows, read, transact
 from tdqs_mcp.store.scored_captures import (
     CapturedTool,
     Row,
@@ -134,7 +134,7 @@ def start_run(engine: Engine, method: MethodStamp) -> int:
     """The number of a run that begins now."""
 
     def begin(connection: Connection) -> int:
-        _add(connection, METHODS, [method_row(method)])
+        add_rows(connection, METHODS, [method_row(method)])
         row = {"method": method.key, "started_at": datetime.now(UTC)}
         return int(connection.execute(insert(RUNS), row).inserted_primary_key[0])  # type: ignore[index]  # one row
 
@@ -149,17 +149,17 @@ def finish_run(engine: Engine, run: int, **columns: object) -> None:
 
 def _write(connection: Connection, rows: Rows) -> None:
     """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
-    _add(connection, METHODS, [rows.method])
-    _add(connection, CAPTURES, rows.captures)
-    _add(connection, CAPTURED_TOOLS, _tool_rows(rows.tools, _add_definitions(connection, rows.tools)))
-    _put(connection, VERDICTS, rows.verdicts)
-    _put(connection, SERVER_SCORES, rows.server_scores)
+    add_rows(connection, METHODS, [rows.method])
+    add_rows(connection, CAPTURES, rows.captures)
+    add_rows(connection, CAPTURED_TOOLS, _tool_rows(rows.tools, _add_definitions(connection, rows.tools)))
+    put_rows(connection, VERDICTS, rows.verdicts)
+    put_rows(connection, SERVER_SCORES, rows.server_scores)
     for table, scores in ((TOOL_SCORES, rows.tool_scores), (UNGRADED, rows.ungraded)):
         keys = [{"old_capture": row["capture"], "old_method": row["method"]} for row in rows.server_scores]
         connection.execute(_removal(table), keys)
         if scores:
             connection.execute(insert(table), scores)
-    _put(connection, SERVERS, rows.servers)
+    put_rows(connection, SERVERS, rows.servers)
 
 
 def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> dict[str, bytes]:
@@ -167,7 +167,7 @@ def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> d
     given = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
     stored = _read_definitions(connection, sorted(given))
     missing = sorted(given.keys() - stored.keys())
-    _add(connection, DEFINITIONS, [definition_row(given[each]) for each in missing])
+    add_rows(connection, DEFINITIONS, [definition_row(given[each]) for each in missing])
     return stored | _read_definitions(connection, missing)
 
 
@@ -185,16 +185,6 @@ def _tool_rows(tools: Sequence[CapturedTool], stored: Mapping[str, bytes]) -> li
         | {"document": encoding.pack_tool(each.tool, each.definition, stored=stored.get(each.row["input_hash"]))}
         for each in tools
     ]
-
-
-def _add(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    if rows:
-        connection.execute(adding(table, connection.dialect.name), rows)
-
-
-def _put(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    if rows:
-        connection.execute(putting(table, connection.dialect.name), rows)
 
 
 @cache

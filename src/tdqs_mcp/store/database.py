@@ -1,7 +1,7 @@
 """Opens a store in SQLite or PostgreSQL with the tables of this version, and runs whole transactions in it."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -123,15 +123,20 @@ def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
     return _repeat(engine.execution_options(is_writing=True), write)
 
 
-@cache
-def adding(table: Table, dialect: str) -> Insert:
-    """Inserts rows that are not there yet."""
-    return _insert(table, dialect).on_conflict_do_nothing()
+def add_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts the rows whose keys are not there yet."""
+    if rows:
+        connection.execute(_insert(table, connection.dialect.name).on_conflict_do_nothing(), rows)
 
 
-@cache
-def putting(table: Table, dialect: str) -> Insert:
+def put_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Inserts rows, or replaces what stands under their keys."""
+    if rows:
+        connection.execute(_upsert(table, connection.dialect.name), rows)
+
+
+@cache
+def _upsert(table: Table, dialect: str) -> Insert:
     statement = _insert(table, dialect)
     return statement.on_conflict_do_update(
         index_elements=list(table.primary_key.columns),

@@ -13,7 +13,7 @@ from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
 from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.store.database import open_store, putting, read, transact
+from tdqs_mcp.store.database import open_store, put_rows, read, transact
 from tdqs_mcp.store.encoding import clean_text
 from tdqs_mcp.store.tables import ANSWERS, BATCHES
 
@@ -69,11 +69,7 @@ class Judgements:
         if clean_text(answer) != answer:
             return  # no database holds it; this one answer is not kept
         row = {**asdict(key), "answer": answer}
-        self._try(
-            lambda engine: transact(
-                engine, lambda connection: connection.execute(putting(ANSWERS, engine.dialect.name), row)
-            )
-        )
+        self._try(lambda engine: transact(engine, lambda connection: put_rows(connection, ANSWERS, [row])))
         self.release({key})
 
     async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import Connection, FromClause, Select, and_, case, collate, exists, func, select
+from sqlalchemy import Connection, FromClause, Select, Table, and_, case, collate, exists, func, select
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError, UnknownIdError
@@ -30,6 +30,7 @@ from tdqs_mcp.results.statistics import (
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
+from tdqs_mcp.store.encoding import clean_text
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -119,19 +120,16 @@ def statistics(connection: Connection, key: str) -> Statistics:
 
 def standing(connection: Connection, method: MethodStamp, server: str) -> Standing:
     """Where one server stands among the others. Raises UnknownIdError where it has no scores by the method."""
-    table = SERVERS.join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture).join(
-        CAPTURES, CAPTURES.c.capture == SERVERS.c.capture
-    )
-    of_method = SERVER_SCORES.c.method == method.key
+    table = newest(SERVER_SCORES, method.key).join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
     row = connection.execute(
         select(SERVER_SCORES, CAPTURES.c.tool_count, SERVERS.c.source)
         .select_from(table)
-        .where(of_method, SERVERS.c.server == server)
+        .where(SERVERS.c.server == clean_text(server))
     ).first()
     if row is None:
-        named = SERVERS.c.server.icontains(server, autoescape=True)
+        named = SERVERS.c.server.icontains(clean_text(server), autoescape=True)
         similar = connection.scalars(
-            select(SERVERS.c.server).select_from(table).where(of_method, named).order_by(SERVERS.c.server).limit(3)
+            select(SERVERS.c.server).select_from(table).where(named).order_by(SERVERS.c.server).limit(3)
         ).all()
         hint = f"; did you mean {', '.join(similar)}?" if similar else ""
         raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
@@ -160,11 +158,13 @@ def known_percentiles(
 def score_counts(connection: Connection, key: str, *, without: str | None = None) -> tuple[Counter[int], Counter[int]]:
     """Of the servers with an overall score, how many have each, and each description quality."""
     grouped = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
-    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == key)
     query = (
         select(*grouped, func.count().label("servers"))
-        .join_from(SERVERS, SERVER_SCORES, of_method)
-        .where(SERVER_SCORES.c.overall.is_not(None), *([] if without is None else [SERVERS.c.server != without]))
+        .select_from(newest(SERVER_SCORES, key))
+        .where(
+            SERVER_SCORES.c.overall.is_not(None),
+            *([] if without is None else [SERVERS.c.server != clean_text(without)]),
+        )
         .group_by(*grouped)
     )
     rows = connection.execute(query).all()
@@ -185,16 +185,15 @@ def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS
     return MethodStamp(rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
 
 
-def _current(method: str) -> FromClause:
-    """The tool scores of every server's newest capture."""
-    of_method = and_(TOOL_SCORES.c.capture == SERVERS.c.capture, TOOL_SCORES.c.method == method)
-    return SERVERS.join(TOOL_SCORES, of_method)
+def newest(scores: Table, method: str) -> FromClause:
+    """Every server with the scores of its newest capture, as one of the tables with scores has them."""
+    return SERVERS.join(scores, and_(scores.c.capture == SERVERS.c.capture, scores.c.method == method))
 
 
 def _scores(method: str) -> Select[Any]:
     """The tools that have the same scores, flags and kind of maintainer, counted."""
     grouped = [SERVERS.c.is_official, *_SCORES]
-    return select(*grouped, func.count().label("tools")).select_from(_current(method)).group_by(*grouped)
+    return select(*grouped, func.count().label("tools")).select_from(newest(TOOL_SCORES, method)).group_by(*grouped)
 
 
 def _earlier(method: str) -> Select[Any]:
@@ -218,10 +217,8 @@ def _server_scores(method: str) -> Select[Any]:
     """The newest scores of servers, grouped."""
     names = ("overall", "description_quality", "coherence", *PARTS)
     grouped = [SERVERS.c.is_official, *(SERVER_SCORES.c[name] for name in names)]
-    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == method)
-    return (
-        select(*grouped, func.count().label("servers")).join_from(SERVERS, SERVER_SCORES, of_method).group_by(*grouped)
-    )
+    table = newest(SERVER_SCORES, method)
+    return select(*grouped, func.count().label("servers")).select_from(table).group_by(*grouped)
 
 
 def _gaps(method: str) -> Select[Any]:
@@ -236,7 +233,7 @@ def _gaps(method: str) -> Select[Any]:
     )
     each = (
         select(count.label("tools"), gap.label("gap"))
-        .select_from(_current(method).join(SERVER_SCORES, described))
+        .select_from(newest(TOOL_SCORES, method).join(SERVER_SCORES, described))
         .group_by(SERVERS.c.server)
         .subquery()
     )
@@ -320,7 +317,7 @@ def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
     """Mean TDQS by ranges of `definitionBytes`."""
     size, score = DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs
     place = case(*((size < start, number) for number, start in enumerate(SIZES[1:])), else_=len(SIZES) - 1)
-    table = _current(method).join(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
+    table = newest(TOOL_SCORES, method).join(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
     query = select(place.label("place"), score, func.count()).select_from(table).group_by("place", score)
     ranges: list[dict[int, int]] = [{} for _ in SIZES]
     for number, tdqs, count in connection.execute(query):
@@ -333,8 +330,7 @@ def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
 
 
 def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
-    of_method = and_(UNGRADED.c.capture == SERVERS.c.capture, UNGRADED.c.method == method)
-    table, held = SERVERS.join(UNGRADED, of_method), UNGRADED.c.held_score
+    table, held = newest(UNGRADED, method), UNGRADED.c.held_score
     tools, coherence, holds = connection.execute(
         select(
             func.count().filter(UNGRADED.c.position >= 0),

@@ -14,6 +14,7 @@ from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, ServerV
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.store import encoding
 from tdqs_mcp.store.captures import rows_among, select_captures
+from tdqs_mcp.store.score_queries import newest
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -225,7 +226,6 @@ def newest_statistics(connection: Connection, method: MethodStamp) -> str | None
 
 def _standings(method: str) -> Select[Any]:
     """The newest scores of every server."""
-    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == method)
     return (
         select(
             SERVERS.c.server,
@@ -234,8 +234,7 @@ def _standings(method: str) -> Select[Any]:
             SERVER_SCORES.c.scored_tool_count,
             *(SERVER_SCORES.c[name] for name in ROLLUP),
         )
-        .select_from(SERVERS)
-        .join(SERVER_SCORES, of_method)
+        .select_from(newest(SERVER_SCORES, method))
         .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
     )
 
