@@ -1,6 +1,5 @@
 """Catalogs from files, live servers, and server objects of this process; with or without an event loop."""
 
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -60,7 +59,7 @@ async def _load_named(parsed: Config, locator: str, options: LiveOptions) -> Cat
     """The catalog of a server in the configuration of a client; what the caller gives goes before what stands there."""
     from tdqs_mcp.sources import clients  # noqa: PLC0415
 
-    found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+    found = clients.find_server(parsed.name)
     catalog = await load_configured(found, options, called=locator)
     disabled = ("the client has this server disabled",) if found.is_disabled else ()
     return replace(catalog, problems=(*disabled, *catalog.problems))

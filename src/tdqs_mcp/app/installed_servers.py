@@ -1,9 +1,7 @@
 """The servers of all installed clients: captured side by side, scored, and seen together as each client shows them."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.catalogs import load_configured
@@ -32,7 +30,7 @@ _NO_CONSENT = "a file of this folder names it, not one of yours: read that file,
 
 def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
     """The servers of all installed clients, never what they are started with."""
-    found, problems = read_servers(**_around(around))
+    found, problems = read_servers(**around)
     return ServerList(servers=found, problems=problems)
 
 
@@ -52,7 +50,7 @@ async def score_installed(
     is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
     that it does not need are named. Raises InputError if no client has a server.
     """
-    found, problems = read_servers(**_around(around))
+    found, problems = read_servers(**around)
     if not found:
         raise InputError("; ".join(["no client here has any server", *problems]))
     blocked = {each.id: never for each in found if (never := _blocked(each))}
@@ -83,11 +81,6 @@ async def score_installed(
     titles = client_titles()
     sets = [view_set(name, titles[name], together, task=task) for name, together in seen.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
-
-
-def _around(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the clients' files are looked for, unless the caller says: here."""
-    return {"home": Path.home(), "cwd": Path.cwd(), "environ": os.environ, **given}
 
 
 def _blocked(server: InstalledServer) -> InstalledScore | None:

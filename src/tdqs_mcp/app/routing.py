@@ -1,7 +1,6 @@
 """Serving the tools of a live server with other descriptions, and making the calls of tasks."""
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ def make_router(
     parsed = parse_locator(locator)
     name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
-        found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+        found = clients.find_server(parsed.name)
         for problem in found.unresolved:
             tell(problem)
         parsed, options = found.locator, found.fill(options)

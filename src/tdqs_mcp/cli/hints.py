@@ -73,7 +73,7 @@ def _configured(path: Path) -> str | None:
 
     try:
         name = next(iter(configured_names(path)), None)
-        found = name and find_server(name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+        found = name and find_server(name)
     except InputError:  # the clients on this machine do not read the file, or disagree
         return "config:NAME, in the folder of its project"
     except (OSError, ValueError):

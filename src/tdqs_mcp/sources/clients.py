@@ -76,16 +76,19 @@ class _Surroundings:
     cwd: Path
     environ: Mapping[str, str]
 
+    @classmethod
+    def of(cls, home: Path | None, cwd: Path | None, environ: Mapping[str, str] | None) -> "_Surroundings":
+        """What is given; for the rest, those of this process."""
+        return cls(home=home or Path.home(), cwd=cwd or Path.cwd(), environ=os.environ if environ is None else environ)
 
-def find_server(
-    name: str, *, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform
-) -> ConfiguredServer:
-    """The server that `config:NAME` or `config:CLIENT/NAME` means, read from the clients' files below `home` and `cwd`.
+
+def find_server(name: str, **around: Any) -> ConfiguredServer:  # noqa: ANN401  # those of `read_servers`
+    """The server that `config:NAME` or `config:CLIENT/NAME` means.
 
     Within one client the file that the client itself prefers wins (project before user). Raises InputError when there
     is no such server, naming those that there are, and when clients disagree about it.
     """
-    servers, unreadable = read_servers(home=home, cwd=cwd, environ=environ, platform=platform)
+    servers, unreadable = read_servers(**around)
     client, _, rest = name.partition("/")
     found = [server for server in servers if server.name == name]
     found = found or [server for server in servers if (server.client, server.name) == (client, rest)]
@@ -101,13 +104,17 @@ def find_server(
 
 
 def read_servers(
-    *, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform
+    *,
+    home: Path | None = None,
+    cwd: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    platform: str = sys.platform,
 ) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
     """The servers of all clients with files below `home` and `cwd`, and a sentence about all that cannot be read.
 
     A server is there once per client and name, as the client prefers it.
     """
-    around = _Surroundings(home=home, cwd=cwd, environ=environ)
+    around = _Surroundings.of(home, cwd, environ)
     table, folders = _table(), _folders(around, platform)
     places = {place: Path(place.format_map(folders)) for _, place, *_ in (*table["files"], *table["switched_off"])}
     own = {os.path.realpath(file) for place, file in places.items() if "{cwd}" not in place}
@@ -166,7 +173,7 @@ def client_files(
     *, home: Path | None = None, environ: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> list[ClientFile]:
     """The user's file of each client."""
-    around = _Surroundings(home=home or Path.home(), cwd=Path(), environ=os.environ if environ is None else environ)
+    around = _Surroundings.of(home, Path(), environ)
     folders = _folders(around, platform)
     own: dict[str, tuple[str, list[str]]] = {}
     for client, place, *groups in _table()["files"]:
