@@ -38,31 +38,31 @@ MAX_DEPTH = 400
 """Levels of JSON that are kept: every interpreter can walk them, and beyond MAX_NESTING nothing is measured."""
 
 
-class Repeated(dict[str, Any]):
+class DuplicateKeys(dict[str, Any]):
     """An object whose text gives some of its keys more than once; the last value counts, as for most readers."""
 
     repeated: tuple[str, ...] = ()
 
 
-def settle(value: Any, path: str = "") -> tuple[Any, list[Defect]]:  # noqa: ANN401  # foreign JSON, any shape
+def sanitize(value: Any, path: str = "") -> tuple[Any, list[Defect]]:  # noqa: ANN401  # foreign JSON, any shape
     """The value as any reader of JSON can take it, and what of it not every one can; never raises.
 
     Numbers that no JSON can hold become null, and so does what nests deeper than MAX_DEPTH.
     """
-    if not is_odd(value):
+    if not needs_sanitizing(value):
         return value, []
     found: list[Defect] = []
-    return _settled(value, path, found, 0), found
+    return _sanitized(value, path, found, 0), found
 
 
-def is_odd(value: object) -> bool:
+def needs_sanitizing(value: object) -> bool:
     """Whether not every reader of JSON takes the value; level by level, because it may nest deeper than the stack."""
     level, depth = [value], 0
     while level:
         below: list[object] = []
         for each in level:
             if isinstance(each, dict):
-                if isinstance(each, Repeated):
+                if isinstance(each, DuplicateKeys):
                     return True
                 below += each.values()
             elif isinstance(each, list):
@@ -75,7 +75,7 @@ def is_odd(value: object) -> bool:
     return False
 
 
-def _settled(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # noqa: ANN401
+def _sanitized(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not isfinite(value):
         number = str(value).replace("inf", "Infinity").replace("nan", "NaN")
         message = f"{number} is not a number that JSON can hold"
@@ -90,11 +90,11 @@ def _settled(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # 
     if depth >= MAX_DEPTH:
         return None
     if isinstance(value, list):
-        return [_settled(each, f"{path}/{index}", found, depth + 1) for index, each in enumerate(value)]
-    for key in value.repeated if isinstance(value, Repeated) else ():
+        return [_sanitized(each, f"{path}/{index}", found, depth + 1) for index, each in enumerate(value)]
+    for key in value.repeated if isinstance(value, DuplicateKeys) else ():
         message = f"{key!r} is given more than once, and only the last value counts for most clients"
         found.append(Defect(path=_below(path, key), message=message, advice=_ONCE, is_of_text=True))
-    return {key: _settled(each, _below(path, key), found, depth + 1) for key, each in value.items()}
+    return {key: _sanitized(each, _below(path, key), found, depth + 1) for key, each in value.items()}
 
 
 _PLAIN_NUMBER = "write a finite number or leave it out; most clients refuse the whole list"
@@ -102,10 +102,10 @@ _FLAT = "make it flatter; a client that cannot read it gets no tool of the serve
 _ONCE = "give each key of an object once"
 
 
-def settle_page(page: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def sanitize_page(page: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """An answer of a server whose tools are as they were, and a sentence about everything else that is odd in it."""
-    others, found = settle({key: value for key, value in page.items() if key != "tools"})
-    repeated = page.repeated if isinstance(page, Repeated) else ()
+    others, found = sanitize({key: value for key, value in page.items() if key != "tools"})
+    repeated = page.repeated if isinstance(page, DuplicateKeys) else ()
     sentences = [f"{key!r} is given more than once in an answer; only the last value was read." for key in repeated]
     sentences += [f"{each.path}: {each.message}." for each in dict.fromkeys(found)]
     return others | ({"tools": page["tools"]} if "tools" in page else {}), sentences
@@ -203,7 +203,7 @@ class Catalog:
 
 def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
     """The typed view of one definition; never raises."""
-    raw, oddities = settle(raw)
+    raw, oddities = sanitize(raw)
     defects = _defects(raw)
     bad = {defect.path for defect in defects}
     # What TDQS hashes and nests too deep is not measured, for that reason.

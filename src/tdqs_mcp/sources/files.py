@@ -18,12 +18,12 @@ from tdqs_mcp.model import (
     CACHING_HINTS,
     MAX_DEPTH,
     Catalog,
-    Repeated,
+    DuplicateKeys,
     Tool,
     read_prompts,
     read_resources,
     read_tool,
-    settle_page,
+    sanitize_page,
 )
 
 SHAPES = (
@@ -53,7 +53,7 @@ def parse_json(content: bytes, *, origin: str) -> object:
 
 
 def read_json(content: bytes | str) -> object:
-    """The JSON value, also of text that not every reader takes: for what is odd in it there is `settle`.
+    """The JSON value, also of text that not every reader takes: for what is odd in it there is `sanitize`.
 
     Nesting beyond what this interpreter can read is cut. Raises ValueError, and RecursionError where that has no end.
     """
@@ -78,7 +78,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    repeated = Repeated(found)
+    repeated = DuplicateKeys(found)
     counts = Counter(key for key, _ in pairs)
     repeated.repeated = tuple(key for key, count in counts.items() if count > 1)
     return repeated
@@ -177,8 +177,8 @@ def read_content(content: bytes, *, origin: str, name: str, source: str | None =
 
 def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:
     """The catalog in parsed JSON. Raises InputError where no definitions can be found at all."""
-    settled = [settle_page(page) for page in read_pages(data, source or name)]
-    pages = [page for page, _ in settled]
+    sanitized = [sanitize_page(page) for page in read_pages(data, source or name)]
+    pages = [page for page, _ in sanitized]
     first = pages[0] if pages else {}
     info = _mapping(first.get("serverInfo"))
     templates = _entries(pages, "resourceTemplates")
@@ -187,7 +187,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     prompts = _entries(pages, "prompts")
     incomplete = next(filter(None, (_text(page, "incomplete") for page in pages)), None)
     problems = [str(problem) for problem in _entries(pages, "problems") or []]
-    problems += [sentence for _, sentences in settled for sentence in sentences]
+    problems += [sentence for _, sentences in sanitized for sentence in sentences]
     if incomplete is None and _has_next_page(pages):
         incomplete = "The last page of tools/list has a nextCursor; the pages after it are missing."
         problems.append(incomplete)

@@ -20,12 +20,12 @@ from tdqs_mcp.canonical import replace_surrogates
 from tdqs_mcp.model import (
     CACHING_HINTS,
     Catalog,
-    is_odd,
+    needs_sanitizing,
     read_prompts,
     read_resources,
     read_tools,
-    settle,
-    settle_page,
+    sanitize,
+    sanitize_page,
 )
 from tdqs_mcp.sources.files import read_json
 
@@ -55,16 +55,22 @@ CARRIED = "tdqs-mcp/text"
 
 
 def carry(text: str) -> str:
-    """A message that the SDK reads as it should: where it could not, the message's own text is a member of it.
-
-    Its parser refuses half of a UTF-16 pair, which JavaScript servers can send, and what nests deep.
-    """
+    """The text of a message that the SDK's parser reads; where it could not, the given text is a member of it."""
     try:
         frame = read_json(text)
     except (ValueError, RecursionError):
         return text
-    if not isinstance(frame, dict) or not (is_odd(frame) or "\\ud" in text.lower()):
-        return text
+    readable = carry_text(frame, text)
+    return text if readable is frame else json.dumps(readable)
+
+
+def carry_text(frame: object, text: str) -> object:
+    """A message as parsed; where the SDK could not read it, one that has the message's own text as a member.
+
+    It refuses half of a UTF-16 pair, which JavaScript servers can send, and what nests deep.
+    """
+    if not isinstance(frame, dict) or not (needs_sanitizing(frame) or "\\ud" in text.lower()):
+        return frame
     carried: dict[str, Any] = {CARRIED: text}
     kept = {key: frame[key] for key in ("jsonrpc", "id", "method") if key in frame}
     error, result = frame.get("error"), frame.get("result")
@@ -76,8 +82,8 @@ def carry(text: str) -> str:
     elif isinstance(result, dict):
         kept["result"] = carried | {key: result[key] for key in ("protocolVersion",) if key in result}
     else:
-        return text
-    return json.dumps(kept)
+        return frame
+    return kept
 
 
 def carried_text(message: Any) -> str | None:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
@@ -189,13 +195,13 @@ class Recording:
     def _kept(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The result with the tools as the server sent them; None for a listing beyond the limit."""
         if method in LISTS:
-            self._bytes_left -= len(json.dumps(settle(result)[0], default=str))
+            self._bytes_left -= len(json.dumps(sanitize(result)[0], default=str))
             if self._bytes_left < 0:
                 self.overflowed = method
                 return None
-        settled, sentences = settle_page(result)
+        sanitized, sentences = sanitize_page(result)
         self.problems += sentences
-        return settled
+        return sanitized
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import atexit
 import importlib
-import json
 import logging
 import os
 import re
@@ -36,8 +35,9 @@ from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_
 from pydantic import ValidationError
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.files import read_json
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio
-from tdqs_mcp.sources.recording import Incoming, carry
+from tdqs_mcp.sources.recording import Incoming, carry, carry_text
 
 LEAVE_SECONDS = 1.0
 """How long a server may take to leave on its own after its input has closed."""
@@ -195,7 +195,7 @@ def _parse(line: bytes) -> Incoming:
     """The message on a line, or what is wrong with it."""
     text = line.decode(errors="replace")
     try:
-        frame = json.loads(carry(text))
+        frame = carry_text(read_json(text), text)
     except (ValueError, RecursionError):
         return ValueError(text[:_QUOTED])
     try:
