@@ -37,9 +37,9 @@ from tdqs_mcp.gate.known_findings import (
     compare_to_baseline,
     is_clean,
     is_portable,
+    merge_unused_suppressions,
     read_baseline,
     renew,
-    settle,
 )
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
@@ -182,7 +182,7 @@ def lint(
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
         catalogs = [each.catalog for each in fixed]
         listing = listing or (None if any(each.made for each in fixed) else "summary")
-    reports = settle(linting.lint_together(catalogs, policy))
+    reports = merge_unused_suppressions(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
     if baseline is not None:

@@ -26,7 +26,7 @@ _SETS = frozenset({"required", "type"})
 """Keywords whose list has no order: servers that build them from sets list them differently at each start."""
 
 
-def settle(raw: Any) -> Any:  # noqa: ANN401  # any JSON
+def normalize(raw: Any) -> Any:  # noqa: ANN401  # any JSON
     """The same JSON with sorted keys, without what says nothing: nulls of the whole and the order of `required`.
 
     Raises UnmeasurableError beyond the limit of nesting.
@@ -57,7 +57,7 @@ def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impac
             input_hash=hashes.get(tool.index),
             digest=digest(tool.raw),
             score=scores.get(tool.index),
-            definition=settled_or_none(tool.raw),
+            definition=normalized_or_none(tool.raw),
         )
         for tool in catalog.tools
     ]
@@ -96,29 +96,29 @@ def parts_of(catalog: Catalog) -> dict[str, Any]:
         "prompts": _entries(catalog, "prompts", [each.raw for each in catalog.prompts or ()]),
         "resources": _entries(catalog, "resources", [each.raw for each in catalog.resources or ()]),
     }
-    settled = {name: settled_or_none(value) for name, value in given.items()}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settled.items()}
+    normalized = {name: normalized_or_none(value) for name, value in given.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in normalized.items()}
 
 
 def _entries(catalog: Catalog, name: str, raws: Sequence[Any]) -> list[Any] | None:
     """The entries of a list in an order of their own; none for a server that denies having any."""
     if getattr(catalog, name) is not None:
-        return sorted(map(settled_or_none, raws), key=canonical_json)
+        return sorted(map(normalized_or_none, raws), key=canonical_json)
     return [] if catalog.capabilities is not None and name not in catalog.capabilities else None
 
 
-def settled_or_none(raw: Any) -> Any:  # noqa: ANN401
-    """The settled JSON; None for what nests too deep."""
+def normalized_or_none(raw: Any) -> Any:  # noqa: ANN401
+    """The normalized JSON; None for what nests too deep."""
     try:
-        return settle(raw)
+        return normalize(raw)
     except UnmeasurableError:
         return None
 
 
 def digest(raw: Any) -> str:  # noqa: ANN401
-    """A hash of the settled JSON; of what nests too deep for that, of the JSON with sorted keys."""
+    """A hash of the normalized JSON; of what nests too deep for that, of the JSON with sorted keys."""
     try:
-        return short_hash(canonical_json(settle(raw)))
+        return short_hash(canonical_json(normalize(raw)))
     except UnmeasurableError:
         return short_hash(json.dumps(raw, sort_keys=True))
 

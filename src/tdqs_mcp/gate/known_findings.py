@@ -104,7 +104,7 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
     return replace(report, findings=found, suppressed=hidden, unused_suppressions=unused)
 
 
-def settle(reports: Sequence[LintReport]) -> list[LintReport]:
+def merge_unused_suppressions(reports: Sequence[LintReport]) -> list[LintReport]:
     """The reports of one run: a suppression that is used for one server is not reported as unused for another."""
     used = {
         each

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.compatibility import MISSING, list_edits, safer_hints
 from tdqs_mcp.facts.threats import find_additions, find_hosts
-from tdqs_mcp.gate.definition_lock import digest, identity, parts_of, settled_or_none
+from tdqs_mcp.gate.definition_lock import digest, identity, normalized_or_none, parts_of
 from tdqs_mcp.model import Catalog, read_tool
 from tdqs_mcp.results.comparisons import Difference, Impact
 from tdqs_mcp.results.findings import Location, unmatched
@@ -80,7 +80,7 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
 
 def _tool_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
     old = [_Entry(each.name, each.digest, each.definition) for each in locked.tools]
-    new = [_Entry(each.name, digest(each.raw), settled_or_none(each.raw)) for each in catalog.tools]
+    new = [_Entry(each.name, digest(each.raw), normalized_or_none(each.raw)) for each in catalog.tools]
     for part, each in _entry_changes("tool", old, new, known):
         if not (catalog.incomplete and each.change == "removed-tool"):
             yield part, each
