@@ -9,6 +9,7 @@ from uuid import uuid4
 from cachetools import LRUCache
 
 from tdqs_mcp.canonical import short_hash
+from tdqs_mcp.facts.text.support import is_known
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.sources.input_files import has_content
 from tdqs_mcp.sources.recording import TOOLS_LIST
@@ -106,10 +107,7 @@ def _arguments_shape(arguments: object, schema: object) -> dict[str, Any]:
 
 
 def _known_or_shape(value: object, schema: object) -> Any:  # noqa: ANN401  # any JSON value
-    known = schema if isinstance(schema, Mapping) else {}
-    listed = [each for key in ("enum", "examples") if isinstance(known.get(key), list) for each in known[key]]
-    named = [*listed, *(known[key] for key in ("const", "default") if key in known)]
-    return value if isinstance(value, bool) or value is None or value in named else _shape(value)
+    return value if isinstance(value, bool) or value is None or is_known(value, schema) else _shape(value)
 
 
 def _shape(value: object) -> str:

@@ -25,7 +25,7 @@ def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:
     known = arguments.properties(subject.tool)
     return all(
         words_from("support", "private").isdisjoint(name_parts(name))
-        and (_is_known(value, known.get(name)) or is_plain_value(value))
+        and (is_known(value, known.get(name)) or is_plain_value(value))
         for name, value in call.items()
     )
 
@@ -35,7 +35,7 @@ def redact(text: str) -> str:
     return _PATTERNS.secret.sub(" ", text)
 
 
-def _is_known(value: object, schema: object) -> bool:
+def is_known(value: object, schema: object) -> bool:
     """The schema itself names the value."""
     if not isinstance(schema, Mapping):
         return False

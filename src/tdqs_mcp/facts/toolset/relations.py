@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from tdqs_mcp.facts.text.vocabulary import (
     VAGUE_VERBS,
     Cue,
     Effect,
-    PatternTable,
     lazy_pattern,
     words_from,
 )
@@ -28,8 +26,6 @@ from tdqs_mcp.results.verdicts import ShadowCandidate
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
 
-_PATTERNS = PatternTable("references")
-_words = partial(words_from, "references")
 _MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
 """A word that a text marks as a name: quoted, called with (), or followed by "tool"."""
 
