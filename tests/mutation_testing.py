@@ -38,7 +38,7 @@ TESTS = {
     "canonical": "canonical lone_surrogates",
     "facts.schema.signals": "oracle broken_input lock",
     "scoring.rollup": "oracle rollup jury",
-    "gate.policy": "gate score score_text grade rubrics skills select plan lock",
+    "gate.policy": "gate score grade rubrics skills select plan lock calibration rewrite",
     "gate.targets": "gate",
     "gate.suite": "gate",
     "gate.known_findings": "baseline configuration",

@@ -265,6 +265,63 @@ def test_what_cannot_be_measured_leaves_open_only_what_it_could_change(held):
     assert held([*nine, NAMELESS], min_tdqs={"minimum": 3})[0] == 2
 
 
+NAMED = "1 of 3 tools cannot be measured, such as 'tool 3'"
+
+
+@pytest.mark.parametrize(
+    ("target", "bar", "actual", "result", "reason"),
+    [
+        ("min_score", {"minimum": 0.4}, "0 to 0.333", "FAIL", "lowest: 'process'"),
+        ("min_score", {"minimum": 0.1, "maximum": 0.2}, "0 to 0.333", "ERROR", NAMED),
+        ("min_score", {"maximum": 0.4}, "0 to 0.333", "PASS", None),
+        ("mean_score", {"minimum": 0.5}, "0.444 to 0.777", "ERROR", NAMED),
+        ("mean_score", {"minimum": 0.8}, "0.444 to 0.777", "FAIL", None),
+        ("critical_count", {"maximum": 0}, "at least 1", "FAIL", "first: 'process', the description has 7 characters, fewer than 20"),
+        ("critical_count", {"minimum": 2, "maximum": 3}, "at least 1", "ERROR", NAMED),
+        ("warning_count", {"minimum": 6}, "at least 6", "PASS", None),
+        ("warning_count", {"minimum": 7}, "at least 6", "ERROR", NAMED),
+        ("tokens", {"maximum": 109}, "at least 109", "ERROR", NAMED),
+        ("tokens", {"maximum": 108}, "at least 109", "FAIL", "most expensive: 'find_orders', 57"),
+        ('findings["TDQ101"]', {"maximum": 1}, "at least 1", "ERROR", NAMED),
+        ('tool["process"].score', {"minimum": 0.3}, "0.333", "PASS", None),
+        ('tool["find_orders"].tokens', {"minimum": 57, "maximum": 57}, "57", "PASS", None),
+        ("overall_tier", {"minimum": "A"}, "D", "FAIL", None),
+        ("overall_tier", {"enum": ["A", "D"]}, None, "ERROR", "what is ungraded leaves the tier open"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_measured_is_between_bounds_that_the_bar_decides_by(held, target, bar, actual, result, reason):
+    [check] = held([GOOD, POOR, NAMELESS], **{target: bar})[1].values()
+    assert (check["actual"], check["result"], check.get("reason")) == (actual, result, reason)
+
+
+def test_a_tool_without_a_score_may_have_the_lowest_or_the_highest(held):
+    tools = {f'tool["{name}"].tdqs': {"minimum": 1} for name in ("find_orders", "process")}
+    catalog = [*[GOOD | {"name": f"find_{number}"} for number in range(3)], GOOD, POOR]
+    bars = tools | {"min_tdqs": {"minimum": 5}, "mean_tdqs": {"minimum": 5}}
+    good, poor, least, mean = (float(check["actual"]) for check in held(catalog, **bars)[1].values())
+    assert (least, mean) == (poor, round((4 * good + poor) / 5 + 0.001, 1))
+    checks = held([*catalog, NAMELESS], **bars)[1]
+    assert checks["min_tdqs"]["actual"] == f"1 to {poor}"
+    low, high = map(float, checks["mean_tdqs"]["actual"].split(" to "))
+    assert [low, high] == pytest.approx([(4 * good + poor + bound) / 6 for bound in (1, 5)], abs=0.001)
+    assert checks["min_tdqs"]["reason"] == "lowest: 'process'"
+
+
+@pytest.mark.parametrize("field", ["score", "tdqs", "tokens"])
+def test_a_name_that_two_tools_have_is_none_of_them(held, field):
+    [check] = held([GOOD, GOOD], **{f"tool['find_orders'].{field}": {"minimum": 0}})[1].values()
+    assert (check["actual"], check["reason"]) == (None, "the tool 'find_orders' is listed 2 times")
+
+
+def test_a_named_tool_that_cannot_be_measured_is_told(held):
+    deep = "x"
+    for _ in range(101):
+        deep = {"a": deep}
+    code, checks = held([GOOD, tool("deep", schema=deep)], **{'tool["deep"].score': {"minimum": 0}})
+    assert [check["reason"] for check in checks.values()] == ["the tool 'deep' cannot be measured"]
+    assert code == 2
+
+
 def test_a_server_without_tools_has_no_score(held):
     code, checks = held([])
     assert [checks[target]["actual"] for target in ("min_score", "mean_score")] == [None, None]

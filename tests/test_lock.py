@@ -153,6 +153,16 @@ def test_a_change_of_the_server_is_named_by_what_it_means(key, value, expected):
     assert [each[:3] for each in changes(SERVER, {**SERVER, key: value})] == expected
 
 
+def test_what_a_server_said_not_to_have_is_new_and_what_was_not_listed_is_no_change():
+    lists = ("prompts", "resources")
+    without = {key: value for key, value in SERVER.items() if key not in lists} | {"capabilities": {"tools": {}}}
+    assert changes(without, SERVER) == [
+        ("prompt report", "compatible", "added-prompt", ""),
+        ("resource shop://orders", "compatible", "added-resource", ""),
+    ]
+    assert changes({**without, "capabilities": {key: {} for key in lists}}, SERVER) == []
+
+
 @pytest.fixture
 def run(command, write, tmp_path):
     """One of both commands on definitions: exit code, standard output and the lock's content."""
@@ -176,6 +186,8 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     assert (tmp_path / "tdqs.lock").read_bytes() == first
     code, said, _ = run("lock", both, "--accept", "ship_order")
     assert (code, said.count(", accepted]")) == (1, 1)
+    [entry] = json.loads((tmp_path / "tdqs.lock").read_text())["servers"]
+    assert all(each["score"]["score"] >= 1 for each in entry["tools"])
     assert run("verify", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0
     assert run("lock", both, "--update")[0] == 0
     assert run("verify", both)[0] == 0
@@ -201,13 +213,15 @@ def captured(name):
     return {"serverInfo": {"name": name, "version": "1"}, "capabilities": {"tools": {}}, "tools": [FINE]}
 
 
-def test_another_server_is_neither_verified_nor_accepted_as_the_only_one_that_is_locked(run):
+def test_another_server_is_neither_verified_nor_accepted_as_the_only_one_that_is_locked(run, tmp_path):
     assert run("lock", captured("shop"), file="shop.json")[0] == 0
     code, _, said = run("verify", captured("bank"), file="bank.json")
     assert (code, "the lock does not have 'bank'" in said) == (2, True)
     code, _, said = run("lock", captured("bank"), "--accept", "find_orders", file="bank.json")
     assert (code, "add it without --accept" in said) == (2, True)
     assert run("verify", captured("shop"), file="renamed.json")[0] == 0
+    assert run("lock", [FINE], "--lock", tmp_path / "bare.lock")[0] == 0
+    assert run("verify", captured("bank"), "--lock", tmp_path / "bare.lock", file="bank.json")[0] == 0
 
 
 def test_a_tool_that_cannot_be_measured_leaves_the_others_locked(run):
@@ -245,6 +259,7 @@ def test_a_new_calibration_alone_is_no_change(run, tmp_path):
         (lambda text: text[:-20], "not valid JSON"),
         (lambda text: text.replace('"version": 1,', '"version": 2,', 1), "install a newer tdqs-mcp"),
         (lambda text: text.replace('"digest"', '"digets"', 1), "is not a lock, at /servers/0"),
+        (lambda text: text.replace("before they", "after they"), "the server of 'shop' does not have its digest"),
         (lambda text: text.replace("newest first", "oldest first"), "'find_orders' of 'shop' does not have its digest"),
         (lambda _: "[]", "is not a lock"),
     ],

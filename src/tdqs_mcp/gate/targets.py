@@ -1,7 +1,7 @@
 """What a suite can hold a server to: each target read from the facts as bounds, and held against its bar.
 
 A number that something ungraded could change has a lowest and a highest value. Where both meet the bar it is met, where
-neither does it is missed, and otherwise nobody knows.
+no number between them does it is missed, and otherwise nobody knows.
 """
 
 import re
@@ -81,10 +81,13 @@ class Bar:
             [f"{sign} {_shown(value)}" for sign, value in numbers if value is not None] + letters + among
         )
 
-    def admits(self, value: Fraction) -> bool:
-        """Whether a number meets it."""
-        is_enough = self.minimum is None or value >= self.minimum
-        return is_enough and (self.maximum is None or value <= self.maximum)
+    def judge(self, low: Fraction, high: Fraction | None) -> GateResult:
+        """Whether every number of a range meets it, or none does; None as the end of the range is no end."""
+        least, most = self.minimum, self.maximum
+        if (most is not None and low > most) or (least is not None and high is not None and high < least):
+            return GateResult.FAIL
+        is_met = (least is None or low >= least) and (most is None or (high is not None and high <= most))
+        return GateResult.PASS if is_met else GateResult.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +150,7 @@ def hold(target: Target, bar: Bar, evidence: Evidence) -> Check:
     reading = read(target, evidence)
     if reading.low is None:
         return Check(target=target.text, wanted=bar.wanted, actual=None, result=GateResult.ERROR, reason=reading.reason)
-    bounds = {bar.admits(reading.low), bar.maximum is None if reading.high is None else bar.admits(reading.high)}
-    result = GateResult.ERROR if len(bounds) == 2 else GateResult.PASS if bounds == {True} else GateResult.FAIL
+    result = bar.judge(reading.low, reading.high)
     return Check(
         target=target.text,
         wanted=bar.wanted,
