@@ -218,7 +218,9 @@ def _interview(questions: Sequence[Question], path: Path) -> None:
                 write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
                 given += 1
     finally:  # also when it is interrupted
-        click.echo(printable(f"{given} of {count} answered, in {path}."), err=True)
+        click.echo(
+            printable(f"{given} of {count} answered, in {path}; later runs read it with --material {path}."), err=True
+        )
 
 
 def _answer(question: Question) -> str:
