@@ -41,7 +41,7 @@ TESTS = {
     "gate.policy": "gate score grade rubrics skills select plan lock calibration rewrite",
     "gate.targets": "gate",
     "gate.suite": "gate",
-    "gate.known_findings": "baseline configuration",
+    "gate.known_findings": "baseline configuration portability",
     "gate.definition_lock": "lock",
     "gate.lock_changes": "lock",
     "server.permissions": "permissions operator",

@@ -111,6 +111,24 @@ def test_a_file_that_is_no_baseline_is_refused_and_left_alone(lint, write, tmp_p
     assert (tmp_path / "base.json").read_text(encoding="utf-8") == content
 
 
+def test_an_entry_that_is_not_whole_is_named_by_its_number(lint, write, tmp_path):
+    lint([SILENT], "--write-baseline")
+    document = json.loads((tmp_path / "base.json").read_bytes())
+    del document["findings"][1]["message"]
+    write("base.json", json.dumps(document))
+    run, _ = lint([SILENT])
+    assert (run.returncode, b"finding 2 of " in run.stderr) == (2, True)
+
+
+def test_of_equal_findings_each_is_counted(lint):
+    _, document = lint([SILENT, SILENT], "--write-baseline")
+    count = document["baseline"]["known"]
+    _, document = lint([SILENT, POOR])
+    assert document["baseline"]["known"] + len(document["baseline"]["fixed"]) == count
+    _, document = lint([POOR])
+    assert [each["rule"] for each in document["baseline"]["fixed"]].count("TDQ102") == 2
+
+
 @pytest.mark.parametrize(("rule", "is_known"), [("TDQ103", True), ("TDQ502", False)])
 def test_other_words_at_the_same_place_are_known_but_not_where_they_are_an_attack(catalog, rule, is_known):
     report = linting.lint(catalog(SILENT))

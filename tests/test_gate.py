@@ -13,6 +13,7 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.gate.suite import parse
 
 EXAMPLE = Path(__file__).parents[1] / "examples"
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -404,11 +405,12 @@ def test_a_variable_that_is_not_set_is_told_and_nothing_is_started(gate):
         ("servers: {}\n", "tool_quality", "required"),
         ("servers: {}\ntool_quality: []", "line 2, tool_quality", "at least 1 item"),
         ("servers: {}\ntool_quality:\n- {name: a, server: b}", "line 1", "asks for the server 'b'; servers has none"),
-        ("servers:\n  b: {}\ntool_quality:\n- {name: a, server: b}", "line 2, servers.b", "give one of command, url"),
-        ("servers:\n  b: {url: u, command: c}\ntool_quality:\n- {name: a, server: b}", "line 2", "command and url"),
+        ("servers:\n  b: {}\ntool_quality:\n- {name: a, server: b}", "line 2, servers.b", ": give one of command, url and locator, not none"),
+        ("servers:\n  b: {url: u, command: c}\ntool_quality:\n- {name: a, server: b}", "line 2", "not command and url"),
         ("servers:\n  b: {command: \"a 'b\"}\ntool_quality:\n- {name: a, server: b}", "servers.b.command", "quotation"),
         ("servers: {b: {url: u}}\ntool_quality:\n- name: a\n  server: b\n  expects: []", "line 5", "not permitted"),
         ("servers: {b: {url: u}, b: {url: v}}\ntool_quality: []", "line 1, b", "appears twice"),
+        ("servers: {b: {url: u}}\ntool_quality:\n- {name: a, server: b, server: c}", "line 3, server", "appears twice"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_suite_is_refused_with_the_place(gate, suite, place, message):
@@ -419,6 +421,37 @@ def test_a_file_that_is_no_suite_is_refused_with_the_place(gate, suite, place, m
     assert said.count("\n") == 1
     assert place in said
     assert message in said
+
+
+def test_five_faults_are_told_at_once(gate):
+    entries = "".join(f"- {{name: {number}, server: b}}\n" for number in range(6))
+    done = gate(f"servers: {{b: {{url: u}}}}\ntool_quality:\n{entries}")
+    assert done.stderr.decode().count("valid string") == 5
+
+
+def test_aliases_that_multiply_are_read_once(gate, write):
+    write("shop.json", [GOOD])
+    lines = ["a0: &a0 [x]", *(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 30))]
+    suite = "servers: {shop: {locator: shop.json}}\ntool_quality: [{name: a, server: shop}]\n"
+    assert gate(suite + "\n".join(lines)).returncode == 0
+
+
+def test_numbers_flags_and_variables_of_a_server_become_text():
+    servers = """
+    servers:
+      a: {command: "run 'two words'", args: [8080, true, 1.5, "${HOST}"], env: {PORT: 80, DEBUG: no, KEY: "${KEY}-${HOST}"}}
+      b: {url: "http://${HOST}/mcp", headers: {X-Count: 3, Authorization: "Bearer ${KEY}"}}
+      c: {locator: "${HOST}.json"}
+    tool_quality: [{name: n, server: b}]
+    """
+    found = parse(servers, origin="suite")
+    environ = {"HOST": "h", "KEY": "k"}
+    assert [server.locate(name, environ) for name, server in found.servers.items()] == [
+        ("stdio:run 'two words' 8080 true 1.5 h", {}, {"PORT": "80", "DEBUG": "false", "KEY": "k-h"}),
+        ("http://h/mcp", {"X-Count": "3", "Authorization": "Bearer k"}, {}),
+        ("h.json", {}, {}),
+    ]
+    assert list(found.used_servers) == ["b"]
 
 
 EXPECTING = """servers: {shop: {locator: shop.json}}
@@ -443,6 +476,8 @@ tool_quality:
         ("min_score", "{minimum: .nan}", "line 7", "finite"),
         ("min_score", "{const: 1}", "line 7, tool_quality[0].expect[0].matcher.schema.const", "not permitted"),
         ("overall_tier", "{minimum: 3}", "line 6", "overall_tier is a letter: give minimum: B"),
+        ("overall_tier", "{maximum: 3}", "line 6", "overall_tier is a letter"),
+        ("tokens", "{enum: [A]}", "line 6", "tokens is a number"),
         ("overall_tier", "{minimum: E}", "line 7", "'A', 'B', 'C' or 'D'"),
     ],
 )  # fmt: skip
