@@ -233,9 +233,11 @@ def read_tools(entries: Sequence[Any]) -> tuple[Tool, ...]:
     return tuple(read_tool(raw, index) for index, raw in enumerate(entries))
 
 
-def read_resources(entries: Sequence[Any], *, templates: Sequence[Any] = ()) -> tuple[Resource, ...]:
-    """The typed views of a `resources/list` array followed by those of the resource templates."""
-    listed = [(raw, False) for raw in entries] + [(raw, True) for raw in templates]
+def read_resources(entries: Sequence[Any] | None, templates: Sequence[Any] | None) -> tuple[Resource, ...] | None:
+    """The typed views of a `resources/list` array followed by those of the resource templates; None without both."""
+    if entries is None and templates is None:
+        return None
+    listed = [(raw, False) for raw in entries or ()] + [(raw, True) for raw in templates or ()]
     return tuple(
         Resource(
             index=index,
@@ -250,11 +252,15 @@ def read_resources(entries: Sequence[Any], *, templates: Sequence[Any] = ()) -> 
     )
 
 
-def read_prompts(entries: Sequence[Any]) -> tuple[Prompt, ...]:
-    """The typed views of a `prompts/list` array."""
-    return tuple(
-        Prompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
-        for index, raw in enumerate(entries)
+def read_prompts(entries: Sequence[Any] | None) -> tuple[Prompt, ...] | None:
+    """The typed views of a `prompts/list` array; None without one."""
+    return (
+        None
+        if entries is None
+        else tuple(
+            Prompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
+            for index, raw in enumerate(entries)
+        )
     )
 
 

@@ -179,23 +179,19 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     """The catalog in parsed JSON. Raises InputError where no definitions can be found at all."""
     sanitized = [sanitize_page(page) for page in read_pages(data, source or name)]
     pages = [page for page, _ in sanitized]
-    first = pages[0] if pages else {}
+    first = pages[0]
     info = _mapping(first.get("serverInfo"))
-    templates = _entries(pages, "resourceTemplates")
-    resources = _entries(pages, "resources")
-    has_resources = resources is not None or templates is not None
-    prompts = _entries(pages, "prompts")
     incomplete = next(filter(None, (_text(page, "incomplete") for page in pages)), None)
     problems = [str(problem) for problem in _entries(pages, "problems") or []]
     problems += [sentence for _, sentences in sanitized for sentence in sentences]
-    if incomplete is None and _has_next_page(pages):
+    if incomplete is None and pages[-1].get("nextCursor") not in (None, ""):
         incomplete = "The last page of tools/list has a nextCursor; the pages after it are missing."
         problems.append(incomplete)
     return Catalog(
         server=_text(first, "server") or _text(first, "serverName") or _text(info, "name") or name,
         tools=tuple(_read_tool(entry, index) for index, entry in enumerate(_entries(pages, "tools") or [])),
-        resources=read_resources(resources or [], templates=templates or []) if has_resources else None,
-        prompts=None if prompts is None else read_prompts(prompts),
+        resources=read_resources(_entries(pages, "resources"), _entries(pages, "resourceTemplates")),
+        prompts=read_prompts(_entries(pages, "prompts")),
         version=_text(first, "version") or _text(info, "version"),
         instructions=_text(first, "instructions"),
         source=_text(first, "source") or source,
@@ -209,7 +205,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
 
 
 def read_pages(data: object, origin: str) -> list[Mapping[str, Any]]:
-    """The data as a list of `tools/list` results. Raises InputError where no definitions can be found at all."""
+    """The data as one or more `tools/list` results, each with an array of tools. Raises InputError for other data."""
     if isinstance(data, list):
         if any(_is_page(entry) for entry in data):
             return [page for entry in data for page in read_pages(entry, origin)]
@@ -249,11 +245,6 @@ def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, An
 
 def _is_page(entry: object) -> bool:
     return isinstance(entry, Mapping) and (isinstance(entry.get("tools"), list) or "jsonrpc" in entry)
-
-
-def _has_next_page(pages: Sequence[Mapping[str, Any]]) -> bool:
-    listed = [page for page in pages if isinstance(page.get("tools"), list)]
-    return bool(listed) and listed[-1].get("nextCursor") not in (None, "")
 
 
 def _entries(pages: Sequence[Mapping[str, Any]], key: str) -> list[Any] | None:

@@ -317,14 +317,11 @@ def build_catalog(
         problems.append("The server lists tools but does not declare the tools capability.")
     if stray := recording.stray_output:
         problems.append(stray)
-    resources, templates = entries["resources/list"], entries["resources/templates/list"]
-    was_asked = resources is not None or templates is not None
-    prompts = entries["prompts/list"]
     return Catalog(
         server=_text(info, "name") or fallback_name,
         tools=read_tools(tools[:max_tools]),
-        resources=read_resources(resources or [], templates=templates or []) if was_asked else None,
-        prompts=None if prompts is None else read_prompts(prompts),
+        resources=read_resources(entries["resources/list"], entries["resources/templates/list"]),
+        prompts=read_prompts(entries["prompts/list"]),
         version=_text(info, "version"),
         instructions=_text(handshake, "instructions"),
         source=source,

@@ -81,15 +81,12 @@ def pack_catalog(catalog: Catalog) -> bytes:
 def unpack_catalog(document: bytes, raw_tools: Sequence[object]) -> Catalog:
     """The catalog that was packed, with its tools."""
     given = unpack(document)
-    foreign, templates = given.get("foreign_tools", ()), given["templates"]
-    resources, prompts = given.get("resources"), given.get("prompts")
-    first_template = len(resources or ()) - templates
+    foreign, resources = given.get("foreign_tools", ()), given.get("resources")
+    first = len(resources or ()) - given["templates"]
     return Catalog(
         tools=tuple(read_tool(raw, index, is_mcp=index not in foreign) for index, raw in enumerate(raw_tools)),
-        resources=None
-        if resources is None
-        else read_resources(resources[:first_template], templates=resources[first_template:]),
-        prompts=None if prompts is None else read_prompts(prompts),
+        resources=None if resources is None else read_resources(resources[:first], resources[first:]),
+        prompts=read_prompts(given.get("prompts")),
         source=given.get("source"),
         **{name: given[name] for name in _VALUES if name in given and name != "problems"},
         problems=tuple(given.get("problems", ())),
