@@ -205,6 +205,14 @@ def test_a_bar_is_exact(held):
     assert held(definitions, mean_score={"minimum": 0.75, "maximum": 0.75})[0] == 0
     assert held(definitions, mean_score={"minimum": 0.7500001})[0] == 1
     assert held([two_thirds], min_score={"minimum": 0.667})[0] == 1
+    assert held([tool(description="x" * 500)], min_score={"minimum": 0.6666})[0] == 0
+    assert held([tool(description="x" * 501)], min_score={"minimum": 0.6666})[0] == 1
+
+
+def test_a_bar_is_told_with_both_of_its_ends(held):
+    bars = {"tokens": {"minimum": 1, "maximum": 99.5}, "overall_tier": {"minimum": "D", "enum": ["A", "D"]}}
+    checks = held([GOOD, POOR], **bars)[1]
+    assert [each["wanted"] for each in checks.values()] == [">= 1 and <= 99.5", ">= D and one of A, D"]
 
 
 # Ours
@@ -301,10 +309,10 @@ def test_a_tool_without_a_score_may_have_the_lowest_or_the_highest(held):
     bars = tools | {"min_tdqs": {"minimum": 5}, "mean_tdqs": {"minimum": 5}}
     good, poor, least, mean = (float(check["actual"]) for check in held(catalog, **bars)[1].values())
     assert (least, mean) == (poor, round((4 * good + poor) / 5 + 0.001, 1))
-    checks = held([*catalog, NAMELESS], **bars)[1]
+    checks = held([*catalog, NAMELESS, NAMELESS], **bars)[1]
     assert checks["min_tdqs"]["actual"] == f"1 to {poor}"
     low, high = map(float, checks["mean_tdqs"]["actual"].split(" to "))
-    assert [low, high] == pytest.approx([(4 * good + poor + bound) / 6 for bound in (1, 5)], abs=0.001)
+    assert [low, high] == pytest.approx([(4 * good + poor + 2 * bound) / 7 for bound in (1, 5)], abs=0.001)
     assert checks["min_tdqs"]["reason"] == "lowest: 'process'"
 
 

@@ -220,7 +220,7 @@ def _min_tdqs(evidence: Evidence) -> Reading:
 def _mean_tdqs(evidence: Evidence) -> Reading:
     """The published mean where every tool has a score, else what the others could make of it."""
     score = evidence.score
-    if not score.tools or score.rollup.mean_tdqs is None:
+    if score.rollup.mean_tdqs is None:
         return _unknown(_ungraded(evidence))
     if not score.ungraded:
         return _exact(_tenths(score.rollup.mean_tdqs))
