@@ -1,4 +1,4 @@
-"""The scores of one store for a process that is asked again and again: for everybody, and for maintainers in full."""
+"""The scores of a store for a long-running process: numbers for everybody, reasons and findings for maintainers."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdict
 Result = TypeVar("Result")
 
 MAX_KEPT = 32
-"""Scores with all behind them that are kept: a maintainer goes from tool to tool of one server."""
+"""Whole scores in the cache: a maintainer goes from tool to tool of one server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class _Snapshot:
 
 
 class StoredScores:
-    """A store that is read only. Every question is about the method of the newest run.
+    """Read-only access to a store; every query is about the method of the newest run.
 
-    Each raises InputError where the store cannot be used, and UnknownIdError for what it does not have.
+    Every method raises InputError if the store cannot be used, and UnknownIdError for what it does not have.
     """
 
     def __init__(self, store: str) -> None:
@@ -58,19 +58,19 @@ class StoredScores:
         self._counts: tuple[tuple[str, str] | None, tuple[Counter[int], Counter[int]]] = (None, (Counter(), Counter()))
 
     def revision(self) -> str:
-        """What is the same as long as every answer is."""
+        """A value that changes whenever an answer may have changed."""
         return read(self._engine, revision, recovery=0)
 
     def list_servers(self, wanted: ServerFilter) -> Leaderboard:
         """A page of the servers."""
-        return self._ask(lambda now: server_queries.leaderboard(now.connection, now.method, wanted))
+        return self._query(lambda now: server_queries.leaderboard(now.connection, now.method, wanted))
 
     def find_standing(self, server: str) -> ServerStanding:
         """A server's scores alone."""
-        return self._ask(lambda now: server_queries.find_server(now.connection, now.method, server)[1])
+        return self._query(lambda now: server_queries.find_server(now.connection, now.method, server)[1])
 
     def find_server(self, server: str, *, in_full: bool = False) -> StoredServer:
-        """A server with its tools and captures; `in_full` with its score."""
+        """A server with its tools and captures; with `in_full` also its score."""
 
         def ask(now: _Snapshot) -> StoredServer:
             capture, standing, parts = server_queries.find_server(now.connection, now.method, server)
@@ -84,10 +84,10 @@ class StoredScores:
                 score=self._score(now, capture)[0] if in_full else None,
             )
 
-        return self._ask(ask)
+        return self._query(ask)
 
     def find_tool(self, server: str, tool: str, index: int | None, *, in_full: bool = False) -> StoredToolHistory:
-        """A server's tool of this name, at this place where several have it; `in_full` with all that is known."""
+        """A server's tool of this name, at this place if several have it; with `in_full` also reasons and findings."""
 
         def ask(now: _Snapshot) -> StoredToolHistory:
             capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
@@ -103,10 +103,10 @@ class StoredScores:
             )
             return _in_full(public, *self._score(now, capture)) if in_full else public
 
-        return self._ask(ask)
+        return self._query(ask)
 
     def score_in_full(self, server: str) -> tuple[ServerScore, Measured]:
-        """The newest score of a server with the definitions that it is about."""
+        """The newest score of a server, and its definitions."""
 
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
             capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
@@ -114,7 +114,7 @@ class StoredScores:
             known = self._percentiles(now, standing)
             return replace(score, percentiles=known), measured
 
-        return self._ask(ask)
+        return self._query(ask)
 
     def compare_captures(self, server: str, capture: str) -> Comparison:
         """What a capture of a server changed."""
@@ -124,10 +124,10 @@ class StoredScores:
             (old, old_measured), (new, new_measured) = (self._score(now, each) for each in (before, capture))
             return compare(old_measured.catalog, new_measured.catalog, (old, new))
 
-        return self._ask(ask)
+        return self._query(ask)
 
     def statistics(self) -> Statistics:
-        """The numbers of the whole store at the end of the newest sweep."""
+        """The statistics that the newest sweep stored at its end."""
 
         def ask(now: _Snapshot) -> Statistics:
             written = server_queries.newest_statistics(now.connection, now.method)
@@ -137,9 +137,9 @@ class StoredScores:
                 reason = "no statistics of this version are stored: every sweep that comes to its end stores them"
                 raise UnknownIdError(reason) from error
 
-        return self._ask(ask)
+        return self._query(ask)
 
-    def _ask(self, ask: Callable[[_Snapshot], Result]) -> Result:
+    def _query(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
             before = revision(connection)  # SQLite sees the store as it is at the first query
             known = methods(connection)
@@ -150,7 +150,7 @@ class StoredScores:
         return read(self._engine, about_newest, recovery=0)
 
     def _percentiles(self, now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
-        """The server's place among the others, whose scores are counted once as long as the store is the same."""
+        """The server's percentiles among the others; scores are counted once per revision of the store."""
         key = (now.revision, now.method.key)
         known, counts = self._counts
         if known != key:
@@ -163,14 +163,14 @@ class StoredScores:
         return percentiles(overall, quality, overalls=overalls, qualities=qualities)
 
     def _score(self, now: _Snapshot, capture: str) -> tuple[ServerScore, Measured]:
-        """The score of a capture, made again of its stored verdicts."""
+        """The score of a capture, recomputed from its stored verdicts."""
         key = (now.revision, now.method.key, capture)
         with self._lock:
             found = self._kept.get(key)
         if found is None:
             verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
             measured = measure(read_catalog(now.connection, capture))
-            found = (_restored(measured, verdicts, now.method), measured)
+            found = (_recomputed(measured, verdicts, now.method), measured)
             with self._lock:
                 self._kept[key] = found
         return found
@@ -187,7 +187,7 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
     )
 
 
-def _restored(measured: Measured, known: StoredVerdicts, method: MethodStamp) -> ServerScore:
+def _recomputed(measured: Measured, known: StoredVerdicts, method: MethodStamp) -> ServerScore:
     cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
 
     def verdict(case: Case) -> Verdict | Ungraded:

@@ -40,11 +40,11 @@ from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info
 
 LOOK_SECONDS = 1.0
-"""How often the variants and the server are looked at."""
+"""Seconds between two checks of the variants and of the server."""
 
 LAST_SECONDS = 1.0
-"""How long the answers of a server are still waited for when its client has sent its last message, and the other way
-round how long a client may take to read that its server has gone."""
+"""Seconds in which a server may still answer after its client's last message, and in which a client may read that its
+server has gone."""
 
 CANCELLED = "notifications/cancelled"
 LIST_CHANGED = "notifications/tools/list_changed"
@@ -68,7 +68,7 @@ class Request:
 
 
 class Relay:
-    """What one connection has to remember: requests without an answer, and what the server has listed."""
+    """The state of one connection: requests without an answer, and what the server has listed."""
 
     def __init__(self, source: VariantSource, log: ConnectionLog) -> None:
         """`log` gets which variant was served, and the outcome of calls."""

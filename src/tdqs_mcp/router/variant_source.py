@@ -1,4 +1,4 @@
-"""The variants in a file or a store as they are at the moment: read again when what they are read from changes."""
+"""Reads variants from a file or a store, and again whenever the file or the store changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 FRESH_SECONDS = 0.5
-"""For how long the variants are not read again."""
+"""Seconds in which the variants are not read again."""
 
 MAX_CAPTURES = 1_000
 """Captures of one server that can be named, the newest."""
@@ -52,9 +52,9 @@ class VariantSource:
             self._take(self._read())
 
     async def refresh(self, server: str | None = None) -> None:
-        """Reads what has changed, in a thread: a database may take its time.
+        """Reads what has changed, in a thread, because a database may be slow.
 
-        Where it has become unreadable, the variants stay as they were. Many connections ask; one reads for all.
+        If it has become unreadable, the variants stay as they were. Many connections ask; one reads for all.
         """
         async with self._reading:
             if self._seen is None or (server is None and anyio.current_time() < self._fresh_until):

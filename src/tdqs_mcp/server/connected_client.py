@@ -193,7 +193,7 @@ def make_client_model(call: CallContext, *, tools: int) -> Model:
     if tools > MAX_SAMPLED_TOOLS:
         limit = MAX_SAMPLED_TOOLS
         raise InputError(f"{tools} tools are more than {limit}, which one call may ask your model about; send part")
-    return Answered(answers=_answers(call)) if ends_to_ask(call) else Asking(_Back(call).ask)
+    return Answered(answers=_answers(call)) if ends_to_ask(call) else Asking(_Sampling(call).ask)
 
 
 def resumed_catalog(call: CallContext) -> str | None:
@@ -229,10 +229,10 @@ def _state(call: CallContext) -> _State:
         raise InputError("the request's state is not ours; call the tool again without it") from error
 
 
-class _Back:
-    """The client's model while our call is under way: what the protocol had until 2025-11-25.
+class _Sampling:
+    """Asks the client's model during the call, as the protocol had it until 2025-11-25.
 
-    The first request goes alone: whoever refuses it is not asked again for every other tool.
+    The first request goes alone: a client that refuses it is not asked again for every other tool.
     """
 
     def __init__(self, call: CallContext) -> None:

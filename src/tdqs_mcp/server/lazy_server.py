@@ -71,7 +71,7 @@ async def _hide_cards(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
 
 
 PLAIN = str.maketrans("", "", "{}'")
-"""Takes the marks of a Python set away."""
+"""Removes the braces and quotes of a printed Python set."""
 
 
 def _delegate(name: str) -> Any:  # noqa: ANN401  # a method of MCPServer, with its signature

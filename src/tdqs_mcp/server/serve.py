@@ -53,7 +53,7 @@ ICON = (
 """Three bars; 8 by 8, because the protocol repeats it in answers."""
 
 
-class AnswerCache:
+class CallerAnswers:
     """The callers' judgements: in memory, and behind it on disk, where the operator keeps any."""
 
     def __init__(self, open_cache: Callable[[], Cache | None]) -> None:
@@ -107,7 +107,7 @@ def make_server(
 
     from tdqs_mcp.server.lazy_server import LazyServer  # noqa: PLC0415  # the SDK: half a second, which only a server pays
 
-    answers = AnswerCache(open_cache)
+    answers = CallerAnswers(open_cache)
     # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
     judge = make_judge(settings, cache=answers if settings.has_host else None)
 

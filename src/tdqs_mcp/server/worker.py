@@ -1,4 +1,4 @@
-"""A call's computing in a thread: the event loop answers others meanwhile, and cancellation ends the work."""
+"""Runs what a call computes in a thread: the event loop stays responsive, and cancellation ends the computation."""
 
 import asyncio
 import gc
@@ -44,7 +44,7 @@ class _Worker:
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._began = 0.0
-        self._timer = asyncio.get_running_loop().call_later(MAX_SECONDS, self._look)
+        self._timer = asyncio.get_running_loop().call_later(MAX_SECONDS, self._check_time)
 
     def run(self) -> Any:  # noqa: ANN401  # the work's own result
         """The result of the work. What it has to wait for goes through `on_loop`."""
@@ -61,7 +61,7 @@ class _Worker:
         raise RuntimeError("work in a thread cannot wait")
 
     def stop(self) -> None:
-        """Ends the work at its next instruction: it has no place where it could look whether it is still wanted."""
+        """Ends the work at its next instruction, because it never checks for cancellation itself."""
         import ctypes  # noqa: PLC0415  # only a cancelled call needs it
 
         with self._lock:
@@ -69,18 +69,18 @@ class _Worker:
                 thread = ctypes.c_ulong(self._thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
 
-    def forget(self) -> None:
-        """Looks no longer at how much time it takes."""
+    def end_limit(self) -> None:
+        """Ends the check of the time that it takes."""
         self._timer.cancel()
 
-    def _look(self) -> None:
-        """Stops work that has computed for too long; while it waited, for others or for a model, it did not."""
+    def _check_time(self) -> None:
+        """Stops work that has computed for too long; time in which it waited for others or for a model is free."""
         with self._lock:
             used = 0.0 if self._thread is None else _used_by(self._thread) - self._began
         if used >= MAX_SECONDS:
             self.stop()
         else:
-            self._timer = asyncio.get_running_loop().call_later(max(0.1, MAX_SECONDS - used), self._look)
+            self._timer = asyncio.get_running_loop().call_later(max(0.1, MAX_SECONDS - used), self._check_time)
 
 
 def _used_by(thread: int) -> float:
@@ -120,10 +120,10 @@ async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
             f"the call has computed for {MAX_SECONDS:g} s, which is the limit: send fewer or smaller definitions"
         ) from None
     finally:
-        worker.forget()
+        worker.end_limit()
     return found
 
 
 def on_loop(function: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401  # what the function gives
-    """What a coroutine function gives that has to wait on the event loop, for work in a thread."""
+    """The result of a coroutine function, awaited on the event loop; for work in a thread."""
     return from_thread.run(function, *args)

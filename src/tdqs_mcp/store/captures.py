@@ -55,7 +55,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownVerdicts:
-    """What was judged of a server's latest capture with scores."""
+    """The verdicts on a server's latest capture that has scores."""
 
     tools: Mapping[str, StoredVerdict] = field(default_factory=dict)
     """By inputHash."""
@@ -68,10 +68,7 @@ class KnownVerdicts:
 
 
 def complete_captures(engine: Engine, method: MethodStamp) -> dict[str, str]:
-    """The captures that are the newest of their servers and complete, with the server of each.
-
-    Nothing is to do where a record has one of them.
-    """
+    """The newest captures that are completely judged, each with its server: their records need no work."""
     query = (
         select(SERVERS.c.capture, SERVERS.c.server)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)

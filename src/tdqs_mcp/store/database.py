@@ -100,7 +100,7 @@ def read(engine: Engine, use: Callable[[Connection], Result], *, recovery: float
 
 
 def revision(connection: Connection) -> str:
-    """What is the same as long as nothing has been written to the store: by itself it says nothing."""
+    """A value that changes with every write to the store; it has no other meaning."""
     if connection.dialect.name == "postgresql":
         return str(connection.scalar(text("SELECT pg_current_snapshot()::text")))
     file = Path(str(connection.engine.url.database))
@@ -150,7 +150,7 @@ def _insert(table: Table, dialect: str) -> sqlite.Insert | postgresql.Insert:
 
 def _repeat(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
     @retry(
-        retry=retry_if_exception(_is_passing),
+        retry=retry_if_exception(_is_transient),
         wait=wait_random_exponential(multiplier=0.05, max=5),
         stop=stop_after_delay(PATIENCE if engine.dialect.name == "sqlite" else recovery),
         reraise=True,
@@ -165,11 +165,11 @@ def _repeat(engine: Engine, use: Callable[[Connection], Result], *, recovery: fl
         raise explained(engine.url, error) from error
 
 
-def _is_passing(error: BaseException) -> bool:
-    """Whether the same transaction may succeed a little later."""
+def _is_transient(error: BaseException) -> bool:
+    """Whether the error is transient: the same transaction may succeed a little later."""
     if not isinstance(error, DBAPIError):
         return False
-    return error.connection_invalidated or _code(error).startswith(tuple(_errors()["passing"]))
+    return error.connection_invalidated or _code(error).startswith(tuple(_errors()["transient"]))
 
 
 def _code(error: DBAPIError) -> str:
@@ -186,7 +186,7 @@ def _code(error: DBAPIError) -> str:
 
 @cache
 def _errors() -> Mapping[str, Any]:
-    """Which errors pass by themselves, and what to do about others, by the start of a code."""
+    """Which errors are transient, and what to do about others, by the start of a code."""
     return tomllib.loads(files("tdqs_mcp.store").joinpath("database_errors.toml").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""What a dashboard asks a store: servers in order, one server with its captures, one tool, and the verdicts behind."""
+"""Queries of the dashboard: servers in order, one server with its captures, one tool's history, stored verdicts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ class ServerFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVerdicts:
-    """What was judged of one capture, and why the rest was not."""
+    """The verdicts on one capture, and why the rest has none."""
 
     verdicts: Mapping[int, Verdict]
     """By the tool's position, without those that the first hard gate decided; COHERENCE is the tool set's."""
@@ -258,7 +258,7 @@ def _conditions(wanted: ServerFilter) -> list[ColumnElement[bool]]:
 
 
 def _following(wanted: ServerFilter) -> list[ColumnElement[bool]]:
-    """What comes after the last server of the page before; nothing is asked where `after` cannot be read."""
+    """The conditions for servers after the last one of the page before; none if `after` cannot be read."""
     value, is_given, server = encoding.clean_text(wanted.after).partition(":")
     key, is_descending = _ORDERS[wanted.order]
     later = SERVERS.c.server > server
