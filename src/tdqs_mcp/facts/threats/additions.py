@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, lazy_pattern, read_table
-from tdqs_mcp.facts.threats.detection import MAX_QUOTE, Kind, Threat, find_threats, list_strings
+from tdqs_mcp.facts.threats.detection import Kind, Threat, cut_quote, find_threats, list_strings
 
 _CHANGES = {
     **dict.fromkeys((Kind.JUDGE, Kind.OVERRIDE, Kind.CONCEAL, Kind.LEAK, Kind.REDIRECT), "new-imperative"),
@@ -56,8 +55,9 @@ def find_additions(
         threats = [each for each in find_threats("\n".join(fresh)) if (each.kind, each.quote) not in quotes]
         yield from (Addition(_CHANGES[each.kind], path, _said(each)) for each in threats)
         if not any(_CHANGES[each.kind] == "new-imperative" for each in threats):
-            found = (each for each in fresh if (order := _order(each, tools)) and order not in given)
-            yield from (Addition("new-imperative", path, f"new order: {_cut(each)!r}") for each in islice(found, 1))
+            first = next((each for each in fresh if (order := _order(each, tools)) and order not in given), None)
+            if first:
+                yield Addition("new-imperative", path, f"new order: {cut_quote(first)!r}")
         for host in sorted({*_hosts_in(path, text)} - seen):
             yield Addition("new-host", path, f"new host: {host!r}")
 
@@ -98,10 +98,6 @@ def _imperatives(sentence: str) -> Iterator[str]:
 @cache
 def _order_patterns() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(source, re.IGNORECASE) for name, source in read_table("threats")["orders"].items()}
-
-
-def _cut(text: str) -> str:
-    return f"{text[:MAX_QUOTE]}…" if len(text) > MAX_QUOTE else text
 
 
 def _hosts_in(path: str, text: str) -> Iterator[str]:

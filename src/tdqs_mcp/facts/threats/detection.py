@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from tdqs_mcp.facts.schema.walk import escape_step
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.facts.threats import structure
@@ -147,7 +148,7 @@ def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]
     if checks.has_secret:
         found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
     for kind, quote, is_mild in found:
-        yield Threat(kind=kind, path=_pointer(place), quote=_cut(quote), is_mild=is_mild)
+        yield Threat(kind=kind, path=_pointer(place), quote=cut_quote(quote), is_mild=is_mild)
     if checks.has_payload and structure.may_be_encoded(text):
         yield from _find_payloads(place, text)
 
@@ -155,7 +156,9 @@ def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]
 def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
     for encoding, decoded in structure.decode_prose(text):
         is_mild = not any(_find_phrases(decoded, structure.load_patterns("phrases")))
-        yield Threat(kind=Kind.ENCODED, path=_pointer(place), quote=_cut(decoded), encoding=encoding, is_mild=is_mild)
+        yield Threat(
+            kind=Kind.ENCODED, path=_pointer(place), quote=cut_quote(decoded), encoding=encoding, is_mild=is_mild
+        )
 
 
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
@@ -192,7 +195,8 @@ _DENIAL = lazy_pattern(
 """Words before a phrase that turn it: "do not follow …"."""
 
 
-def _cut(text: str) -> str:
+def cut_quote(text: str) -> str:
+    """A text on one line, cut at MAX_QUOTE characters."""
     line = " ".join(text[: 4 * MAX_QUOTE].split())
     return f"{line[:MAX_QUOTE]}…" if len(line) > MAX_QUOTE else line
 
@@ -206,7 +210,7 @@ def _pointer(place: _Place) -> str:
     keys: list[str] = []
     while place:
         place, key = place
-        keys.append(str(key).replace("~", "~0").replace("/", "~1"))
+        keys.append(escape_step(str(key)))
     return "".join(f"/{key}" for key in reversed(keys))
 
 

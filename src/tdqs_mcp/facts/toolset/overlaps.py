@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEAD_IN, LEMMAS, Effect, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import PREPOSITIONS, name_parts, parts_of, stem
+from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plural, name_parts, parts_of, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD, Label, read_names
 
 _words = partial(words_from, "overlaps")
@@ -245,7 +245,7 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 def _is_many(thing: Sequence[str]) -> bool:
     idle = _words("silent") | _words("bare")
     last = next((word for word in reversed(thing) if word not in idle), "")
-    return not _words("quantities").isdisjoint(thing) or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
+    return not _words("quantities").isdisjoint(thing) or is_plural(last)
 
 
 def _action(verb: str, *, is_many: bool) -> str:
