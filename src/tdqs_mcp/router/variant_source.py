@@ -89,8 +89,8 @@ class VariantSource:
             self._state = state
             self._given = parse_text(read_text(self._path), origin=self._origin)
         given = self._given if isinstance(self._given, Mapping) else {}
-        store = str(given["store"]) if "store" in given else None
-        key = given.get("server", self.server) if store else None
+        store = str(given["store"]) if given.get("store") else None
+        key = (given.get("server") or self.server) if store else None
         captures = _list_captures(store, str(key)) if store and key else {}
         seen, self._seen = self._seen, (self._state, key, list(captures))
         if self._seen == seen:
