@@ -55,9 +55,7 @@ async def score(
 
     What a model scores far above the offline estimate is held: ungraded until somebody accepts it.
     """
-    if judge is None:
-        return score_offline(catalog, spec=spec, policy=policy)
-    return await score_measured(measure(catalog), judge=judge, spec=spec, policy=policy)
+    return await score_measured(measure(catalog), judge=judge or Offline(), spec=spec, policy=policy)
 
 
 def score_blocking(catalog: Catalog, *, judge: Judge | None = None, **options: Any) -> ServerScore:  # noqa: ANN401

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from tdqs_mcp.app.configuration import Configuration, is_text
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
@@ -74,7 +75,7 @@ def read_policy(
     levels = (
         flags,
         _from_environment(environ, table),
-        *(_from_file(each, table) for each in configuration.files[::-1]),
+        *(_choice(each.table, str(each.path), table) for each in configuration.files[::-1]),
     )
     names = next((each.select for each in levels if each.select is not None), ())
     ignored = next((each.ignore for each in levels if each.ignore is not None), ())
@@ -191,37 +192,21 @@ def _below_cwd(path: Path) -> Path:
 
 def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> Choice:
     """The TDQS_ variables, lists with commas; an empty variable says nothing."""
-    said = {
-        name: environ.get(f"TDQS_{name}", "").strip() for name in ("SELECT", "IGNORE", "PROFILE", "CLIENT", "FAIL_ON")
-    }
-    choice = Choice(
-        select=_words(said["SELECT"].split(",")),
-        ignore=_words(said["IGNORE"].split(",")),
-        profile=said["PROFILE"] or None,
-        clients=_words(said["CLIENT"].split(",")),
-        fail_on=said["FAIL_ON"] or None,
-    )
-    return _checked(choice, "the environment", table)
+    texts = {key: environ.get(f"TDQS_{key.upper().replace('-', '_')}", "").strip() for key in (*_LISTS, *_WORDS)}
+    lists = {key: [part.strip() for part in texts[key].split(",") if part.strip()] for key in _LISTS}
+    said = {key: value for key, value in {**texts, **lists}.items() if value}
+    return _choice(said, "the environment", table)
 
 
-def _from_file(configuration: Configuration, rules: Sequence[AnyRule]) -> Choice:
-    table = configuration.table
-    choice = Choice(
-        select=tuple(table["select"]) if "select" in table else None,
-        ignore=tuple(table["ignore"]) if "ignore" in table else None,
-        profile=table.get("profile"),
-        clients=tuple(table["client"]) if "client" in table else None,
-        fail_on=table.get("fail-on"),
-    )
-    return _checked(choice, str(configuration.path), rules)
+_LISTS, _WORDS = ("select", "ignore", "client"), ("profile", "fail-on")
+"""The keys of a file that say which rules run; the variables are named alike."""
 
 
-def _words(parts: Sequence[str]) -> tuple[str, ...] | None:
-    return tuple(part.strip() for part in parts if part.strip()) or None
-
-
-def _checked(choice: Choice, origin: str, table: Sequence[AnyRule]) -> Choice:
-    """The choice itself. Raises InputError, which says where an unknown word is."""
+def _choice(said: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> Choice:
+    """The choice in the keys of a file. Raises InputError, which says where an unknown word is."""
+    select, ignore, clients = (tuple(said[key]) if key in said else None for key in _LISTS)
+    profile, fail_on = (said.get(key) for key in _WORDS)
+    choice = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     try:
         for names in (choice.select or (), choice.ignore or ()):
             registry.select(names=names, table=table)
