@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from tdqs_mcp.canonical import utf16_length
+from tdqs_mcp.canonical import replace_surrogates, utf16_length
 from tdqs_mcp.errors import UnknownIdError, nearest
 from tdqs_mcp.facts.schema import restrictions
 from tdqs_mcp.facts.schema.conformance import Breach
@@ -105,7 +105,7 @@ def shortened(name: str) -> str:
 
 def _hashed(name: str) -> str:
     """The name that Codex makes of another: its `qualify_tools`."""
-    fit, digest = plain_name(name), hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
+    fit, digest = plain_name(name), hashlib.sha1(replace_surrogates(name).encode(), usedforsecurity=False).hexdigest()
     return fit if len(fit) <= 64 else f"{fit[: 64 - len(digest)]}{digest}"
 
 
