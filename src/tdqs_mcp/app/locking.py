@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
 
 from tdqs_mcp.app.judging import score_measured
 from tdqs_mcp.errors import InputError
@@ -15,18 +14,15 @@ from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Impact
-from tdqs_mcp.results.contract import camel
 from tdqs_mcp.results.locks import (
     LOCK_VERSION,
     DefinitionLock,
-    LockedScore,
     LockedServer,
-    LockedTool,
     LockReport,
     LockState,
 )
-from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import parse_json, read_bytes
 
@@ -55,28 +51,9 @@ def read_lock(path: Path) -> DefinitionLock:
             f"{origin} is not a lock, at {place or 'its root'}: {str(fault.message)[:200]}; restore it, or delete it "
             "and run tdqs-mcp lock"
         )
-    lock = DefinitionLock(servers=tuple(map(_server, content["servers"])))
+    lock = read_document(DefinitionLock, content)
     definition_lock.check_lock(lock, origin)
     return lock
-
-
-def _server(entry: Mapping[str, Any]) -> LockedServer:
-    allow = tuple(map(Impact, entry["allow"]))
-    tools = tuple(LockedTool(**{**_named(LockedTool, each), "score": _score(each["score"])}) for each in entry["tools"])
-    given = _named(LockedServer, entry)
-    lists = {name: None if given[name] is None else tuple(given[name]) for name in ("prompts", "resources")}
-    return LockedServer(**{**given, **lists, "allow": allow, "score": _score(entry["score"]), "tools": tools})
-
-
-def _score(entry: Mapping[str, Any] | None) -> LockedScore | None:
-    if entry is None:
-        return None
-    return LockedScore(**{**entry, "score": round(entry["score"] * 10), "tier": Tier(entry["tier"])})
-
-
-def _named(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a class's fields by the keys of its contract."""
-    return {field.name: entry[camel(field.name)] for field in fields(cls)}
 
 
 def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None) -> LockReport:
