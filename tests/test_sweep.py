@@ -338,7 +338,7 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
 
 def test_no_key_of_a_judge_travels_to_the_workers():
     settings = read_settings({"TDQS_API_KEY": "a-secret-key"}, judge="openai:m", base_url="http://127.0.0.1:9/v1")
-    assert sweeping._without_keys(settings).api_key is None
+    assert sweeping._without_key(settings).api_key is None
 
 
 @pytest.mark.parametrize(

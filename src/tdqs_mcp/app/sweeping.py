@@ -100,7 +100,7 @@ def sweep_registry(
     if request.is_batch:
         batch_judge(judge)
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
-    job = Job(store=url, settings=_without_keys(settings), method=method, is_batch=request.is_batch)
+    job = Job(store=url, settings=_changed(settings, _without_key), method=method, is_batch=request.is_batch)
     shares = Shares(
         budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
     )
@@ -131,12 +131,12 @@ def sweep_registry(
 def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
     """The work of one shard, in a worker. Raises InputError where the store cannot be used."""
     problems: list[str] = []
-    store, settings, ledger = _opened(job.store), _with_keys(job.settings), Ledger(job.settings.budget, cost)
+    store, settings, ledger = _opened(job.store), _changed(job.settings, _with_key), Ledger(job.settings.budget, cost)
     ledger.usage = _used_by_others(job.settings, share)
     answers = _answers(job.store, settings, problems.append)
 
     def judge_with(concurrency: int | None) -> Judge:
-        lowered = _with_concurrency(settings, concurrency)
+        lowered = _changed(settings, partial(_with_concurrency, count=concurrency))
         return make_judge(lowered, warn=problems.append, cache=answers, ledger=ledger)
 
     score = partial(blocking(score_shard), store=store, method=job.method)
@@ -306,26 +306,23 @@ def _parameters(judge: Judge) -> str:
     return short_hash(json.dumps([leniency, own])) if any(own) else ""
 
 
-def _without_keys(settings: Settings) -> Settings:
-    """The settings as they travel: a worker takes the keys from its own environment."""
-    return replace(settings, api_key=None, members=tuple(map(_without_keys, settings.members)))
+def _changed(settings: Settings, change: Callable[[Settings], Settings]) -> Settings:
+    """The settings of a judge, and of each member of a jury, with a change."""
+    return replace(change(settings), members=tuple(_changed(member, change) for member in settings.members))
 
 
-def _with_keys(settings: Settings) -> Settings:
-    key = os.environ.get(settings.key_name, "").strip() or None
-    return replace(settings, api_key=key, members=tuple(map(_with_keys, settings.members)))
+def _without_key(settings: Settings) -> Settings:
+    """The settings as they travel: a worker takes the key from its own environment."""
+    return replace(settings, api_key=None)
 
 
-def _with_concurrency(settings: Settings, count: int | None) -> Settings:
-    """The judge with so many requests at once; the members of a jury have limits of their own, which it lowers."""
-    if count is None:
-        return settings
-    lowered = min(count, settings.concurrency or count)
-    return replace(
-        settings,
-        concurrency=lowered,
-        members=tuple(_with_concurrency(member, count) for member in settings.members),
-    )
+def _with_key(settings: Settings) -> Settings:
+    return replace(settings, api_key=os.environ.get(settings.key_name, "").strip() or None)
+
+
+def _with_concurrency(settings: Settings, *, count: int | None) -> Settings:
+    """The judge with at most so many requests at once."""
+    return settings if count is None else replace(settings, concurrency=min(count, settings.concurrency or count))
 
 
 def _used_by_others(settings: Settings, share: Share) -> Usage:

@@ -389,6 +389,6 @@ def _validate(text: str) -> tuple[str, str] | None:
     try:
         meta.validate(schema if is_well_formed(plain) else json.loads(replace_surrogates(plain)))
     except ValidationError as error:
-        pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in error.instance_path)
+        pointer = "".join(f"/{escape_step(str(step))}" for step in error.instance_path)
         return pointer, " ".join(error.message.split())[:200]
     return None
