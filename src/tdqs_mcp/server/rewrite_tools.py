@@ -1,7 +1,7 @@
 """The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -122,7 +122,10 @@ class RewriteTools(ToolGroup):
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
         questions = [each for each in open_ones if names or (is_worth_asking(each) and not is_reached)][:MAX_QUESTIONS]
         new = self._context.keep_draft(improved, after, asked=questions)
-        ahead = _Ahead(left=left, is_reached=is_reached, asks=any(map(is_worth_asking, questions)))
+        has_questions = any(map(is_worth_asking, questions))
+        following = _after_rewrite(
+            shown, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
+        )
         return RewriteAnswer(
             card=rewrite_card(shown) if client_supports_apps(call) else None,
             catalog=key,
@@ -132,7 +135,7 @@ class RewriteTools(ToolGroup):
             questions=question_lines(questions, _unseen(found, shown, questions, state)),
             unused=unused_by_all(rewrites)[:MAX_NAMES] if material else (),
             remaining=left,
-            next=Own(_after_rewrite(shown, state.origin, new, ahead) if rewrites else _unreadable(key)),
+            next=Own(following if rewrites else _unreadable(key)),
         )
 
     @mcp_tool("Plan improvements", PlanAnswer)
@@ -233,43 +236,31 @@ def _unseen(found: Catalog, shown: Sequence[Rewrite], questions: Sequence[Questi
     return {each.name: each.description or "" for each in found.tools if each.name in asked - reworded}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ahead:
-    """What is left to do after definitions were drafted."""
-
-    left: int
-    """Tools with a draft that the answer had no room for."""
-
-    is_reached: bool
-    """The catalog with the drafts is of tier A."""
-
-    asks: bool
-    """There are questions whose answers gain."""
-
-
 def _unreadable(catalog: str) -> str:
     return f"No tool here can be read as a definition: score_server with catalog {catalog} says why."
 
 
-def _after_rewrite(shown: Sequence[Rewrite], old: str, new: str, ahead: _Ahead) -> str:
-    """The next step after definitions were drafted."""
+def _after_rewrite(
+    shown: Sequence[Rewrite], *, old: str, new: str, left: int, is_reached: bool, has_questions: bool
+) -> str:
+    """The next step after definitions were drafted; the answer had no room for `left` tools with a draft."""
     compare = f"compare_definitions with old={old} and new={new}, then apply the changes of all answers"
     if shown and all(each.unjudged for each in shown):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
-    more = f"suggest_rewrite with catalog {new} gives the next of the {ahead.left} tools left."
-    if ahead.is_reached:
+    more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
+    if is_reached:
         if new == old:
-            return f"A is reached: there is nothing to do.{f' {more}' if ahead.left else ''}"
-        return f"A is reached: {compare}.{f' If you want more, {more}' if ahead.left else ''}"
-    if ahead.left:
+            return f"A is reached: there is nothing to do.{f' {more}' if left else ''}"
+        return f"A is reached: {compare}.{f' If you want more, {more}' if left else ''}"
+    if left:
         return more
     ask = (
         f"Answer the questions that you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
     )
     if new == old:
         nothing = f"There is nothing to change: score_server with catalog {new} says what it is worth."
-        return ask if ahead.asks else nothing
-    return f"{ask} When done, {compare}." if ahead.asks else f"No answer is missing that gains: {compare}."
+        return ask if has_questions else nothing
+    return f"{ask} When done, {compare}." if has_questions else f"No answer is missing that gains: {compare}."
 
 
 def _after_plan(plan: Plan, catalog: str) -> str:
