@@ -581,6 +581,7 @@ def test_the_log_of_calls_is_material_that_shows_no_value(command, write):
         ("{", "correct it"),
         ({"tools": []}, "holds no variants"),
         ({"store": None}, "names no variant"),
+        ({"rewrites": [5]}, "rewrites.0: Input should be a valid dictionary; its format is"),
         ({"variants": {"a": {"x": 5}}}, "variants.a.x.description: Input should be a valid string"),
         ({"variants": {"a": {"x": "X."}}, "serves": "a"}, "serves: Extra inputs are not permitted"),
         ({"variants": {"a": {"x": {"purposes": "X."}}}}, "'purposes' is no component; did you mean purpose"),

@@ -56,3 +56,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     spelled = {each.lower(): each for each in known}
     close = get_close_matches(word.lower(), spelled, n=3)
     return f"; did you mean {', '.join(spelled[each] for each in close)}?" if close else ""
+
+
+def fault_message(message: str) -> str:
+    """A message of pydantic without its prefix, and without the class of ours that a value could be an instance of."""
+    return message.removeprefix("Value error, ").partition(" or instance of ")[0]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.errors import InputError, UnknownIdError, fault_message
 from tdqs_mcp.gate.targets import Bar, Evidence, Kind, Target, hold, parse_target
 from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.verdicts import Tier
@@ -24,7 +24,6 @@ DEFAULTS = (
 MAX_FAULTS = 5
 """Faults of a file that are told at once."""
 
-_PREFIX = "Value error, "
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -184,7 +183,7 @@ def parse(text: str, *, origin: str) -> Suite:
     try:
         return Suite.model_validate(document)
     except ValidationError as error:
-        faults = [f"{_place(root, fault['loc'])}{fault['msg'].removeprefix(_PREFIX)}" for fault in error.errors()]
+        faults = [f"{_place(root, fault['loc'])}{fault_message(fault['msg'])}" for fault in error.errors()]
         raise InputError(f"{origin} is not a suite: {'; '.join(faults[:MAX_FAULTS])}") from error
 
 

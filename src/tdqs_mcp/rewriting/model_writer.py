@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import pretty_json
-from tdqs_mcp.errors import ContractError
+from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
@@ -110,7 +110,7 @@ def read_stage(kind: type[Answer], answer: str) -> Answer:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"])) or "the answer"
-        raise ContractError(f"{where}: {wrong['msg']}") from error
+        raise ContractError(f"{where}: {fault_message(wrong['msg'])}") from error
 
 
 MAX_DOCS = 12_000

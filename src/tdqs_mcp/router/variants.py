@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from tdqs_mcp.errors import InputError, nearest
+from tdqs_mcp.errors import InputError, fault_message, nearest
 from tdqs_mcp.facts.schema.arguments import property_pointer
 from tdqs_mcp.facts.schema.walk import put_at, value_at, walk_schema
 from tdqs_mcp.model import Catalog
@@ -203,7 +203,7 @@ def _validated(kind: type[Model], given: object, origin: str) -> Model:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"]))
-        raise InputError(f"{origin}: {where}: {wrong['msg']}; its format is {SHAPE}") from error
+        raise InputError(f"{origin}: {where}: {fault_message(wrong['msg'])}; its format is {SHAPE}") from error
 
 
 def _wording(texts: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:

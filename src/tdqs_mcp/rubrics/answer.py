@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from tdqs_mcp.errors import ContractError
+from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.text.words import find_quotation, is_verbatim, quotations_in
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
@@ -170,7 +170,8 @@ def _validated(model: type[Model], answer: object) -> Model:
 
 def _problem(entry: Mapping[str, Any]) -> str:
     where = excerpt(".".join(str(part) for part in entry["loc"])) or "the answer"
-    return f"{where}: {entry['msg'][:1].lower()}{entry['msg'][1:]}"
+    message = fault_message(entry["msg"])
+    return f"{where}: {message[:1].lower()}{message[1:]}"
 
 
 def _read_justified(rubric: Rubric, answer: object) -> Verdict:

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.errors import TdqsError, fault_message
 from tdqs_mcp.report import agent_page
 from tdqs_mcp.report.escape import MAX_FENCED, fence
 from tdqs_mcp.report.json_values import answer, published_schema
@@ -183,7 +183,9 @@ class _MethodTool(Tool):
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 wrong = error.__cause__.errors(include_url=False)[:MAX_ERRORS]
-                named = "; ".join(f"{fence('.'.join(map(str, each['loc'])))}: {each['msg']}" for each in wrong)
+                named = "; ".join(
+                    f"{fence('.'.join(map(str, each['loc'])))}: {fault_message(each['msg'])}" for each in wrong
+                )
                 known = ", ".join(self.parameters["properties"])
                 message = f"{self.name} was not called: {named}. Its arguments are {known}"
                 raise ToolError(message) from error.__cause__

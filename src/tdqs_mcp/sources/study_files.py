@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, fault_message
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.sources.files import parse_json, read_bytes, read_catalog, read_text
@@ -91,7 +91,7 @@ def read_outcomes(path: Path) -> list[TaskRun]:
 
 def _reason(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    column, message = "".join(map(str, first["loc"][:1])), first["msg"].removeprefix("Value error, ")
+    column, message = "".join(map(str, first["loc"][:1])), fault_message(first["msg"])
     if first["type"] == "missing":
         return f"no {column}"
     return f"{column}: {message}" if column else message
