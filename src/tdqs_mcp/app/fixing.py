@@ -1,4 +1,4 @@
-"""Writes fixes that need nobody's words back: to the file that holds the definitions, or to the code that has them."""
+"""Writes fixes that need no author into the file of definitions, or into the Python code that declares the tools."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ SERVER_NAME = "tdqs"
 """The name of our entry."""
 
 _SECRET = ("env", "headers")
-"""Parts of an entry whose values are nobody's business."""
+"""Parts of an entry whose values may be credentials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def renew(
 
 
 def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
-    """The JSON of a baseline file; only the fingerprint is compared, the rest is for whoever reads a diff."""
+    """The JSON of a baseline file; only the fingerprint is compared, the rest is for people who read a diff."""
     return {"version": VERSION, "findings": [asdict(entry) for entry in known]}
 
 

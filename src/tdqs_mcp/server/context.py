@@ -61,7 +61,7 @@ MAX_REPORTS = 16
 MAX_CALLERS = 1_000
 
 MAX_KEPT = 64 * 2**20
-"""Characters of JSON that the catalogs of all callers may have; whoever has most loses the oldest of them first."""
+"""Characters of JSON in the catalogs of all callers; the caller with the most loses its oldest catalog first."""
 
 _ID = re.compile("[0-9a-f]{12}")
 """A catalog's id, which no locator looks like."""
@@ -108,7 +108,7 @@ def _tools_in(question: str) -> tuple[str, ...]:
 
 
 class _Memory:
-    """What is kept of one caller's calls, the latest of each; no other caller sees it, or pushes it out."""
+    """The latest catalogs, reports and drafts of one caller; no other caller sees them, or pushes them out."""
 
     def __init__(self) -> None:
         self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
@@ -122,7 +122,7 @@ class _Memory:
         return sum(self.sizes[key] for key in self.catalogs)
 
     def keep(self, key: str, catalog: Catalog, size: int) -> None:
-        """Keeps a catalog in place of the one that was longest unused."""
+        """Keeps a catalog in place of the least recently used one."""
         self.catalogs[key] = catalog
         self.sizes = {each: self.sizes.get(each, size) for each in self.catalogs}
 
@@ -135,7 +135,7 @@ class _Memory:
 
 
 class ServerContext:
-    """One for a server; whoever may call the server shares it, but not what it keeps of each."""
+    """The state of one server: shared by all callers, except for what it keeps of each."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class ServerContext:
 
     @property
     def _kept(self) -> _Memory:
-        """What is kept of whoever calls."""
+        """What is kept of the current caller."""
         caller = CALLER.get()
         if caller not in self._callers:
             self._callers[caller] = _Memory()

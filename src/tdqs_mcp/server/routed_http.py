@@ -210,7 +210,7 @@ class _SharedClient:
             return
         asked, stream = self._waiting[key]
         if "progressToken" in params and "progressToken" not in meta_of(asked):
-            return  # the token of nobody
+            return  # a token that no client gave
         if is_answer:
             del self._waiting[key]
             message = {**message, "id": asked["id"]}

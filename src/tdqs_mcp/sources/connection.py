@@ -132,7 +132,7 @@ async def capture(locator: Stdio | Url | InProcess, options: LiveOptions, *, cal
 
     Bounded by `options` in time, pages, tools and bytes; what was cut short is a sentence in `problems`. A process that
     was started has ended with its whole group. Raises CaptureError, one line that says what happened and what to
-    change, when no list of tools was had, and InputError when a `py:` locator names nothing that can be captured.
+    change, if no list of tools came, and InputError when a `py:` locator names nothing that can be captured.
     """
     connection = _Connection(locator, options, called or public(locator))
     with connection.limit():

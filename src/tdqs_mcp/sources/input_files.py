@@ -54,7 +54,7 @@ class _Plain(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:  # noqa: FBT001, FBT002  # PyYAML's own
         try:
             return super().construct_object(node, deep)
-        except ValueError as error:  # a date or a number that is none
+        except ValueError as error:  # an impossible date or number
             raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
 
 

@@ -41,7 +41,7 @@ LISTS = {
 """The four listing methods and the array that each answers with."""
 
 Incoming = SessionMessage | Exception
-"""A message from the server, or why something that it sent is none."""
+"""A message from the server, or why something that it sent is not a message."""
 
 _IDENTITY = "io.modelcontextprotocol/serverInfo"
 """Where a 2026-07-28 server may put its name into the `_meta` of the discover answer."""

@@ -23,7 +23,7 @@ MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
 
 MIN_WORDS = 5
-"""Words of a sentence that nobody says twice on purpose; shorter lines may well recur."""
+"""Words from which a repeated sentence is a mistake; shorter lines may well recur."""
 
 MAX_BEYOND_LATIN = 10
 """Percent of letters beyond Latin from which English word lists say nothing about a text."""
