@@ -11,10 +11,8 @@ from cachetools import LRUCache
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.text.support import is_known
 from tdqs_mcp.model import CallOutcome
-from tdqs_mcp.sources.input_files import has_content
+from tdqs_mcp.sources.input_files import CALL, has_content
 from tdqs_mcp.sources.recording import TOOLS_LIST
-
-CALL = "tools/call"
 
 MAX_MESSAGES = 1_000
 """Messages of errors that are remembered."""

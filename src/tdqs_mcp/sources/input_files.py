@@ -78,8 +78,12 @@ def read_material(path: Path) -> Material:
     return parse_material(given, origin=origin)
 
 
+CALL = "tools/call"
+"""The event of a line in a router's log that tells how a call ended, as MCP names the method."""
+
+
 def _is_call(line: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(line, Mapping) and line.get("event") == "tools/call"
+    return isinstance(line, Mapping) and line.get("event") == CALL
 
 
 def parse_material(given: object, *, origin: str = "the material", tool: str | None = None) -> Material:

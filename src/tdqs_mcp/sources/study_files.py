@@ -16,7 +16,7 @@ from tdqs_mcp.errors import InputError, fault_message
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.sources.files import parse_json, read_bytes, read_catalog, read_text
-from tdqs_mcp.sources.input_files import read_queries
+from tdqs_mcp.sources.input_files import CALL, read_queries
 
 COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps, tokens"
 """The columns of outcomes, for messages."""
@@ -113,7 +113,7 @@ def read_json_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, An
         row = _object(line, f"line {number} of {str(path)!r}")
         if "event" not in row:
             yield f"line {number}", row
-        elif row["event"] == _CALL:
+        elif row["event"] == CALL:
             yield f"line {number}", _as_run(row, number)
 
 
@@ -152,10 +152,6 @@ def _object(line: str, origin: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise InputError(f"{origin} is not an object; a row has {COLUMNS}")
     return {name: value for name, value in found.items() if value is not None and value != ""}
-
-
-_CALL = "tools/call"
-"""The event of a line in the router's log that tells how a call ended."""
 
 
 def _as_run(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
