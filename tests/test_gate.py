@@ -3,7 +3,10 @@
 import json
 import os
 import sys
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace as Fields
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -13,7 +16,12 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.gate import policy
 from tdqs_mcp.gate.suite import parse
+from tdqs_mcp.results.checks import Check, GateResult, GateRow
+from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.labels import Label, Letter, SkillScore
+from tdqs_mcp.results.verdicts import Ungraded
 
 EXAMPLE = Path(__file__).parents[1] / "examples"
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -343,6 +351,104 @@ def test_a_tool_that_is_not_there_is_not_known(held, field):
     code, checks = held([GOOD], **{f'tool["gone"].{field}': {"minimum": 0}})
     assert [check["reason"] for check in checks.values()] == ["the tool 'gone' is not listed"]
     assert code == 2
+
+
+# What a result means for an exit code
+
+
+PASSED, FAILED, UNKNOWN = Outcome.PASSED, Outcome.FAILED, Outcome.UNKNOWN
+ASKED, UNASKED = (Ungraded(judge="m", reason="away", was_asked=was_asked) for was_asked in (True, False))
+
+
+def skill(label, verdict=None, status=None):
+    """The score of a skill text, as far as a gate reads it."""
+    own = {"server": "s", "tool_count": 1, "scored_at": "", "judgements": {}, "average": None, "smells": ()}
+    return SkillScore(**own, verdict=verdict, label=label, discovery_status=status, credentials=None, judge=None)
+
+
+def labels(*given, ungraded=(), skill=None, status=None):
+    """The labels of a server's tools, and of what has none, the judge's name."""
+    tools = [Fields(label=label) for label in given]
+    left = [Fields(ungraded=Ungraded(judge=judge, reason="away")) for judge in ungraded]
+    return Fields(tools=tools, ungraded=left, skill=skill, discovery_status=status)
+
+
+def rewrite(before, unjudged, *, was_written):
+    return Fields(before=before, unjudged=unjudged, was_written=was_written)
+
+
+def selection(*found, failed=0, against=None):
+    choices = [Fields(found=Fraction(each), failure=None) for each in found]
+    return Fields(choices=[*choices, *[Fields(found=Fraction(0), failure="away")] * failed], against=against)
+
+
+def row(*results, reason=None):
+    checks = tuple(Check(target="t", wanted="", actual="", result=result, reason=None) for result in results)
+    return GateRow(name="n", server="s", checks=checks, reason=reason)
+
+
+def grade(score, *unmeasured):
+    return Fields(score=score, unmeasured=unmeasured)
+
+
+PASS, FAIL, ERROR = GateResult.PASS, GateResult.FAIL, GateResult.ERROR
+GOOD_ONE, WEAK, BAD = Label.GOOD, Label.ACCEPTABLE, Label.BAD
+
+
+@pytest.mark.parametrize(
+    ("gate", "result", "expected"),
+    [
+        (policy.is_locked, Fields(refused=(), unverified=()), PASSED),
+        (policy.is_locked, Fields(refused=(), unverified=(1,)), UNKNOWN),
+        (policy.is_locked, Fields(refused=(1,), unverified=(1,)), FAILED),
+        (policy.arrives, Fields(is_reached=True, is_open=True), PASSED),
+        (policy.arrives, Fields(is_reached=False, is_open=True), UNKNOWN),
+        (policy.arrives, Fields(is_reached=False, is_open=False), FAILED),
+        (policy.calibrated, Fields(faults=(), problems=(), unjudged=()), PASSED),
+        (policy.calibrated, Fields(faults=(), problems=(1,), unjudged=()), UNKNOWN),
+        (policy.calibrated, Fields(faults=(), problems=(), unjudged=(1,)), UNKNOWN),
+        (policy.calibrated, Fields(faults=(1,), problems=(1,), unjudged=(1,)), FAILED),
+        (policy.rewritten, [], PASSED),
+        (policy.rewritten, [rewrite(30, None, was_written=True)], PASSED),
+        (policy.rewritten, [rewrite(30, None, was_written=False)], UNKNOWN),
+        (policy.rewritten, [rewrite(30, "away", was_written=True)], UNKNOWN),
+        (policy.rewritten, [rewrite(None, None, was_written=True)], UNKNOWN),
+        (policy.rewritten, [rewrite(None, "away", was_written=True), rewrite(30, None, was_written=False)], PASSED),
+        (policy.is_good, labels(GOOD_ONE, WEAK), PASSED),
+        (policy.is_good, labels(GOOD_ONE, BAD, ungraded=["m"]), FAILED),
+        (policy.is_good, labels(GOOD_ONE, ungraded=["none"]), UNKNOWN),
+        (policy.is_good, labels(), UNKNOWN),
+        (policy.is_good, labels(GOOD_ONE, skill=skill(BAD)), FAILED),
+        (policy.is_good, labels(GOOD_ONE, skill=skill(WEAK)), PASSED),
+        (policy.is_good, labels(GOOD_ONE, skill=skill(None)), UNKNOWN),
+        (policy.labeled, labels(BAD), PASSED),
+        (policy.labeled, labels(BAD, ungraded=["none"]), PASSED),
+        (policy.labeled, labels(BAD, ungraded=["none", "m"]), UNKNOWN),
+        (policy.labeled, labels(status="no_tools_discovered"), UNKNOWN),
+        (policy.labeled, labels(BAD, skill=skill(None, ASKED)), UNKNOWN),
+        (policy.labeled, skill(None, ASKED), UNKNOWN),
+        (policy.labeled, skill(None, UNASKED), PASSED),
+        (policy.labeled, skill(BAD, ASKED), PASSED),
+        (policy.labeled, skill(BAD, status="no_tools_discovered"), UNKNOWN),
+        (partial(policy.finds, percent=0), selection(), UNKNOWN),
+        (partial(policy.finds, percent=50), selection(1, 0), PASSED),
+        (partial(policy.finds, percent=51), selection(1, 0), FAILED),
+        (partial(policy.finds, percent=75), selection(1, 0, failed=2), UNKNOWN),
+        (partial(policy.finds, percent=76), selection(1, 0, failed=2), FAILED),
+        (partial(policy.finds, percent=51), selection(1, 1, against=selection(1, 0)), FAILED),
+        (policy.decide, [row(PASS), row(PASS)], PASSED),
+        (policy.decide, [row(PASS), row(ERROR)], UNKNOWN),
+        (policy.decide, [row(ERROR), row(FAIL)], FAILED),
+        (policy.decide, [row(FAIL), row(reason="away")], UNKNOWN),
+        (partial(policy.earns, letter=Letter.F), grade(None), UNKNOWN),
+        (partial(policy.earns, letter=Letter.B), grade(75), PASSED),
+        (partial(policy.earns, letter=Letter.B), grade(74), FAILED),
+        (partial(policy.earns, letter=Letter.B), grade(75, "tool"), UNKNOWN),
+        (partial(policy.earns, letter=Letter.F), grade(0, "tool"), PASSED),
+    ],
+)  # fmt: skip
+def test_a_result_passes_fails_or_is_open(gate, result, expected):
+    assert gate(result) is expected
 
 
 # Servers
