@@ -243,6 +243,28 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
     assert b"Traceback" not in run.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("lock x.json --update --accept a", "--update accepts everything; leave --accept out"),
+        ("stats --server a --query b", "--server and --query are two questions"),
+        ("stats --limit 3", "--limit is of --query"),
+        ("score x.json --tool a --rubric smells", "--tool shows one tool under the tdqs rubric"),
+        ("score x.json --tool a --fail-under B", "--tool shows one tool under the tdqs rubric"),
+        ("score x.json --fail-on-bad", "the tdqs rubric has tiers, no labels; use --fail-under"),
+        ("score x.json --rubric smells --fail-under B", "the smells rubric has labels, no tiers; use --fail-on-bad"),
+        ("study x.csv --judge openai:m", "--judge, --base-url, --model and --exact-prompt are for writing tasks"),
+        ("study --tasks x.json --exact-prompt", "no prompt for tasks is published; leave --exact-prompt out"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused_by_name(command, write, tmp_path, words, said):
+    for name in ("x.json", "x.csv"):
+        write(name, [])
+    run = command(*words.split(), cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert said in run.stderr.decode()
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("command", ["lint", "score"])
 @pytest.mark.process

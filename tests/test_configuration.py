@@ -168,6 +168,11 @@ def test_a_mistake_in_the_file_is_named_with_its_place(lint, tmp_path, text, sai
     assert "Traceback" not in error
 
 
+def test_our_part_of_pyproject_must_be_a_table(lint):
+    run, _ = lint("[tool]\ntdqs = 1", name="pyproject.toml")
+    assert (run.returncode, b"`tdqs` must be a table; write [tool.tdqs]" in run.stderr) == (2, True)
+
+
 def test_a_mistake_in_the_environment_is_said_to_be_there(lint):
     run, _ = lint(environ={"TDQS_SELECT": "TDQ777"})
     assert (run.returncode, b"the environment: there is no rule and no lane 'TDQ777'" in run.stderr) == (2, True)

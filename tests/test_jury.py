@@ -204,6 +204,25 @@ def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes,
     assert "by jury, a, b, c, hardened prompt. Desc" in page
 
 
+@pytest.mark.parametrize(
+    ("judge", "options", "profile", "said"),
+    [
+        ("jury:mini", (), "", "a jury has at least two members"),
+        ("jury:mini,host", (), "", "sits only on a jury of the MCP server"),
+        ("jury:mini,haiku", ("--model", "m"), "", "the members of a jury have addresses and models of their own"),
+        ("jury:mini,none", (), "", "there is no judge profile 'none'"),
+        ("jury:mini,b", (), '[judges.b]\napi-key = "k"', "[judges.b] holds a key; take it out and set TDQS_API_KEY_B"),
+        ("jury:mini,b", (), '[judges.b]\nkind = "host"', "`kind` cannot be 'host'"),
+        ("jury:mini,haiku", (), '[judges.host]\nkind = "openai"', "takes the name of the caller's own model"),
+    ],
+)
+def test_a_jury_that_cannot_sit_is_refused(command, write, tmp_path, judge, options, profile, said):
+    write("tdqs.toml", f"{PROFILES}\n{profile}")
+    run = command("score", write("shop.json", []), "--judge", judge, *options, cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert said in run.stderr.decode()
+
+
 def test_a_jury_of_one_mind_leaves_nothing_in_doubt(judged, write):
     shown = judged("score", write("c.json", [tool("clear")])).stdout.decode()
     assert "too close" not in shown

@@ -580,6 +580,8 @@ def test_the_log_of_calls_is_material_that_shows_no_value(command, write):
     [
         ("{", "correct it"),
         ({"tools": []}, "holds no variants"),
+        ([{"rewrites": []}, {"rewrites": []}], "holds the rewrites of 2 servers; give those of one"),
+        ({"variants": {"original": {"x": "X."}}}, "names a variant 'original', which the server has"),
         ({"store": None}, "names no variant"),
         ({"rewrites": [5]}, "rewrites.0: Input should be a valid dictionary; its format is"),
         ({"variants": {"a": {"x": 5}}}, "variants.a.x.description: Input should be a valid string"),

@@ -232,6 +232,7 @@ def test_a_log_of_calls_is_read_as_runs_and_its_other_events_are_none(outcomes):
         ("a,m,d,x,1,,,4,5\n", "line 2 of"),
         ("", "has no rows"),
         ("task,task\na,b\n", "a column twice"),
+        ('a,m,d,"x,1,,,\n', "is not CSV"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line_and_nothing_is_computed(outcomes, command, rows, said):
@@ -239,6 +240,20 @@ def test_a_bad_row_is_named_by_its_line_and_nothing_is_computed(outcomes, comman
     assert run.returncode == 2
     assert said in run.stderr.decode()
     assert not run.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.parquet", b"PAR1", "is not Parquet that can be read"),
+        ("rows.jsonl", "[]\n", "is not an object; a row has"),
+    ],
+)
+def test_a_file_without_rows_of_outcomes_is_refused_with_its_name(write, command, name, content, said):
+    run = command("study", write(name, content))
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert name in run.stderr.decode()
+    assert said in run.stderr.decode()
 
 
 def test_a_missing_extra_is_named(outcomes, command, monkeypatch):

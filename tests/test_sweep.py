@@ -102,6 +102,24 @@ def test_a_registry_is_the_same_in_every_format(write, tmp_path):
     assert keys(folder) == [("org/loans", True), ("b", None)], "a capture without a name has its file's"
 
 
+def test_a_registry_that_holds_no_captures_is_refused(write, tmp_path):
+    """A folder without JSON, and Parquet that is none, is empty or lacks the column; one bad row disturbs no other."""
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="no JSON file in the folder"):
+        read_records(tmp_path / "none")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        read_records(write("broken.parquet", b"PAR1"))
+    path = tmp_path / "registry.parquet"
+    for column, values, said in (("id", ["a"], "has no column `catalog`"), ("catalog", [], "is empty")):
+        parquet.write_table(pa.table({column: pa.array(values, pa.string())}), path)
+        with pytest.raises(InputError, match=said):
+            list(read_records(path))
+    parquet.write_table(pa.table({"id": [1, 2], "catalog": [None, json.dumps({"tools": CARDS["tools"]})]}), path)
+    problem, record = read_records(path)
+    assert problem == f"row 1 of {str(path)!r} has no JSON text in the column `catalog`"
+    assert record.name == "2"
+
+
 def test_a_record_that_cannot_be_read_is_a_problem_with_its_line_and_disturbs_no_other(write, sweep, monkeypatch):
     monkeypatch.setattr(records, "MAX_BYTES", 5_000)
     content = b"\n".join([b"{broken", lines(LOANS).strip(), b"[]", b'"' + b"x" * 12_000 + b'"', lines(CARDS).strip()])
