@@ -28,7 +28,7 @@ from tdqs_mcp.store.captures import (
     complete_captures,
     finish_run,
     known_verdicts,
-    read_catalog,
+    read_capture,
     start_run,
     write,
 )
@@ -53,7 +53,7 @@ def counts(engine):
 
 def catalog_of(engine, each):
     with engine.connect() as connection:
-        return read_catalog(connection, each.capture)
+        return read_capture(connection, each.capture)
 
 
 @pytest.mark.filterwarnings("ignore:.*expression-based index")
@@ -336,7 +336,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_servers(store, store_url):
         assert all(line["scored_tool_count"] == len(tools[0]) for line in lines)
         with store.connect() as connection:
             captures = connection.scalars(select(SERVERS.c.capture)).all()
-            catalogs = [read_catalog(connection, capture) for capture in captures]
+            catalogs = [read_capture(connection, capture) for capture in captures]
         written = {int(each.description.rpartition(" ")[2][:-1]) for catalog in catalogs for each in catalog.tools}
         assert len(written) == 1
         assert min(written) >= int(said)

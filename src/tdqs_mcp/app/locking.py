@@ -62,7 +62,7 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
     Nothing is scored: a new calibration is no change. Raises InputError for a server that the lock does not have; a
     listing under another name, such as a renamed file, is its only one unless the server itself says otherwise.
     """
-    known = definition_lock.find_server(lock, catalog) or definition_lock.find_renamed(lock, catalog)
+    known = definition_lock.find_entry(lock, catalog) or definition_lock.find_renamed(lock, catalog)
     if known is None:
         names = ", ".join(repr(each.name) for each in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
@@ -89,7 +89,7 @@ async def lock(
     measured = measure(catalog)
     found = await score_measured(measured, judge=judge or Offline(), spec=spec)
     now = lock_server(measured, found, allow=allow or ())
-    entry = definition_lock.find_server(known, catalog)
+    entry = definition_lock.find_entry(known, catalog)
     if entry is None:
         if accept:
             raise InputError(f"the lock does not have {catalog.server!r}: nothing to accept; add it without --accept")

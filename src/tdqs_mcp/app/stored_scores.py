@@ -24,7 +24,7 @@ from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.store import server_queries
-from tdqs_mcp.store.captures import read_catalog
+from tdqs_mcp.store.captures import read_capture
 from tdqs_mcp.store.database import open_filled_store, read, revision
 from tdqs_mcp.store.score_queries import methods, score_counts
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
@@ -169,7 +169,7 @@ class StoredScores:
             found = self._kept.get(key)
         if found is None:
             verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
-            measured = measure(read_catalog(now.connection, capture))
+            measured = measure(read_capture(now.connection, capture))
             found = (_recomputed(measured, verdicts, now.method), measured)
             with self._lock:
                 self._kept[key] = found

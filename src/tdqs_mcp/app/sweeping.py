@@ -30,7 +30,7 @@ from tdqs_mcp.results.sweeps import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
-from tdqs_mcp.store.captures import complete_captures, finish_run, read_catalog, start_run
+from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
@@ -176,7 +176,7 @@ def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping
     for batch in pending_batches(store, method):
         waiting = [capture for capture in batch.captures if capture not in complete]
         try:
-            catalogs = [read(store, partial(read_catalog, capture=each)) for each in waiting]
+            catalogs = [read(store, partial(read_capture, capture=each)) for each in waiting]
             is_done = blocking(collect_batch)(batch.note, catalogs, judge=judge) is not None
         except (InputError, EndpointError) as error:
             problems.append(str(error))

@@ -139,7 +139,7 @@ def check_lock(lock: DefinitionLock, origin: str) -> None:
                 )
 
 
-def find_server(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
+def find_entry(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
     """The entry of a server: by its name, and its source if others have its name, else by its source."""
     named = [each for each in lock.servers if each.name == catalog.server]
     sources = [each for each in named or lock.servers if each.source and each.source == catalog.source]

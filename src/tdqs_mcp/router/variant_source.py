@@ -104,7 +104,7 @@ class VariantSource:
 
 def _list_captures(store: str, server: str) -> dict[str, Callable[[], Catalog]]:
     """What reads each capture of a server, by date and digest, the newest first. Raises InputError."""
-    from tdqs_mcp.store.captures import read_catalog, select_captures  # noqa: PLC0415  # SQLAlchemy takes half a second
+    from tdqs_mcp.store.captures import read_capture, select_captures  # noqa: PLC0415  # SQLAlchemy takes half a second
     from tdqs_mcp.store.database import read  # noqa: PLC0415
 
     engine = _opened(store)
@@ -112,7 +112,7 @@ def _list_captures(store: str, server: str) -> dict[str, Callable[[], Catalog]]:
     listed = read(engine, lambda connection: connection.execute(query).all(), recovery=0)
     return {
         f"{row.captured_at:%Y-%m-%d}-{row.capture[:8]}": partial(
-            read, engine, partial(read_catalog, capture=row.capture), recovery=0
+            read, engine, partial(read_capture, capture=row.capture), recovery=0
         )
         for row in listed
     }

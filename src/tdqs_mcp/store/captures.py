@@ -93,7 +93,7 @@ def write(engine: Engine, method: MethodStamp, captures: Sequence[ScoredCapture]
         transact(engine, partial(_write, rows=make_rows(method, captures, now=datetime.now(UTC))))
 
 
-def read_catalog(connection: Connection, capture: str) -> Catalog:
+def read_capture(connection: Connection, capture: str) -> Catalog:
     """The catalog of a capture as it was read, but for credentials in its source. Raises KeyError."""
     document = connection.scalar(select(CAPTURES.c.document).where(CAPTURES.c.capture == capture))
     if document is None:
