@@ -106,21 +106,18 @@ def _shallow(text: str) -> str:
     return "".join([*kept, text[end:]])
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file as it is. Raises InputError."""
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """The bytes of a file, at most so many if that is not negative. Raises InputError."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(most)
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
 def read_text(path: Path) -> str:
     """The text of a file. Raises InputError."""
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_INPUT_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    raw = read_bytes(path, MAX_INPUT_BYTES + 1)
     if len(raw) > MAX_INPUT_BYTES:
         raise InputError(f"{str(path)!r} has more than {MAX_INPUT_BYTES} bytes; give a smaller file")
     try:
