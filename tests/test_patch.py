@@ -347,6 +347,34 @@ def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reaso
     assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", "/description", reason)])
 
 
+HINT = "/annotations/destructiveHint"
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "reason"),
+    [
+        ("@mcp.tool(annotations=HINTS)\ndef run(a):\n    'Run.'\n", HINT, "its annotations= is computed"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "its declaration has no annotations="),
+        ("@mcp.tool(annotations=Hints(**more))\ndef run(a):\n    'Run.'\n", HINT, "its call takes keywords from elsewhere"),
+        ("@mcp.tool(annotations=Hints(destructiveHint=not safe))\ndef run(a):\n    'Run.'\n", HINT, "its value is computed"),
+        ("@mcp.tool\ndef run(a: 'int'):\n    'Run.'\n", schema("a"), "its type annotation is a text"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n", schema("a"), "its parameter has no type annotation to stand beside"),
+        ("@mcp.tool\ndef run(b: int):\n    'Run.'\n", schema("a"), "no parameter has this name"),
+        ("@mcp.tool\ndef run(a: int):\n    'Run.'\n", schema("a", "type"), "only the type of its parameter can say this"),
+        ("Tool(name='run', description='Run.', inputSchema=make())\n", schema("a"), "its input schema is computed"),
+        ("Tool(name='run', description='Run.', inputSchema={'properties': given})\n", schema("a"), "its input schema is computed"),
+        ("Tool(name='run', description='Run.', inputSchema={})\n", schema("a"), "its input schema has no place for it"),
+        ("@mcp.tool\ndef run(a): ...\n", "/description", "its function stands on one line"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n", "/title", "its declaration has no title="),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n", "/outputSchema", "no keyword of a declaration says this"),
+    ],
+)  # fmt: skip
+def test_what_a_declaration_cannot_take_is_left_to_the_author(write, catalog, source, path, reason):
+    definition = {"name": "run", "inputSchema": {"properties": {"a": {}}}, "annotations": {}}
+    patch, _ = improving.patch_sources(write("s.py", HEAD + source), rewrites(catalog(definition), {"run": {path: "X."}}))
+    assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", path, reason)])
+
+
 @pytest.mark.process
 def test_a_parameter_gets_a_field_only_where_its_names_are_free(write, catalog):
     given = tool(
