@@ -371,7 +371,9 @@ HINT = "/annotations/destructiveHint"
 )  # fmt: skip
 def test_what_a_declaration_cannot_take_is_left_to_the_author(write, catalog, source, path, reason):
     definition = {"name": "run", "inputSchema": {"properties": {"a": {}}}, "annotations": {}}
-    patch, _ = improving.patch_sources(write("s.py", HEAD + source), rewrites(catalog(definition), {"run": {path: "X."}}))
+    patch, _ = improving.patch_sources(
+        write("s.py", HEAD + source), rewrites(catalog(definition), {"run": {path: "X."}})
+    )
     assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", path, reason)])
 
 
