@@ -78,6 +78,7 @@ DEEP = {
         (takes(a=STRING, b=STRING), takes(a=STRING, b=STRING) | {"dependentSchemas": {"a": {"required": ["b"]}}}, "narrowed"),
         (takes(a=takes()), takes(a=takes() | {"propertyNames": {"maxLength": 3}}), "narrowed-range"),
         (takes(a=takes()), takes(a=takes() | {"patternProperties": {"^x": STRING}}), "narrowed"),
+        (takes(a={"type": "array"}), takes(a={"type": "array", "uniqueItems": True}), "narrowed-range"),
         (takes(a={"type": "array"}), takes(a={"type": "array", "contains": STRING}), "narrowed"),
         (takes(a={"type": "array"}), takes(a={"type": "array", "prefixItems": [STRING]}), "narrowed"),
         (DEEP, {**DEEP, "$defs": {"N": takes("next", next={"$ref": "#/$defs/N"}, value=INTEGER)}}, "narrowed-type"),
@@ -87,6 +88,11 @@ def test_what_refuses_an_old_call_is_breaking_and_the_reverse_is_not(old, new, c
     assert schema_change(old, new)[:1] == [("breaking", change)]
     back = [found for found in schema_change(new, old) if found[0] == "breaking"]
     assert back == ([("breaking", change)] if change.startswith("renamed") else [])
+
+
+def test_names_that_only_a_pattern_took_are_missed():
+    patterned = takes(closed=True) | {"patternProperties": {"^x": STRING}}
+    assert schema_change(takes(a=patterned), takes(a=takes(closed=True))) == [("breaking", "narrowed")]
 
 
 def test_values_that_only_python_takes_for_equal_and_what_a_reference_leads_to_are_changes():
