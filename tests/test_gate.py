@@ -21,7 +21,9 @@ from tdqs_mcp.gate.suite import parse
 from tdqs_mcp.results.checks import Check, GateResult, GateRow
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import Label, Letter, SkillScore
-from tdqs_mcp.results.verdicts import Ungraded
+from tdqs_mcp.results.verdicts import Tier, Ungraded
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.rollup import roll_up
 
 EXAMPLE = Path(__file__).parents[1] / "examples"
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -344,6 +346,7 @@ def test_a_server_without_tools_has_no_score(held):
     assert [checks[target]["actual"] for target in ("min_score", "mean_score")] == [None, None]
     assert checks["min_score"]["reason"] == "the server lists no tool"
     assert code == 2
+    assert held([], overall_tier={"minimum": "D"})[1]["overall_tier"]["result"] == "ERROR"
 
 
 @pytest.mark.parametrize("field", ["score", "tdqs", "tokens"])
@@ -449,6 +452,29 @@ GOOD_ONE, WEAK, BAD = Label.GOOD, Label.ACCEPTABLE, Label.BAD
 )  # fmt: skip
 def test_a_result_passes_fails_or_is_open(gate, result, expected):
     assert gate(result) is expected
+
+
+@pytest.mark.parametrize("judged", [1, 2, 3, 4, 5, None])
+def test_a_tier_is_open_exactly_where_what_is_ungraded_decides_it(judged):
+    """One tool of five has no score; and the coherence, where it is None."""
+
+    def rolled(tools, coherence):
+        return roll_up(tools, tool_count=5, coherence=dict.fromkeys(load("coherence").keys, coherence), spec="1.2")
+
+    for known in range(10, 51):
+        tools, scores = 4 * [known], range(1, 6) if judged is None else [judged]
+        possible = {rolled([*tools, score], each).overall for score in range(10, 51) for each in scores}
+        score = Fields(
+            tools=[Fields(tdqs=each) for each in tools],
+            ungraded=[ASKED],
+            coherence=ASKED if judged is None else Fields(scores=dict.fromkeys(load("coherence").keys, judged)),
+            rollup=Fields(overall=None) if judged is None else rolled(tools, judged),
+            tool_count=5,
+            spec_version="1.2",
+        )
+        for tier in Tier:
+            expected = FAILED if max(possible) < tier.floor else PASSED if min(possible) >= tier.floor else UNKNOWN
+            assert policy.reaches(score, tier) is expected
 
 
 # Servers
