@@ -1,5 +1,6 @@
 """What a server announces under revision 2026-07-28 arrives over a real connection, and the rules about it look there."""
 
+import json
 import os
 import sys
 
@@ -56,6 +57,26 @@ async def test_what_is_announced_badly_is_reported_where_it_stands():
         ("TDQ264", "/_meta/ui/resourceUri"),
         ("TDQ267", "/inputSchema/properties/harbor/$schema"),
     }
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ({"icons": 1}, "/icons"),
+        ({"icons": ["x.png"]}, "/icons/0"),
+        ({"icons": [{"src": 1}]}, "/icons/0/src"),
+        ({"icons": [{"src": "data:,", "mimeType": 1}]}, "/icons/0/mimeType"),
+        ({"icons": [{"src": "data:,", "sizes": "48x48"}]}, "/icons/0/sizes"),
+        ({"icons": [{"src": "data:,", "theme": "blue"}]}, "/icons/0/theme"),
+        ({"_meta": 1}, "/_meta"),
+        ({"execution": 1}, "/execution"),
+    ],
+)
+def test_a_part_of_another_type_than_mcp_s_is_an_error_where_it_stands(command, write, part, place):
+    definition = {"name": "list_ships", "description": "Lists all ships.", "inputSchema": {"type": "object"}, **part}
+    run = command("lint", write("tools.json", [definition]), "--format", "json")
+    errors = [each for each in json.loads(run.stdout)["findings"] if each["severity"] == "error"]
+    assert (run.returncode, [each["path"] for each in errors]) == (1, [place])
 
 
 @pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
