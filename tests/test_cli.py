@@ -253,6 +253,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
         ("score x.json --tool a --fail-under B", "--tool shows one tool under the tdqs rubric"),
         ("score x.json --fail-on-bad", "the tdqs rubric has tiers, no labels; use --fail-under"),
         ("score x.json --rubric smells --fail-under B", "the smells rubric has labels, no tiers; use --fail-on-bad"),
+        ("score x.json --skill x.csv", "--skill belongs to --rubric bundles"),
         ("study x.csv --judge openai:m", "--judge, --base-url, --model and --exact-prompt are for writing tasks"),
         ("study --tasks x.json --exact-prompt", "no prompt for tasks is published; leave --exact-prompt out"),
     ],

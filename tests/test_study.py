@@ -263,6 +263,12 @@ def test_a_missing_extra_is_named(outcomes, command, monkeypatch):
     assert "pip install 'tdqs-mcp[study]'" in run.stderr.decode()
 
 
+def test_one_variant_alone_is_counted_and_compared_to_nothing(outcomes, command):
+    run = command("study", outcomes(HEAD + "a,m,d,x,1,,,\n"))
+    assert run.returncode == 0
+    assert b"Only one variant was run. Next: run the same tasks" in run.stdout
+
+
 @pytest.mark.parametrize(
     "arguments", [(), ("--benchmark", ".", "--tasks", "x.json"), ("--benchmark", ".", "--format", "svg")]
 )
