@@ -76,7 +76,7 @@ def sweep(
         try:
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
-            page.show([report], views("sweep_report:sweep_blocks", statistics=_stats_command(store)))
+            page.show([report], views("registry_reports:sweep_blocks", statistics=_stats_command(store)))
             if report.unread or not report.servers:
                 some = f"{count_words(report.unread, 'input')} could not be read to the end"
                 raise InputError(some if report.servers else "no server could be read")  # --watch goes on
@@ -113,15 +113,15 @@ def stats(
     named, again = store or default_url(os.environ), _stats_command(store)
     if server is not None:
         standing = registry_queries.server_standing(named, server, method=method)
-        page.show([standing], views("statistics_report:standing_blocks", command=again))
+        page.show([standing], views("registry_reports:standing_blocks", command=again))
     elif query is not None:
         found = registry_queries.search_tools(named, query, method=method, limit=limit or 10)
-        shown = views("statistics_report:search_blocks", command=again)
+        shown = views("registry_reports:search_blocks", command=again)
         page.show([found], shown) if page.form != _JSONL else page.stream(found.matches)
     elif page.form == _JSONL:
         page.stream(registry_queries.stored_tools(named, method=method))
     else:
-        found_views = views("statistics_report:statistics_blocks", command=again)
+        found_views = views("registry_reports:statistics_blocks", command=again)
         found_statistics = registry_queries.store_statistics(named, method=method)
         page.show([found_statistics], {**found_views, _SVG: "charts:statistics_svg"})
 

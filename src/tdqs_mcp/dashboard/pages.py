@@ -19,8 +19,8 @@ from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
 from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
 from tdqs_mcp.report.score_page import score_page, tool_card
-from tdqs_mcp.report.statistics_report import method_words, scored_words, statistics_tables
 from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.stored_servers import StoredToolHistory
 from tdqs_mcp.results.verdicts import Tier

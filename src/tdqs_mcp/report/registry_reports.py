@@ -1,4 +1,4 @@
-"""The statistics of a store, one server's place in it, and what a query finds, for people."""
+"""For people: what a sweep of a registry did, and what its store holds: statistics, one server, what a query finds."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from tdqs_mcp.report.blocks import (
     Block,
     Code,
+    Gap,
     Heading,
     Items,
     Line,
+    Span,
     Table,
     Title,
     Words,
@@ -19,6 +21,7 @@ from tdqs_mcp.report.blocks import (
     percentile_words,
     score_words,
 )
+from tdqs_mcp.report.documents import price
 from tdqs_mcp.results.statistics import (
     Distribution,
     GroupStatistics,
@@ -32,7 +35,38 @@ from tdqs_mcp.results.statistics import (
     ToolStatistics,
     UngradedStatistics,
 )
+from tdqs_mcp.results.sweeps import SweepReport
 from tdqs_mcp.results.verdicts import Tier
+
+MAX_LINES = 10
+"""Changed servers, and problems, that a terminal shows; JSON has more."""
+
+
+def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
+    """What was read and scored, what it cost, and what to do next."""
+    rate = f", {report.tools * 1000 // max(1, report.seconds):,} tools/s" if report.tools else ""
+    cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
+    tools = count_words(report.tools, "tool")
+    asked = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
+    new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
+    blocks: list[Block] = [
+        Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
+        Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
+        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{asked}{new}"),
+        Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
+    ]
+    if report.changed:
+        rows = [(each.server, number(each.before), number(each.after)) for each in report.changed]
+        blocks += [Gap(), Table(columns("changed", "before", "after"), rows, shown=MAX_LINES, more="more servers")]
+    if report.ungraded:
+        held = f"; of them {report.held:,} held as suspicious" if report.held else ""
+        blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{held}", "yellow"))
+    if report.problem_count:
+        more = report.problem_count - MAX_LINES
+        lines = [(problem, "") for problem in report.problems[:MAX_LINES]]
+        more_lines = [(f"... and {count_words(more, 'more problem')}", "")] if more > 0 else []
+        blocks += [Line(count_words(report.problem_count, "problem"), "yellow"), Items(lines + more_lines, indent=2)]
+    return [*blocks, Gap(), Line(("Next: ", Code(statistics)))] if report.servers else blocks
 
 
 def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
