@@ -1,6 +1,7 @@
 """mcptest's description lint, DESC-001 to DESC-013, each exactly as its page defines it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
@@ -16,7 +17,7 @@ from tdqs_mcp.facts.text.wording import (
 )
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona
-from tdqs_mcp.rules.rule import Hit, Rule, rule
+from tdqs_mcp.rules.rule import Hit, foreign_rule, rule
 from tdqs_mcp.rules.rule_profiles import MCPTEST
 
 SHORTEST = 20
@@ -32,26 +33,8 @@ MAX_VALUE = 40
 """Characters of each."""
 
 
-def _mcptest(
-    rule_id: str,
-    code: str,
-    *,
-    dimension: str,
-    confidence: Confidence = Confidence.HIGH,
-    persona: Persona = Persona.AUDITOR,
-    entails: tuple[str, ...] = (),
-) -> Callable[[Callable[[Subject], Iterator[Hit]]], Rule[Subject]]:
-    """A rule that mcptest has under a code; severity and source follow from it."""
-    return rule(
-        rule_id,
-        aliases=(code,),
-        severity=MCPTEST[code],
-        confidence=confidence,
-        persona=persona,
-        dimension=dimension,
-        source=f"mcptest, {code}",
-        entails=entails,
-    )
+_mcptest = partial(foreign_rule, "mcptest", MCPTEST, persona=Persona.AUDITOR)
+"""A rule that mcptest has under a code."""
 
 
 @_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ127", "TDQ141"))

@@ -1,6 +1,7 @@
 """MCP Playground's lint under its own ids, each rule exactly as its methodology and its linter define it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -8,8 +9,8 @@ from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
-from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
+from tdqs_mcp.results.findings import Persona, Severity
+from tdqs_mcp.rules.rule import Hit, foreign_rule
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND
 
 SHORTEST = 10
@@ -21,26 +22,8 @@ LONGEST = 500
 _USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-def _playground(
-    rule_id: str,
-    name: str,
-    *,
-    severity: Severity | None = None,
-    persona: Persona = Persona.AUTHOR,
-    dimension: str | None = None,
-    entails: tuple[str, ...] = (),
-) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
-    """A rule that MCP Playground has under a name; severity and source follow from it."""
-    return rule(
-        rule_id,
-        aliases=(name,),
-        severity=severity or PLAYGROUND[name],
-        confidence=Confidence.HIGH,
-        persona=persona,
-        dimension=dimension,
-        source=f"MCP Playground, {name}",
-        entails=entails,
-    )
+_playground = partial(foreign_rule, "MCP Playground", PLAYGROUND)
+"""A rule that MCP Playground has under a name."""
 
 
 @_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")

@@ -142,3 +142,28 @@ def rule(
         )
 
     return make
+
+
+def foreign_rule(
+    linter: str,
+    severities: Mapping[str, Severity],
+    rule_id: str,
+    alias: str,
+    *,
+    severity: Severity | None = None,
+    confidence: Confidence = Confidence.HIGH,
+    persona: Persona = Persona.AUTHOR,
+    dimension: str | None = None,
+    entails: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
+    """Make a check a rule that another linter has under a word of its own, with that linter's severity."""
+    return rule(
+        rule_id,
+        aliases=(alias,),
+        severity=severity or severities[alias],
+        confidence=confidence,
+        persona=persona,
+        dimension=dimension,
+        source=f"{linter}, {alias}",
+        entails=entails,
+    )
