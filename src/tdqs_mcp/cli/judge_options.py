@@ -127,7 +127,7 @@ def judge_of(asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str
     if settings == Settings():
         return None
     judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
-    report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
+    _report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
     return judge
 
 
@@ -136,8 +136,19 @@ def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
     if writer in (None, OFFLINE):
         return None
     settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
+    return _make_model(settings, by="writer", ledger=ledger)
+
+
+def model_of(asked: Asked, *, by: str, work: str) -> Model | None:
+    """The model that is named for other work than judging; None where none is."""
+    if asked.exact_prompt:
+        raise click.UsageError(f"no prompt for {work} is published; leave --exact-prompt out")
+    return _make_model(read_settings(os.environ, **asked.options()), by=by)
+
+
+def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) -> Model | None:
     model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
-    report_on_interrupt(model, by="writer", is_kept=settings.cache is not None)
+    _report_on_interrupt(model, by=by, is_kept=settings.cache is not None)
     return model
 
 
@@ -162,7 +173,7 @@ def read_answers(file: Path, asked: Asked) -> object:
     return read_json(file)
 
 
-def report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
+def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
     """Makes an interrupted command say what this model used."""
     context = click.get_current_context()
     meters: list[tuple[object, str, bool]] = context.meta.setdefault(_METERS, [])

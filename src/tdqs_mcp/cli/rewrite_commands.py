@@ -1,6 +1,5 @@
 """`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +11,14 @@ import click
 
 from tdqs_mcp.app import improving
 from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.app.judge_factory import make_model
-from tdqs_mcp.app.settings import WRITERS, read_settings
+from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
     Asked,
     judge_of,
     judge_options,
     ledger_of,
-    report_on_interrupt,
+    model_of,
     spec_option,
     tell_usage,
     writer_of,
@@ -419,11 +417,7 @@ def select(
     is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
     Several LOCATORs are searched together.
     """
-    if asked.exact_prompt:
-        raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
-    settings = read_settings(os.environ, **asked.options())
-    model = make_model(settings, warn=warn, on_progress=waiting().count)
-    report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
+    model = model_of(asked, by="selector", work="selecting")
     catalogs, others = _all(locators, live), _all(against, live)
     with waiting().on("selecting"):
         result = blocking(improving.select)(

@@ -1,7 +1,6 @@
 """`study`: what variants of descriptions achieve, what scores predict, and tasks to record traces with."""
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,10 +11,8 @@ import click
 
 from tdqs_mcp.app import studying
 from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.app.judge_factory import make_model
-from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.judge_options import Asked, judge_options, report_on_interrupt, tell_usage
+from tdqs_mcp.cli.judge_options import Asked, judge_options, model_of, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     TARGET,
@@ -105,13 +102,9 @@ def study(
 
 def _writer(asked: Asked) -> Model:
     """The model that writes tasks."""
-    if asked.exact_prompt:
-        raise click.UsageError("no prompt for tasks is published; leave --exact-prompt out")
-    settings = read_settings(os.environ, **asked.options())
-    model = make_model(settings, warn=warn, on_progress=waiting().count)
+    model = model_of(asked, by="writer", work="tasks")
     if model is None:
         raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
-    report_on_interrupt(model, by="writer", is_kept=settings.cache is not None)
     return model
 
 
