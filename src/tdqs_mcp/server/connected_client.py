@@ -24,8 +24,8 @@ from pydantic import BaseModel, ValidationError
 from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
-from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, ModelWrapper, Request
-from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, JudgeWrapper, Model, ModelWrapper, Request
+from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 from tdqs_mcp.server.worker import compute, on_loop
 
@@ -121,40 +121,33 @@ class Progress:
             on_loop(self._call.report_progress, self._done, self._total, message)
 
 
-class ProgressJudge:
-    """Passes the cases on in batches and reports progress after each of them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressJudge(JudgeWrapper):
+    """Passes the cases on in batches and reports progress after each of them, over all gradings together."""
 
-    def __init__(self, judge: Judge, progress: Progress, *, batch: int = BATCH) -> None:
-        """Counts the cases of all gradings together."""
-        self._judge = judge
-        self._progress = progress
-        self._batch = batch
-
-    @property
-    def stamp(self) -> JudgeStamp:
-        """The judge that is asked."""
-        return self._judge.stamp
+    progress: Progress
+    batch: int = BATCH
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order. Raises AnswersNeeded once for what all batches need."""
-        self._progress.expect(len(cases))
+        self.progress.expect(len(cases))
         verdicts: list[Verdict | Ungraded] = []
         needed: list[Request] = []
-        for start in range(0, len(cases), self._batch):
-            batch = cases[start : start + self._batch]
+        for start in range(0, len(cases), self.batch):
+            batch = cases[start : start + self.batch]
             try:
                 verdicts += await self._grade(batch)
             except AnswersNeeded as missing:
                 needed += missing.requests
             else:
-                self._progress.count(len(batch))
+                self.progress.count(len(batch))
         if needed:
             raise AnswersNeeded(needed)
         return verdicts
 
     async def _grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The offline judge computes here; every other one waits for somebody, which the event loop does."""
-        return await self._judge.grade(cases) if self.stamp.is_offline else on_loop(self._judge.grade, cases)
+        return await self.judge.grade(cases) if self.stamp.is_offline else on_loop(self.judge.grade, cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,14 +201,14 @@ class ServerContext:
         A call that ends whenever the client is asked reports once: each report would come again in the next round.
         """
         if name != SAMPLING:
-            return ProgressJudge(self.find_judge(name), Progress(call))
+            return ProgressJudge(judge=self.find_judge(name), progress=Progress(call))
         batch = MAX_TOOLS + 1 if ends_to_ask(call) else BATCH
         judge = Prompted(id=SAMPLING, model=make_client_model(call, tools=tools))
-        return ProgressJudge(judge, Progress(call), batch=batch)
+        return ProgressJudge(judge=judge, progress=Progress(call), batch=batch)
 
     def repeated_judge(self, name: str, progress: Progress) -> Judge:
         """The judge of a call that grades many times."""
-        return ProgressJudge(self.find_judge(name), progress)
+        return ProgressJudge(judge=self.find_judge(name), progress=progress)
 
     async def read_catalog(self, call: CallContext, given: schema.Catalog) -> tuple[Catalog, str]:
         """The catalog that a call is about, and its id. Raises InputError and ToolError."""

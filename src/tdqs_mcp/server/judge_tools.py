@@ -241,7 +241,7 @@ class JudgeTools(ToolGroup):
         asked, _ = unwrap_guard(judge)
         others = asked if isinstance(asked, Jury) else Jury(members=(asked,))
         jury = Jury(members=(*others.members, judgement.host), names=(*others.called, HOST))
-        watched = ProgressJudge(jury, Progress(call))
+        watched = ProgressJudge(judge=jury, progress=Progress(call))
         return Subset(judge=watched, is_meant=is_answered, reason="the jury judges it when your answer is there")
 
 
