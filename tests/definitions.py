@@ -14,6 +14,11 @@ def flat(count, **extra):
     return {"type": "object", "properties": dict.fromkeys(names, STRING), "required": names, **extra}
 
 
+def takes(*required, **properties):
+    """An object schema of required strings and other properties; one that is named twice is required as it is given."""
+    return {"type": "object", "properties": dict.fromkeys(required, STRING) | properties, "required": list(required)}
+
+
 WRAPPED = {"type": "object", "properties": {"request": flat(8)}, "required": ["request"]}
 BRANCHES = [flat(1), {"type": "object", "properties": {"q": STRING}}, {"type": "string"}]
 NESTED_UNION = {
@@ -124,3 +129,14 @@ LOOKUP = FINE | {
     "description": "Finds customers by name or e-mail address. Use it when the customer's ID is unknown; with the ID, use "
     "find_orders instead. Returns at most 20 customers; no match gives an empty list.",
 }  # fmt: skip
+
+HOSTILE = (
+    "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
+    "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp; \ud800"
+)
+EVIL = tool(
+    "<b>evil</b>",
+    HOSTILE,
+    {"type": "object", "properties": {"<i>x</i>": {"type": "string", "description": HOSTILE, "enum": [HOSTILE]}}},
+)
+"""A tool whose every text a page, a terminal or a template could obey."""

@@ -22,9 +22,9 @@ import jsonschema_rs
 import psutil
 from click.testing import CliRunner
 from definitions import tool
+from own_server import serving
 from schemas import SCHEMAS
 from test_responsiveness import Wire
-from test_server_http import serving
 
 from tdqs_mcp.canonical import is_well_formed
 from tdqs_mcp.cli import cli

@@ -16,7 +16,7 @@ from time import monotonic
 
 import psutil
 from agent_session import BAD, SIBLING
-from test_server_http import serving
+from own_server import serving
 
 SHARE = 0.6
 """Of the rate that was reached: how often the paced clients call together."""

@@ -5,13 +5,17 @@ import re
 import socket
 import threading
 
+import anyio
 import uvicorn
+from definitions import tool
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tdqs_mcp.results.verdicts import Acceptance
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.results.verdicts import Acceptance, Verdict
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.score import tool_cases
 
 KEY = "sk-loopback-0123456789abcdef"
 """What its tests call with; it takes any."""
@@ -92,8 +96,40 @@ class Loopback:
         self._socket.close()
 
 
+class Behaving(Loopback):
+    """An endpoint of a model that behaves by the tool it is asked about; what it was asked stands in `requests`."""
+
+    def __init__(self, routes):
+        self.requests = []
+        self.is_repaired = False
+        self._pair = None
+        super().__init__(routes)
+
+    def bodies(self, name):
+        return [body for asked, _, body in self.requests if asked == name]
+
+    async def meet(self):
+        """Goes on when two requests are here, or when a test has long given up."""
+        if self._pair is None:
+            self._pair = anyio.Event()
+            with anyio.move_on_after(15):
+                await self._pair.wait()
+        else:
+            self._pair.set()
+            self._pair = None
+
+
+def one_of_three(judge, catalog, name):
+    """What happens to one tool between two good ones, which nothing may touch."""
+    cases = tool_cases(measure(catalog(tool("good"), tool(name), tool("also_good"))))
+    before, result, after = anyio.run(judge.grade, cases)
+    assert isinstance(before, Verdict)
+    assert isinstance(after, Verdict)
+    return result
+
+
 class Chat(Loopback):
-    """Chat completions, or messages as Anthropic has them, by a function of the request; `bodies` has what was asked, `answer` may change while it runs."""
+    """Chat completions, or messages as Anthropic has them, by a function of the request; `bodies` has what was asked, `answer` may change while it runs and be a whole response."""
 
     def __init__(self):
         self.bodies = []
@@ -114,7 +150,8 @@ class Chat(Loopback):
         return sorted(tool_name(body) for body in self.bodies)
 
     async def _complete(self, request):
-        return says(await self._answered(request), self.usage)
+        answer = await self._answered(request)
+        return answer if isinstance(answer, Response) else says(answer, self.usage)
 
     async def _message(self, request):
         content = [{"type": "text", "text": await self._answered(request)}]

@@ -89,6 +89,12 @@ def types_in_schema(tool):
                 yield f"{name}: {kind} -> {other} | {text[:90]}", changed(tool, name, retyped(other))
 
 
+def other_type(kind, place, *, of_a_string):
+    """What to say in place of a type; never that a string is an array or object."""
+    other = OTHER_TYPES[kind][place % len(OTHER_TYPES[kind])]
+    return of_a_string if kind == "string" and other in ("array", "object") else other
+
+
 ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object"}
 
 
@@ -107,9 +113,7 @@ def types_in_parameter_text(tool):
         kind, _ = kind_of(schema)
         if kind not in OTHER_TYPES:
             continue
-        other = OTHER_TYPES[kind][place % len(OTHER_TYPES[kind])]
-        if kind == "string" and other in ("array", "object"):
-            other = "integer"
+        other = other_type(kind, place, of_a_string="integer")
         phrase = phrases[place % len(phrases)].format(a=ARTICLES.get(other, f"a {other}"), t=other)
         whole = text.rstrip(". ") + ". " + phrase if place % 2 else phrase
         yield (
@@ -140,9 +144,7 @@ def types_in_tool_text(tool):
         kind, _ = kind_of(schema)
         if kind not in OTHER_TYPES:
             continue
-        other = OTHER_TYPES[kind][place % len(OTHER_TYPES[kind])]
-        if kind == "string" and other in ("array", "object"):
-            other = "boolean"
+        other = other_type(kind, place, of_a_string="boolean")
         sentence = phrases[(place + len(tool["name"])) % len(phrases)].format(
             n=name, a=ARTICLES.get(other, f"a {other}"), t=other
         )
@@ -332,35 +334,30 @@ def is_compound(name):
 NEW_NAMES = ["{n}_v2", "fetch_everything", "{n}Renamed", "do_{n}", "zz_{n}"]
 
 
+def named_siblings(tools):
+    """The place and name of each tool that others name, the place of the first that does, and what it says."""
+    for place, target in enumerate(tools):
+        name = target["name"]
+        guilty = next((i for i, each in enumerate(tools) if i != place and mentions_of(each, name)), None)
+        if guilty is not None and is_compound(name):
+            yield place, name, guilty, around(tools[guilty]["description"], name)
+
+
 def renamed_sibling(document):
     """A tool that others name gets a new name."""
     tools = document["tools"]
-    for place, target in enumerate(tools):
-        name = target["name"]
-        guilty = [i for i, each in enumerate(tools) if i != place and mentions_of(each, name)]
-        if guilty and is_compound(name):
-            new = NEW_NAMES[place % len(NEW_NAMES)].format(n=name)
-            changed = [{**each, "name": new} if i == place else each for i, each in enumerate(tools)]
-            yield (
-                f"{name} -> {new}: {around(tools[guilty[0]]['description'], name)}",
-                with_tools(document, changed),
-                guilty[0],
-            )
+    for place, name, guilty, words in named_siblings(tools):
+        new = NEW_NAMES[place % len(NEW_NAMES)].format(n=name)
+        changed = [{**each, "name": new} if i == place else each for i, each in enumerate(tools)]
+        yield f"{name} -> {new}: {words}", with_tools(document, changed), guilty
 
 
 def removed_sibling(document):
     """A tool that others name is taken away."""
     tools = document["tools"]
-    for place, target in enumerate(tools):
-        name = target["name"]
-        guilty = [i for i, each in enumerate(tools) if i != place and mentions_of(each, name)]
-        if guilty and len(tools) > 2 and is_compound(name):
-            kept = [each for i, each in enumerate(tools) if i != place]
-            yield (
-                f"-{name}: {around(tools[guilty[0]]['description'], name)}",
-                with_tools(document, kept),
-                guilty[0] - (guilty[0] > place),
-            )
+    for place, name, guilty, words in named_siblings(tools) if len(tools) > 2 else ():
+        kept = [each for i, each in enumerate(tools) if i != place]
+        yield f"-{name}: {words}", with_tools(document, kept), guilty - (guilty > place)
 
 
 def around(text, word):
@@ -400,6 +397,14 @@ def spelled(names, words):
     return words[0] + "".join(map(str.title, words[1:]))
 
 
+def with_sentence(document, place, sentence):
+    """The document in which the description of one tool ends with the sentence."""
+    tools = list(document["tools"])
+    text = (tools[place].get("description") or "").rstrip()
+    tools[place] = {**tools[place], "description": f"{text} {sentence}"}
+    return with_tools(document, tools)
+
+
 def missing_tool(document):
     """A sentence sends the agent to a tool that never was."""
     tools = document["tools"]
@@ -414,12 +419,8 @@ def missing_tool(document):
     for place, tool in enumerate(tools):
         name = spelled(names, fresh[place % len(fresh)])
         sentence = TOOL_PHRASES[(place + len(tool["name"])) % len(TOOL_PHRASES)].format(n=name)
-        text = (tool.get("description") or "").rstrip()
-        changed = [
-            {**each, "description": f"{text} {sentence}"} if i == place else each for i, each in enumerate(tools)
-        ]
         if len(tools) > 1:
-            yield sentence, with_tools(document, changed), place
+            yield sentence, with_sentence(document, place, sentence), place
 
 
 PARAMETER_PHRASES = [
@@ -457,12 +458,8 @@ def missing_parameter(document):
             and "Parameters" not in phrase
         ):
             name = "frobnicate_level"
-        text = (tool.get("description") or "").rstrip()
-        changed = [
-            {**each, "description": f"{text} {phrase.format(n=name)}"} if i == place else each
-            for i, each in enumerate(tools)
-        ]
-        yield phrase.format(n=name), with_tools(document, changed), place
+        sentence = phrase.format(n=name)
+        yield sentence, with_sentence(document, place, sentence), place
 
 
 NAMES_PARAMETER = (

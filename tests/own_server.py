@@ -1,16 +1,25 @@
-"""Our MCP server for tests: in this process, where the process is not what is tested, or over stdio as clients start it."""
+"""Our MCP server for tests: in this process, where the process is not what is tested, over stdio as clients start it, or over HTTP."""
 
 import json
 import os
 import sys
-from contextlib import asynccontextmanager, chdir, nullcontext
+from contextlib import asynccontextmanager, chdir, contextmanager, nullcontext
 
 from mcp import Client, StdioServerParameters
+from processes import free_port, listening
 
 from tdqs_mcp.server.serve import configure_server, serve
 
 OF_HTTP = ("address", "token_file", "allowed_hosts", "allowed_origins")
 """Options that say where the server listens."""
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+}
+"""What a client of the handshake era begins with."""
 
 SERVE = (sys.executable, "-m", "tdqs_mcp", "serve")
 
@@ -37,6 +46,14 @@ async def over_stdio(*options, mode="auto", **client):
     parameters = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *map(str, options)], env=environment())
     async with Client(parameters, mode=mode, **client) as connected:
         yield connected
+
+
+@contextmanager
+def serving(*options, host="127.0.0.1", **env):
+    """Our server over HTTP on a free port, in a process of its own."""
+    port = free_port()
+    with listening([*SERVE, "--http", f"{host}:{port}", *options], port, **env) as found:
+        yield found
 
 
 def caller(client):

@@ -1,16 +1,13 @@
 """The whole loop of an agent with a real client: score, plan, rewrite, answer questions, compare, score; what it costs."""
 
 import json
-import os
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from agent_session import BAD, SIBLING
 from definitions import flat, tool
 from mcp import Client
-from own_server import caller, in_process, over_stdio
-from test_server_http import serving
+from own_server import caller, in_process, over_stdio, serving
 
 from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
@@ -22,8 +19,6 @@ from tdqs_mcp.server.serve import make_server
 
 pytestmark = pytest.mark.anyio
 
-SHARED = os.environ.get("TDQS_SHARED")
-needs_catalogs = pytest.mark.skipif(not SHARED, reason="TDQS_SHARED is unset: the folder with the captured catalogs")
 CATALOGS = {40: ("asana-roychri",), 117: ("cloudflare", "playwright", "clickhouse")}
 """Captured servers that have so many tools together."""
 
@@ -89,11 +84,11 @@ def told(question):
 
 
 @pytest.fixture
-def file(request, tmp_path):
+def file(request, shared, tmp_path):
     raw = [
         tool
         for name in CATALOGS[request.param]
-        for tool in json.loads(Path(SHARED, "data", "catalogs", f"{name}.json").read_text(encoding="utf-8"))["tools"]
+        for tool in json.loads((shared / "data" / "catalogs" / f"{name}.json").read_text(encoding="utf-8"))["tools"]
     ]
     path = tmp_path / "tools.json"
     path.write_text(json.dumps(raw[: request.param]), encoding="utf-8")
@@ -112,7 +107,6 @@ async def connected(transport, mode, root):
 
 
 @pytest.mark.process
-@needs_catalogs
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize(

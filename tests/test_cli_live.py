@@ -7,8 +7,8 @@ from pathlib import Path
 
 import misbehaving_server
 import pytest
+from processes import SERVERS, needs_servers
 
-SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 MODULES = f"node {SERVERS}/node_modules"
 PUBLISHED = {
     f"{MODULES}/@modelcontextprotocol/server-filesystem/dist/index.js .": 14,
@@ -21,7 +21,7 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+@needs_servers
 @pytest.mark.parametrize(("command", "count"), PUBLISHED.items(), ids=lambda value: str(value).rsplit("/", 1)[-1])
 def test_a_published_server_is_captured_and_scored_from_the_command_line(tdqs_mcp, tmp_path, command, count):
     run = tdqs_mcp("score", f"stdio:{command}", "--format", "json")
@@ -29,6 +29,7 @@ def test_a_published_server_is_captured_and_scored_from_the_command_line(tdqs_mc
     live = json.loads(run.stdout)
     assert live["toolCount"] == live["scoredToolCount"] == count
     assert live["overallTier"] in "ABC"
+    assert (live["problems"], [each for each in live["findings"] if each["rule"] == "TDQ201"]) == ([], [])
     tdqs_mcp("capture", f"stdio:{command}", "-o", tmp_path / "captured.json")
     later = json.loads(tdqs_mcp("score", tmp_path / "captured.json", "--format", "json").stdout)
     assert later["tools"] == live["tools"]

@@ -17,7 +17,7 @@ import anyio
 import httpx2
 import pytest
 from browser import DESKTOP, PHONE
-from definitions import FINE, flat, tool
+from definitions import EVIL, FINE, flat, tool
 from loopback import Loopback
 from schemas import VALIDATORS
 from scored import METHOD, scored_capture
@@ -40,15 +40,6 @@ from tdqs_mcp.store.score_queries import statistics
 
 WORD = "a-long-token-of-the-tests"
 ZEBRAS = "Lists the zebras of one keeper, newest first, at most 50. Use it when the keeper is known."
-HOSTILE = (
-    "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
-    "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp;"
-)
-EVIL = tool(
-    "<b>evil</b>",
-    HOSTILE,
-    {"type": "object", "properties": {"<i>x</i>": {"type": "string", "description": HOSTILE, "enum": [HOSTILE]}}},
-)
 ODD_NAMES = ("a/b c", "a?name=b&c#d", "100%25", "..", 'it\'s "quoted"', "two\nlines", "<b>bold</b>", "語")
 
 

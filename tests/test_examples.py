@@ -1,11 +1,8 @@
 """The examples keep their promise: every defect is found, nothing is left in the repaired twin, and the server works."""
 
-import contextlib
 import json
 import os
 import shlex
-import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from processes import free_port, listening
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import linting
@@ -120,25 +118,14 @@ def test_the_suite_passes_and_fails_for_the_defective_twin(tdqs_mcp, tmp_path):
 # The server
 
 
-@contextlib.contextmanager
-def serving():
-    """The address of the example server over HTTP, once it says that it listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen([*SERVER, "--http", str(port)], stderr=subprocess.PIPE) as process:
-        try:
-            assert any(str(port).encode() in line for line in process.stderr)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def captured(request):
     """The catalog of the running server."""
-    with serving() if request.param == "http" else contextlib.nullcontext(f"stdio:{shlex.join(SERVER)}") as locator:
-        return sync.load(locator)
+    if request.param == "stdio":
+        return sync.load(f"stdio:{shlex.join(SERVER)}")
+    port = free_port()
+    with listening([*SERVER, "--http", port], port) as (url, _):
+        return sync.load(url)
 
 
 @pytest.mark.process

@@ -25,7 +25,7 @@ def score(definitions, judge, **options):
 
 
 def messages(loopback, name):
-    (body,) = [body for body in loopback.bodies if tool_name(body) == name]
+    body = next(body for body in loopback.bodies if tool_name(body) == name)
     return [message["content"] for message in body["messages"]]
 
 
@@ -55,13 +55,7 @@ def test_the_system_message_and_equal_cases_stay_equal_bytes(loopback, catalog):
         score(catalog(tool("a", "One."), tool("b", "Two.")), judge_of(loopback))
     first, second = (sorted(json.dumps(body) for body in half) for half in (loopback.bodies[:3], loopback.bodies[3:]))
     assert first == second
-    assert messages_of(loopback, "a")[0] == messages_of(loopback, "b")[0]
-
-
-def messages_of(loopback, name):
-    return [
-        message["content"] for message in next(body for body in loopback.bodies if tool_name(body) == name)["messages"]
-    ]
+    assert messages(loopback, "a")[0] == messages(loopback, "b")[0]
 
 
 def test_a_mark_that_the_text_already_holds_grows_until_it_does_not():

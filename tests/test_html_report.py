@@ -6,19 +6,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from browser import DESKTOP, PHONE
-from definitions import FINE, flat, tool
+from definitions import EVIL, FINE, flat, tool
 
 from tdqs_mcp.scoring.judge_error import server_error
 
-HOSTILE = (
-    "<script>document.title = 'taken'</script><img src=x onerror=alert(1)> **bold** [link](https://evil.example) "
-    "\x1b[31mred\x1b[0m \u202ereversed {{ 7 * 7 }} </style></script> &amp; \ud800"
-)
-EVIL = tool(
-    "<b>evil</b>",
-    HOSTILE,
-    {"type": "object", "properties": {"<i>x</i>": {"type": "string", "description": HOSTILE, "enum": [HOSTILE]}}},
-)
 QUOTED = tool(
     "list_orders",
     "Lists the open orders of one customer, newest first. Use it when you know the customer.\n\nReturns at most 50 orders.",

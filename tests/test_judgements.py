@@ -307,23 +307,8 @@ def test_the_oldest_answers_go_when_there_are_too_many(judge_again, monkeypatch)
     assert (count, 0 < len(asked) < 13) == (12, True)
 
 
-def test_processes_share_a_cache(tdqs_mcp, loopback, cache, write):
-    args = ("score", write("c.json", TOOLS), "--judge", "openai:m", "--base-url", loopback.base_url)
-    done = []
-    threads = [threading.Thread(target=lambda: done.append(tdqs_mcp(*args))) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [each.returncode for each in done] == [0, 0, 0]
-    assert b"warning" not in b"".join(each.stderr for each in done)
-    loopback.bodies.clear()
-    tdqs_mcp(*args)
-    assert loopback.bodies == []
-
-
 @pytest.mark.process
-def test_runs_at_once_ask_for_everything_once(tdqs_mcp, loopback, cache, write):
+def test_runs_at_once_ask_for_everything_once_and_a_later_one_for_nothing(tdqs_mcp, loopback, cache, write):
     def answer(body):
         time.sleep(0.3)
         return USUAL[rubric_of(body)]
@@ -336,7 +321,10 @@ def test_runs_at_once_ask_for_everything_once(tdqs_mcp, loopback, cache, write):
         thread.start()
     for thread in threads:
         thread.join()
+    assert [(each.returncode, each.stderr.count(b"warning")) for each in done] == [(0, 0)] * 3
     assert {len(scores(each)) for each in done} == {12}
+    assert len(loopback.bodies) == 13
+    tdqs_mcp(*args)
     assert len(loopback.bodies) == 13
 
 

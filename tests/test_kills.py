@@ -15,10 +15,10 @@ import pytest
 from agent_session import tool_answer
 from definitions import flat, tool
 from loopback import KEY
+from processes import processes, wait_until
 from sqlalchemy import create_engine, func, select
 from test_responsiveness import Wire
-from test_server import processes
-from test_sweep_kills import PATIENCE, wait_until
+from test_sweep_kills import PATIENCE
 
 from tdqs_mcp.store.judgements import FILE
 from tdqs_mcp.store.tables import ANSWERS
@@ -129,7 +129,7 @@ def test_a_server_that_dies_keeps_what_it_has_taken_and_leaves_no_server_behind(
         wire.process.wait(PATIENCE)
         wire.reader.join()
     taken = {calls[number] for number, answer in wire.answers.items() if number in calls and "result" in answer}
-    wait_until(lambda: not processes(marker), "the server that was started has ended")
+    wait_until(lambda: not processes(marker), "the server that was started has ended", PATIENCE)
     again = Wire()
     with again.process:
         left = again.ask("tools/call", name="prepare_judgement", arguments={**given, "limit": 50})["result"]

@@ -8,31 +8,19 @@ import subprocess
 import sys
 import time
 import uuid
-from pathlib import Path
 
 import misbehaving_server
 import pytest
+from own_server import HELLO
+from processes import processes, wait_until
 
 pytestmark = pytest.mark.process
-
-HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-
-
-def processes_with(marker):
-    """The processes whose arguments hold the marker."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if marker.encode() in (folder / "cmdline").read_bytes():
-                    found.append(folder.name)
-    return found
 
 
 @pytest.fixture
 def started():
     """Starts our command with a server that hangs, and gives both back once the server runs."""
-    processes = []
+    running = []
 
     def start(*args, mode="stubborn-and-hanging", ask=None):
         marker = f"tdqs-{uuid.uuid4()}"
@@ -43,32 +31,24 @@ def started():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        processes.append((process, marker))
+        running.append((process, marker))
         for message in ask(locator) if ask else ():
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
             process.stdin.flush()
-        wait_until(lambda: [each for each in processes_with(marker) if each != str(process.pid)])
-        return process, lambda: [each for each in processes_with(marker) if each != str(process.pid)]
+        wait_until(lambda: processes(marker))
+        return process, lambda: processes(marker)
 
     yield start
-    for process, marker in processes:
+    for process, marker in running:
         process.kill()
         process.communicate()
-        for left in processes_with(marker):
+        for left in processes(marker):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(left), signal.SIGKILL)
-
-
-def wait_until(found, seconds=20.0):
-    """The system takes a moment to end what was killed, too."""
-    deadline = time.monotonic() + seconds
-    while not found() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert found()
+                os.kill(left, signal.SIGKILL)
 
 
 def call(locator):
-    yield {"id": 1, "method": "initialize", "params": HANDSHAKE}
+    yield HELLO
     yield {"method": "notifications/initialized"}
     yield {"id": 2, "method": "tools/call", "params": {"name": "score_server", "arguments": {"catalog": locator}}}
 

@@ -2,9 +2,7 @@
 
 import contextlib
 import logging
-import os
 import shutil
-import socket
 import subprocess
 import sys
 import uuid
@@ -12,7 +10,7 @@ import uuid
 import anyio
 import misbehaving_server
 import pytest
-from test_left_running import processes_with
+from processes import SERVERS, free_port, listening, needs_servers, processes
 from test_live_http import SECRET, check_odd_json, failure, options
 
 from tdqs_mcp.errors import CaptureError
@@ -20,11 +18,6 @@ from tdqs_mcp.sources.connection import capture
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
-
-SERVERS = os.environ.get("TDQS_TEST_SERVERS")
-needs_servers = pytest.mark.skipif(
-    not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR"
-)
 
 
 def misbehaving(mode, marker=""):
@@ -163,7 +156,7 @@ async def test_no_process_of_the_group_outlives_the_capture(mode):
     marker = f"tdqs-{uuid.uuid4()}"
     with contextlib.suppress(CaptureError):
         await capture(misbehaving(mode, marker), options(timeout=2.0))
-    assert processes_with(marker) == []
+    assert processes(marker) == []
 
 
 async def test_no_process_outlives_a_capture_that_its_caller_gives_up():
@@ -171,7 +164,7 @@ async def test_no_process_outlives_a_capture_that_its_caller_gives_up():
     with anyio.move_on_after(0.5) as patience:
         await capture(misbehaving("hangs-at-start", marker), options())
     assert patience.cancelled_caught
-    assert processes_with(marker) == []
+    assert processes(marker) == []
 
 
 async def test_no_process_outlives_a_start_that_is_given_up(monkeypatch):
@@ -185,7 +178,7 @@ async def test_no_process_outlives_a_start_that_is_given_up(monkeypatch):
     monkeypatch.setattr(anyio, "open_process", start_slowly)
     with anyio.move_on_after(0.5):
         await capture(misbehaving("stubborn", marker), options())
-    assert processes_with(marker) == []
+    assert processes(marker) == []
 
 
 async def test_captures_at_the_same_time_do_not_disturb_each_other():
@@ -231,51 +224,14 @@ def test_importing_the_door_loads_neither_the_sdk_nor_an_http_client():
 
 
 @needs_servers
-@pytest.mark.parametrize(
-    ("program", "args", "server", "tool"),
-    [
-        ("node_modules/.bin/mcp-server-filesystem", ("/usr",), "secure-filesystem-server", "read_text_file"),
-        ("node_modules/.bin/mcp-server-everything", ("stdio",), "mcp-servers/everything", "echo"),
-        ("node_modules/.bin/mcp-server-memory", (), "memory-server", "create_entities"),
-        ("node_modules/.bin/playwright-mcp", (), "Playwright", "browser_navigate"),
-        ("mcp-server-git/bin/mcp-server-git", (), "mcp-git", "git_status"),
-        ("mcp-server-time/bin/mcp-server-time", ("--local-timezone", "UTC"), "mcp-time", "convert_time"),
-        ("mcp-server-fetch/bin/mcp-server-fetch", (), "mcp-fetch", "fetch"),
-    ],
-)
-async def test_a_published_server_is_captured_over_stdio(program, args, server, tool):
-    catalog = await capture(Stdio(command=f"{SERVERS}/{program}", args=args), options(timeout=60.0))
-    assert catalog.server == server
-    assert tool in [entry.name for entry in catalog.tools]
-    assert all(not entry.defects for entry in catalog.tools)
-    assert catalog.problems == ()
-
-
-@needs_servers
-@pytest.mark.parametrize(("mode", "path"), [("streamableHttp", "mcp"), ("sse", "sse")])
+@pytest.mark.parametrize(("mode", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
 async def test_a_published_server_is_captured_over_http(mode, path):
-    with everything_over_http(mode) as address:
-        catalog = await capture(Url(url=f"{address}/{path}"), options())
+    port = free_port()
+    everything = [f"{SERVERS}/node_modules/.bin/mcp-server-everything", mode]
+    with listening(everything, port, path, PORT=str(port)) as (url, _):
+        catalog = await capture(Url(url=url), options())
     assert catalog.server == "mcp-servers/everything"
     assert len(catalog.tools) == 13
     assert catalog.resources
     assert catalog.prompts
     assert catalog.problems == ()
-
-
-@contextlib.contextmanager
-def everything_over_http(mode):
-    """The address of server-everything, once it says that it listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [f"{SERVERS}/node_modules/.bin/mcp-server-everything", mode]
-    environment = {**os.environ, "PORT": str(port)}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        try:
-            for line in process.stderr:
-                if str(port).encode() in line:
-                    break
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()

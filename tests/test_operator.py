@@ -12,8 +12,9 @@ import time
 
 import httpx2
 import pytest
+from own_server import HELLO, serving
 from test_live_http import serving as serving_app
-from test_server_http import TOKEN, serving
+from test_server_http import TOKEN
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import InputError
@@ -23,12 +24,6 @@ from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.locator import parse_locator
 
 SERVE = [sys.executable, "-m", "tdqs_mcp", "serve"]
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
-}
 PREFLIGHT = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,mcp-session-id"}
 
 

@@ -15,15 +15,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import agent_session
 import pytest
 import yaml
+from own_server import HELLO
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = {"command": "uvx", "args": ["tdqs-mcp", "serve"]}
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
-}
 
 
 @pytest.mark.parametrize("file", ["packaging/manifest.json", "plugin/.claude-plugin/plugin.json", "server.json"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
-from definitions import STRING, tool
+from definitions import takes, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import SCHEMAS
@@ -24,12 +24,6 @@ from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.scoring.rollup import overall_of
 from tdqs_mcp.sources.files import read_file
-
-
-def takes(*required):
-    """An input schema of required strings."""
-    return {"type": "object", "properties": dict.fromkeys(required, STRING), "required": list(required)}
-
 
 ORDER_TOOLS = [
     tool("cancel_order", "Cancel order", takes("order_id", "reason")),

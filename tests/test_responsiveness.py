@@ -15,8 +15,7 @@ from cachetools import LRUCache
 from definitions import flat, tool
 from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
-from own_server import SERVE, caller, environment, in_process, refusal
-from test_server_http import serving
+from own_server import SERVE, caller, environment, in_process, refusal, serving
 
 from tdqs_mcp.server import worker
 from tdqs_mcp.server.context import ServerContext

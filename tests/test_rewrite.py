@@ -8,7 +8,7 @@ import sys
 
 import jsonschema
 import pytest
-from definitions import CORNERS, FINE, LOOKUP, tool
+from definitions import CORNERS, FINE, LOOKUP, takes, tool
 from loopback import USUAL
 from schemas import SCHEMAS
 
@@ -43,15 +43,6 @@ GOOD = (
         "outputSchema": {"type": "object", "properties": {"customers": {"type": "array"}}},
     },
 )
-
-
-def takes(*required, **properties):
-    """An input schema of required strings and other properties."""
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in required} | properties,
-        "required": list(required),
-    }
 
 
 def rewritten(*definitions, **options):

@@ -15,6 +15,7 @@ from statistics import median
 
 import pytest
 from mcp import Client, StdioServerParameters
+from processes import SERVERS, needs_servers, wait_until
 from scored import METHOD, scored_capture
 
 from tdqs_mcp.errors import InputError
@@ -24,13 +25,9 @@ from tdqs_mcp.sources.input_files import read_material
 from tdqs_mcp.store.captures import write as write_captures
 from tdqs_mcp.store.database import open_store
 
-SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 EVERYTHING = ("node", f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio")
 NEWER = (sys.executable, str(Path(__file__).parent / "routed_server.py"))
 
-needs_servers = pytest.mark.skipif(
-    not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR"
-)
 process = pytest.mark.process
 
 ANSWERS = {
@@ -41,13 +38,6 @@ ANSWERS = {
 """What the client answers to a server."""
 
 CAPABILITIES = {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}, "url": {}}}
-
-
-def until(holds, seconds=15):
-    deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert holds()
 
 
 class Wire:
@@ -290,7 +280,7 @@ def test_variants_are_switched_while_clients_are_connected(variants, era):
             assert told["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": key}
         assert listed(client, **meta)["count"] == "B."
         variants.path.write_text("{")
-        until(lambda: any("stay as they were" in line for line in client.errors))
+        wait_until(lambda: any("stay as they were" in line for line in client.errors))
         assert listed(client, **meta)["count"] == "B."
         variants.write(given, serve=ORIGINAL)
         client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
@@ -341,7 +331,7 @@ def test_a_server_that_a_store_does_not_have_keeps_its_descriptions(store_url, s
     keep(store, "registry/id", "Old.")
     with wire(*routed(store_url, *NEWER)) as client:
         assert listed(client, **ENVELOPE)["count"] == "Count."
-        until(lambda: any("no captures of 'routed'" in line for line in client.errors))
+        wait_until(lambda: any("no captures of 'routed'" in line for line in client.errors))
 
 
 @process
@@ -352,7 +342,7 @@ def test_a_client_gets_the_variant_that_is_chosen_for_its_name(variants, name, e
     with wire(*routed(file, *NEWER)) as client:
         client.shake_hands(name)
         assert listed(client)["count"] == expected
-        until(lambda: any(line.startswith("{") for line in client.errors))
+        wait_until(lambda: any(line.startswith("{") for line in client.errors))
         assert "server does not list: gone" in "".join(client.errors)
         served = next(json.loads(line) for line in client.errors if line.startswith("{"))
         assert (served["event"], served["client"]) == ("tools/list", name)
@@ -365,9 +355,9 @@ def test_a_cancelled_call_ends_in_the_server(variants, tmp_path):
     with wire(*routed(variants.write({"a": {"wait": "W."}}), *NEWER)) as client:
         client.shake_hands()
         key = client.start("tools/call", name="wait", arguments={"told": str(told)})
-        until(lambda: told.exists() and told.read_text() == "waiting")
+        wait_until(lambda: told.exists() and told.read_text() == "waiting")
         client.notify("notifications/cancelled", requestId=key, reason="enough")
-        until(lambda: told.read_text() == "cancelled")
+        wait_until(lambda: told.read_text() == "cancelled")
         assert client.close() == 0
 
 
@@ -413,7 +403,7 @@ def is_gone(pid):
 
 
 def pids(client):
-    until(lambda: any(line[0].isdigit() for line in client.errors))
+    wait_until(lambda: any(line[0].isdigit() for line in client.errors))
     return [int(each) for each in next(line for line in client.errors if line[0].isdigit()).split()]
 
 
@@ -436,7 +426,7 @@ def test_a_server_that_fails_ends_with_an_error_for_its_client_and_leaves_no_pro
         assert answer["error"]["code"] == -32603
         assert client.process.wait(15) == 2
         assert said in "".join(client.errors)
-        until(lambda: all(map(is_gone, started)))
+        wait_until(lambda: all(map(is_gone, started)))
 
 
 @process
@@ -464,9 +454,9 @@ def test_a_client_can_leave_a_server_that_hangs_or_floods(variants, mode):
         started = pids(client)
         client.start("tools/call", name="x", arguments={})
         if mode == "floods":
-            until(lambda: len(client.lines) > 2_000)
+            wait_until(lambda: len(client.lines) > 2_000)
         assert client.close() == 0
-        until(lambda: all(map(is_gone, started)))
+        wait_until(lambda: all(map(is_gone, started)))
 
 
 @process
@@ -481,7 +471,7 @@ def test_a_client_that_reads_nothing_can_leave_a_server_that_floods(variants):
         time.sleep(1)
         client.stdin.close()
         assert client.wait(15) == 0
-        until(lambda: all(map(is_gone, started)))
+        wait_until(lambda: all(map(is_gone, started)))
 
 
 @process
@@ -494,7 +484,7 @@ def test_a_server_that_takes_no_messages_is_given_up(variants):
         client.start("tools/call", name="x", arguments={"text": "x" * 2**20})
         assert "took no message for 2 s" in client.until(lambda frame: "error" in frame)["error"]["message"]
         assert client.process.wait(15) == 2
-        until(lambda: all(map(is_gone, started)))
+        wait_until(lambda: all(map(is_gone, started)))
 
 
 @process
@@ -513,7 +503,7 @@ def test_a_signal_ends_the_router_and_its_server(variants, number):
         started = pids(client)
         client.process.send_signal(number)
         assert client.process.wait(15) == 128 + number
-        until(lambda: all(map(is_gone, started)))
+        wait_until(lambda: all(map(is_gone, started)))
 
 
 @process

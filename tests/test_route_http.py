@@ -1,11 +1,8 @@
 """The router over HTTP, on either side: the same answers in both eras, who may connect, and what is left."""
 
 import json
-import os
-import subprocess
 import sys
 from contextlib import contextmanager
-from tempfile import TemporaryFile
 
 import anyio
 import httpx2
@@ -13,28 +10,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CreateMessageResult, ElicitResult, TextContent
-from test_route import ENVELOPE, EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed, wire
-from test_server import until
-from test_server_http import TOKEN, connect, free_port, wait_for
+from processes import free_port, listening, needs_servers, until
+from test_route import ENVELOPE, EVERYTHING, NEWER, SCRIPT, is_gone, routed, wire
+from test_server_http import TOKEN, connect
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
 VARIANTS = {"variants": {"a": {"count": {"description": "Counts.", "parameters": {"steps": "How far."}}, "x": "X."}}}
-
-
-@contextmanager
-def listening(command, port, **env):
-    said = []
-    with TemporaryFile() as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, env=os.environ | env)
-        try:
-            wait_for(port, process)
-            yield f"http://127.0.0.1:{port}/mcp", said
-        finally:
-            process.terminate()
-            process.wait(20)
-            file.seek(0)
-            said.append(file.read().decode())
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from definitions import flat, tool
 from loopback import USUAL, tdqs, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
-from own_server import in_process, over_stdio
-from test_server_http import serving
+from own_server import in_process, over_stdio, serving
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]

@@ -9,9 +9,10 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from loopback import USUAL, Chat, rubric_of, tdqs
+from own_server import serving
 from planted import SECRETS, EchoServer, plant, write
 from test_route import wire
-from test_server_http import connect, serving
+from test_server_http import connect
 from test_study import EDGE, FAILS, WORKS
 
 from tdqs_mcp.cli import cli

@@ -6,9 +6,8 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import uuid
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,9 +18,9 @@ import misbehaving_server
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from own_server import SERVE, caller, refusal
+from own_server import HELLO, SERVE, caller, refusal, serving
+from processes import SERVERS, needs_servers, processes, until
 from test_live_http import serving as serving_app
-from test_server import SERVERS, needs_servers, processes, until
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import InputError
@@ -33,39 +32,6 @@ from tdqs_mcp.sources.files import read_catalog
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
 TOKEN = "correct-horse-battery-staple"  # noqa: S105  # given to servers to see that nothing repeats it
-
-
-def free_port():
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-@contextmanager
-def serving(*options, host="127.0.0.1", **env):
-    """Our server listening on a free port; gives its URL on the loopback and what it has written when it has ended."""
-    port = free_port()
-    command = [*SERVE, "--http", f"{host}:{port}", *map(str, options)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | env)
-    written = []
-    try:
-        wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/mcp", written
-    finally:
-        process.terminate()
-        written.append(process.communicate(timeout=10)[0].decode())
-
-
-def wait_for(port, process):
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    raise AssertionError(process.communicate(timeout=5)[0].decode())
 
 
 @asynccontextmanager
@@ -261,11 +227,9 @@ async def test_all_callers_together_have_a_limit_and_who_has_most_gives_way(monk
 def test_sessions_have_a_limit(monkeypatch):
     monkeypatch.setattr(http_transport, "MAX_SESSIONS", 2)
     server = make_server(permissions=Permissions(), settings=Settings())
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     with serving_app(http_transport.http_app(server, http_transport.Http())) as address:
         headers = {"accept": "application/json, text/event-stream"}
-        answers = [httpx2.post(f"{address}/mcp", json=body, headers=headers) for _ in range(3)]
+        answers = [httpx2.post(f"{address}/mcp", json=HELLO, headers=headers) for _ in range(3)]
     assert [each.status_code for each in answers] == [200, 200, 503]
 
 

@@ -74,32 +74,21 @@ def test_the_version_takes_a_tenth_of_a_second_more_than_a_bare_click_program(ch
     check_ratio((ours - bare) / 0.1, at_most=1)
 
 
-def test_the_rules_that_run_by_default_cost_at_most_two_of_the_oracle_s_lints(compare_work, catalog_files):
+@pytest.mark.parametrize(("use", "at_most"), [(linting.lint, 2), (sync.score, 5)])
+def test_the_default_rules_cost_at_most_two_of_the_oracle_s_lints_and_a_score_five(
+    compare_work, catalog_files, use, at_most
+):
     contents = [json.loads(path.read_bytes()) for path in catalog_files]
 
     def ours():
         for content in contents:
-            linting.lint(read_catalog(content, name="x"))
+            use(read_catalog(content, name="x"))
 
     def theirs():
         for content in contents:
             lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
 
-    compare_work(ours, theirs, at_most=2)
-
-
-def test_all_rules_and_an_offline_score_cost_at_most_five_of_the_oracle_s_lints(compare_work, catalog_files):
-    contents = [json.loads(path.read_bytes()) for path in catalog_files]
-
-    def ours():
-        for content in contents:
-            sync.score(read_catalog(content, name="x"))
-
-    def theirs():
-        for content in contents:
-            lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
-
-    compare_work(ours, theirs, at_most=5)
+    compare_work(ours, theirs, at_most=at_most)
 
 
 def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(compare_work, catalog_files):

@@ -149,29 +149,18 @@ def test_the_counts_are_those_of_the_files(study, servers, calls, searches):
     assert study.found == pytest.approx(100 * np.mean([float(each[-1]) for each in searches]))
 
 
-def test_every_interval_about_failing_calls_is_that_of_the_second_computation(study, calls, facts):
-    compared = [each for each in study.predictors if each.fails.estimate]
-    assert len(compared) > 15
-    outcomes = np.array([100.0 * failed for *_, failed in calls])
-    length = [facts[server, tool]["length"] for _, server, tool, _ in calls]
+@pytest.mark.parametrize(("outcome", "least"), [("fails", 16), ("found", 1)])
+def test_every_interval_is_that_of_the_second_computation(study, calls, searches, facts, outcome, least):
+    compared = [each for each in study.predictors if getattr(each, outcome).estimate]
+    assert len(compared) >= least
+    rows = [row[-3:] for row in (calls if outcome == "fails" else searches)]
+    tools = [facts[server, tool] for server, tool, _ in rows]
+    groupings = [[server for server, _, _ in rows], *([[call[0] for call in calls]] if outcome == "fails" else [])]
     for each in compared:
-        predictor, held = values(each.name, [facts[server, tool] for _, server, tool, _ in calls], length)
+        predictor, held = values(each.name, tools, [each["length"] for each in tools])
         if predictor is not None:
-            one = each.fails.estimate
-            expected = regression(outcomes, predictor, held, [call[1] for call in calls], [call[0] for call in calls])
-            assert (one.value, one.low, one.high) == pytest.approx(expected, rel=1e-6), each.name
-
-
-def test_every_interval_about_finding_is_that_of_the_second_computation(study, searches, facts):
-    compared = [each for each in study.predictors if each.found.estimate]
-    assert compared
-    outcomes = np.array([100.0 * found for *_, found in searches])
-    length = [facts[server, tool]["length"] for server, tool, _ in searches]
-    for each in compared:
-        predictor, held = values(each.name, [facts[server, tool] for server, tool, _ in searches], length)
-        if predictor is not None:
-            one = each.found.estimate
-            expected = regression(outcomes, predictor, held, [server for server, _, _ in searches])
+            one = getattr(each, outcome).estimate
+            expected = regression(np.array([100.0 * value for *_, value in rows]), predictor, held, *groupings)
             assert (one.value, one.low, one.high) == pytest.approx(expected, rel=1e-6), each.name
 
 
