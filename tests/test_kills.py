@@ -1,7 +1,6 @@
 """Kills at random moments: no result is lost, and nothing is left running. TDQS_KILLS says how many; 100 take some minutes."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,14 +17,13 @@ from loopback import KEY
 from processes import processes, wait_until
 from sqlalchemy import create_engine, func, select
 from test_responsiveness import Wire
-from test_sweep_kills import PATIENCE
+from test_sweep_kills import KILLS, PATIENCE
 
 from tdqs_mcp.store.judgements import FILE
 from tdqs_mcp.store.tables import ANSWERS
 
 pytestmark = pytest.mark.process
 
-KILLS = int(os.environ.get("TDQS_KILLS", "9"))
 TOOLS = [tool(f"get_order_{number}", "get order", flat(2)) for number in range(16)]
 
 
