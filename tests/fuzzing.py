@@ -191,7 +191,8 @@ class Mutator:
         )
 
     def _grow(self, container, key, chance, times=None):
-        times, inner = times or chance.choice((2, 3, 10, 40)), container[key]
+        inner = container[key]
+        times = times or min(chance.choice((2, 3, 10, 40)), MAX_BYTES // 10 // len(json.dumps(inner)) + 1)
         if isinstance(inner, str):
             container[key] = (inner or "a") * times
         elif isinstance(inner, list):
@@ -205,7 +206,7 @@ class Mutator:
         if chance.random() < 0.5:
             self._text(container, key, chance)
         size = len(json.dumps(container[key]))
-        room = MAX_BYTES - len(json.dumps(root)) - 10_000
+        room = max(0, MAX_BYTES - len(json.dumps(root)) - 10_000)
         self._grow(container, key, chance, max(2, int(room ** chance.uniform(0.7, 0.97)) // (size + 12)))
 
     CHANGES = (_replace, _delete, _add, _add, _rename, _wrap, _refer, _text, _text, _text, _grow)
