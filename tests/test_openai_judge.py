@@ -147,6 +147,7 @@ class Fake(Behaving):
     """An OpenAI-compatible endpoint."""
 
     def __init__(self):
+        self.arrived = []
         self.most_at_once = 0
         self._at_once = 0
         self._last = None
@@ -182,8 +183,18 @@ class Fake(Behaving):
             await self._answer_backwards(is_last=name == "late")
         if name.startswith("early_"):
             return says(tdqs(*numbered(int(name.removeprefix("early_")))))
+        if name == "busy":
+            return await self._refuse_first()
         behave = BEHAVIOUR.get(name, lambda n, form: says(GOOD))
         return behave(len(self.bodies(asked)), body.get("response_format", {}).get("type"))
+
+    async def _refuse_first(self):
+        """What is asked beside the first request is answered long after the refusal, so that it is read after it."""
+        self.arrived.append(time.monotonic())
+        if len(self.arrived) == 1:
+            return error(429, retry_after="1")
+        await anyio.sleep(0.5)
+        return says(GOOD)
 
     async def _answer_backwards(self, *, is_last):
         """Early requests are answered after the late one."""
@@ -326,17 +337,10 @@ def test_waits_end_with_the_time_of_the_request(outcome, fake):
 
 
 def test_while_the_endpoint_wants_to_be_left_alone_nobody_asks_it(fake, catalog):
-    arrived = []
-
-    def busy(n, form):
-        arrived.append(time.monotonic())
-        return error(429, retry_after="1") if len(arrived) == 1 else says(GOOD)
-
-    BEHAVIOUR["busy"] = busy
     results = grade(judge_of(fake, concurrency=2), catalog(*(tool(f"busy__{number}") for number in range(6))))
     assert [type(each) for each in results] == [Verdict] * 6
-    at_once = [each for each in arrived if each < arrived[0] + 0.9]
-    assert (len(arrived), len(at_once) <= 2) == (7, True), "one asked, and one that was on its way"
+    at_once = [each for each in fake.arrived if each < fake.arrived[0] + 0.9]
+    assert (len(fake.arrived), len(at_once) <= 2) == (7, True), "one asked, and one that was on its way"
 
 
 def test_whatever_one_answer_does_to_what_reads_it_the_others_are_read():
