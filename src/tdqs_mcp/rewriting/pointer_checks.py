@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, VAGUE_VERBS, Cue, Effect, PatternTable, words_from
 from tdqs_mcp.facts.text.words import content_stems, has_word, name_parts, stem, words_of
+from tdqs_mcp.facts.text_cache import cached_by_text
 from tdqs_mcp.facts.toolset.search import said_for
 from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, parts_in, plain_numbers
 
@@ -265,7 +266,7 @@ def _has_root(stems: frozenset[str], word: str) -> bool:
     return len(root) >= MIN_ROOT and any(_root(each) == root for each in stems)
 
 
-@lru_cache(maxsize=20_000)
+@cached_by_text(20_000)
 def _root(word: str) -> str:
     """What the forms of a word share: category and categories, index and indices, follow and follower."""
     return _ENDING.sub("", word.removesuffix("ice") + "ex" if word.endswith("ice") else word).removesuffix("e")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
@@ -21,6 +20,7 @@ from tdqs_mcp.facts.schema.walk import (
     type_of,
 )
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 MAX_TOOL_NAME = 128
 """Characters of a tool name (MCP 2025-11-25, Tool Names)."""
@@ -160,7 +160,7 @@ def invalid_patterns(shape: Shape) -> Iterator[Breach]:
             yield Breach(f"{node.path}/pattern", f"{_shown(pattern)} {reason}")
 
 
-@lru_cache(maxsize=1024)
+@cached_by_text(1024)
 def _why_invalid(pattern: str) -> str | None:
     found = _FOREIGN_SYNTAX.search(pattern)
     if found:
@@ -376,7 +376,7 @@ _ORDINARY: dict[str, Callable[[object], bool]] = {
 _KNOWN = frozenset({*_ORDINARY, "default", "const"})
 
 
-@lru_cache(maxsize=1024)
+@cached_by_text(1024)
 def _validate(text: str) -> tuple[str, str] | None:
     """Validates JSON against its meta-schema. Cached, because generated tools repeat the same schema."""
     schema = json.loads(text)

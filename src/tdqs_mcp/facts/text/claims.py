@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash, named_values
 from tdqs_mcp.facts.text.vocabulary import PatternTable, expand, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -58,7 +59,7 @@ def _cues() -> tuple[TypeCue, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _opening(text: str, held: frozenset[str]) -> TypeCue | None:
     """The opening of a text that speaks against all of some types; generated tools repeat the same texts."""
     words = words_in(text)
@@ -74,7 +75,7 @@ def _demands_type(text: str, kind: MentionKind) -> bool:
     return kind is MentionKind.ENTRY or "(" in text or not words_in(text).isdisjoint(words | {"is", "set", "setting"})
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
     if words_in(text).isdisjoint(_type_words()) or not _demands_type(text, kind):
@@ -233,7 +234,7 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
     return None
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _all_limits(text: str) -> Sequence[_Limit]:
     """The limits that a text names without a condition."""
     return [limit for sentence in _SENTENCES.split(text) if not _IF.match(sentence) for limit in _limits(sentence)]

@@ -1,11 +1,12 @@
 """What name and sentences say of a tool's effect that its hints contradict."""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import name_parts, words_of
+from tdqs_mcp.facts.text_cache import cached_by_text
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "hints")
@@ -75,7 +76,7 @@ def _tells(words: Sequence[str]) -> bool:
     return any(map(_changes, words)) or not _words("final").isdisjoint(words)
 
 
-@lru_cache(maxsize=20_000)
+@cached_by_text(20_000)
 def _changes(word: str) -> bool:
     """A form of a verb that leaves a lasting change."""
     return (LEMMAS.get(word) or word.removesuffix("s")) in _words("lasting")

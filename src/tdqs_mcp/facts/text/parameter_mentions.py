@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -98,7 +99,7 @@ def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMenti
     return (*own, *_told(text, tops)) if tops else tuple(own)
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def words_in(text: str) -> frozenset[str]:
     """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
     lowered = text.lower()
@@ -131,7 +132,7 @@ def _sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def list_entries(text: str) -> tuple[Entry, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.value_claims import stated_default
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("parameters")
 _words = partial(words_from, "parameters")
@@ -80,7 +81,7 @@ _SAID = frozenset("'\"`0123456789")
 """A value is more than a name."""
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _restates(text: str, name: str) -> bool:
     parts = name_parts(name)
     text = text.replace(f"`{name}`", name).replace(name, " ".join(parts))

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.vocabulary import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -73,7 +74,7 @@ def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
     return [item for item in strange if item.lower() not in _NOTHING and _SEPARATORS.isdisjoint(item)]
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _lists(text: str, kind: MentionKind) -> Sequence[_List]:
     """The rows of values in a text; in a sentence that only names the parameter, those that it calls its values."""
     found: list[_List] = []

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import TypeVar
 
 from tdqs_mcp.facts.text.vocabulary import (
@@ -17,6 +17,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     read_table,
     words_from,
 )
+from tdqs_mcp.facts.text_cache import cached_by_text
 
 K = TypeVar("K")
 
@@ -55,12 +56,12 @@ def name_parts(name: str) -> tuple[str, ...]:
     return _name_parts(name[:MAX_NAME])
 
 
-@lru_cache(maxsize=20_000)
+@cached_by_text(20_000)
 def _name_parts(name: str) -> tuple[str, ...]:
     return tuple(map(str.lower, _NAME_PART.findall(name)))
 
 
-@lru_cache(maxsize=20_000)
+@cached_by_text(20_000)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)

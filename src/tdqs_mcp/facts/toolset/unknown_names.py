@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 from tdqs_mcp.facts.text.parameter_mentions import Entry, list_entries
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, PatternTable, endings_from, words_from
 from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.text_cache import cached_by_text
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 
 _PATTERNS = PatternTable("references")
@@ -67,7 +68,7 @@ def _names_something(text: str) -> bool:
     return is_naming or _PATTERNS.hump.search(text) is not None
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def _tokens(text: str) -> tuple[Token, ...]:
     """The words that look like names; each begins what sticks together around a mark."""
     found = []
