@@ -95,9 +95,12 @@ async def start_process(server: Stdio, options: LiveOptions, *, stderr: int | No
         raise
     except asyncio.CancelledError:  # given up itself, it would wait for all that holds the server's pipes
         with anyio.CancelScope(shield=True):
-            process = await starting
-            _started[mark] = process.pid
-            await end_process(process)
+            await asyncio.wait([starting])
+            if starting.exception():
+                del _started[mark]
+            else:
+                _started[mark] = starting.result().pid
+                await end_process(starting.result())
         raise
     _started[mark] = process.pid
     return process
