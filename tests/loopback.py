@@ -86,6 +86,7 @@ class Loopback:
         config = uvicorn.Config(Starlette(routes=routes), lifespan="off", ws="none", log_config=None, date_header=False)
         self._server = uvicorn.Server(config)
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()

@@ -16,6 +16,7 @@ import anyio
 import httpx2
 import misbehaving_server
 import pytest
+import uvicorn
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from own_server import HELLO, SERVE, caller, refusal, serving
@@ -53,6 +54,18 @@ def url(tmp_path_factory):
 def post(url, **headers):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     return httpx2.post(url, json=body, headers={"accept": "application/json, text/event-stream", **headers})
+
+
+def test_the_body_of_an_answer_does_not_wait_until_the_client_acknowledges_the_headers(monkeypatch):
+    found = []
+
+    def serve(_, sockets):
+        with socket.create_connection(sockets[0].getsockname()), sockets[0].accept()[0] as accepted, sockets[0]:
+            found.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(uvicorn.Server, "run", serve)
+    http_transport.run_http(None, http_transport.Http(port=0), log_level="warning", tell=lambda _: None)
+    assert found == [1]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
