@@ -200,6 +200,7 @@ class Mutator:
         elif isinstance(inner, dict):
             base = list(inner.items())
             container[key] = {**inner, **{f"{name}{n}": child for n in range(times) for name, child in base}}
+        container[key] = json.loads(json.dumps(container[key]))  # no part twice: what grows next would grow everywhere
 
     def _grow_much(self, root, chance):
         container, key = chance.choice(list(places(root)))

@@ -52,8 +52,8 @@ async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
 
 
 async def _refuse_cursors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Every list has one page, so that no cursor can be one of ours."""
-    if ctx.method in LISTS and (ctx.params or {}).get("cursor") is not None:
+    """Every list has one page, so that no cursor can be one of ours. A notification is answered by nothing."""
+    if ctx.request_id is not None and ctx.method in LISTS and (ctx.params or {}).get("cursor") is not None:
         raise MCPError(INVALID_PARAMS, f"{ctx.method} has one page: the cursor is none of ours")
     return await call_next(ctx)
 
