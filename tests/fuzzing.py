@@ -4,6 +4,7 @@ Definitions come from the pages of the rules and, where there are any, from capt
 an exception, an output that cannot be read, more than 5 s of processor time for an input below 1 MB, growing memory.
 """
 
+import copy
 import json
 import os
 import random
@@ -138,9 +139,8 @@ class Mutator:
         return spoiled(raw, chance) if chance.random() < 0.1 else raw
 
     def _odd(self, chance):
-        return chance.choice(
-            (chance.choice(ODD), chance.choice(FRAGMENTS), chance.choice(KEYWORDS), self._part(chance))
-        )
+        odd = copy.deepcopy(chance.choice(ODD))  # what is put into it later must not stay there
+        return chance.choice((odd, chance.choice(FRAGMENTS), chance.choice(KEYWORDS), self._part(chance)))
 
     def _part(self, chance):
         container, key = chance.choice(list(places([chance.choice(self.pool)])))
