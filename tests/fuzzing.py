@@ -491,11 +491,17 @@ class Http(Messages):
             timeout=PATIENCE,
             headers={"accept": "application/json, text/event-stream", "content-type": "application/json"},
         )
+        hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": OTHERS["initialize"]}
+        self.session = self.client.post(self.url, json=hello).headers["mcp-session-id"]
 
     def run(self, content, line):
-        answer = self.client.post(self.url, content=content, headers=modern_headers(content))
+        headers = modern_headers(content) or {"mcp-session-id": self.session}
+        answer = self.client.post(self.url, content=content, headers=headers)
         assert answer.status_code < 500, answer.text
         assert "-32603" not in answer.text, answer.text
+        opened = answer.headers.get("mcp-session-id", self.session)
+        if opened != self.session:
+            self.client.delete(self.url, headers={"mcp-session-id": opened})
 
     def close(self):
         self.client.close()
