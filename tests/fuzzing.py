@@ -5,23 +5,25 @@ an exception, an output that cannot be read, more than 5 s of processor time for
 """
 
 import copy
+import io
 import json
 import os
 import random
 import re
 import shlex
 import traceback
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from time import process_time
+from unittest.mock import patch
 from xml.etree import ElementTree as ET
 
 import httpx2
 import jsonschema_rs
 import psutil
-from click.testing import CliRunner
+import pytest
 from definitions import tool
 from own_server import serving
 from schemas import SCHEMAS
@@ -255,7 +257,8 @@ class Commands:
         self.process = psutil.Process()
         old = folder / "old.json"
         old.write_text(json.dumps({"tools": [tool("get_order", "Gets one order by its id."), *mutator.pool[:3]]}))
-        self.runner = CliRunner(env={"TDQS_CACHE": "off"})
+        # click remembers each stream that it has written to, with what it holds: these two stay.
+        self.shown, self.said = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
 
     def mutant(self, chance):
         return self.mutator.catalog(chance)
@@ -272,17 +275,31 @@ class Commands:
         words = [str(self.folder / names[word]) if word in names else word for word in shlex.split(line)]
         shown = self.folder / "shown"  # click keeps whatever a captured standard output has had
         to_file = [] if "-o" in words else ["-o", str(shown)]
-        done = self.runner.invoke(cli, [*words, *to_file], catch_exceptions=False, prog_name="tdqs-mcp")
-        lines = done.stderr_bytes.decode().splitlines(keepends=True)
+        code, lines = self._called([*words, *to_file])
         said = "".join(each for each in lines if not each.startswith("INFO: Instrumenting"))  # atheris, where it runs
-        assert done.exit_code in (0, 1, 2), done.exit_code
-        assert done.exit_code != 2 or said.startswith("error: "), said
+        assert code in (0, 1, 2), code
+        assert code != 2 or said.startswith("error: "), said
         assert said.isprintable() or said.replace("\n", "").isprintable(), ascii(said)
         if shown.exists():
             check(words, shown.read_text(encoding="utf-8"))
         for made in ("copy.json", "better.json"):
             with suppress(FileNotFoundError):
                 json.loads((self.folder / made).read_bytes())
+
+    def _called(self, words):
+        """The exit code of a command, and the lines that it says on standard error."""
+        for stream in (self.shown, self.said):
+            stream.seek(0)
+            stream.truncate()
+        with (
+            patch.dict(os.environ, TDQS_CACHE="off"),
+            redirect_stdout(self.shown),
+            redirect_stderr(self.said),
+            pytest.raises(SystemExit) as ended,
+        ):
+            cli(words, prog_name="tdqs-mcp")
+        self.said.flush()
+        return ended.value.code, self.said.buffer.getvalue().decode().splitlines(keepends=True)
 
 
 VALIDATORS = {name: jsonschema_rs.validator_for(schema) for name, schema in SCHEMAS.items()}
