@@ -1,4 +1,7 @@
-"""Sweeps as processes: live servers, a jury, --watch; kills, a lost scheduler, a database that restarts, Ctrl-C. TDQS_KILLS says how many kills."""
+"""Sweeps as processes: live servers, a jury, --watch; kills, a lost scheduler, a database that restarts, Ctrl-C.
+
+TDQS_KILLS says how many sweeps are killed beside the first four.
+"""
 
 import gzip
 import json
@@ -16,13 +19,13 @@ import pytest
 import registry
 from definitions import tool
 from loopback import USUAL, rubric_of
+from processes import SERVERS, wait_until
 from scored import stored_scores
 
 from tdqs_mcp.store.database import open_store
 
 pytestmark = pytest.mark.process
 
-SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 TOOLS = 4_000
 PATIENCE = 100
 KILLS = int(os.environ.get("TDQS_KILLS", "9"))
@@ -93,23 +96,27 @@ def workers(process):
     return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
 
 
-def wait_until(is_true, what):
-    end = monotonic() + PATIENCE
-    while not is_true():
-        assert monotonic() < end, what
-        sleep(0.02)
-
-
 def finish(process, *, code=0):
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, err.decode()
     return out.decode(), err.decode()
 
 
-def disturb(seed, start, store, seconds):
-    """Kills a worker (even seeds) or the whole sweep at a random moment, and sweeps once more."""
-    chance = random.Random(seed)
-    process = start(store)
+MOMENTS = [
+    *((seed, database) for seed in range(2) for database in ("sqlite", "postgresql")),
+    *(
+        pytest.param(seed, ("sqlite", "postgresql")[seed // 2 % 2], marks=pytest.mark.bench)
+        for seed in range(2, 2 + KILLS)
+    ),
+]
+"""Seeds of random moments, and where the store is."""
+
+
+@pytest.mark.parametrize(("seed", "store_url"), MOMENTS, indirect=["store_url"])
+def test_after_a_kill_the_next_sweep_makes_the_store_what_it_would_have_been(seed, start, undisturbed, store_url):
+    """A worker is killed at even seeds, the whole sweep at odd ones."""
+    (lines, seconds), chance = undisturbed, random.Random(seed)
+    process = start(store_url)
     sleep(chance.uniform(0.2, 1) * seconds)
     if process.poll() is None:
         left = workers(process)
@@ -121,25 +128,7 @@ def disturb(seed, start, store, seconds):
         process.wait(PATIENCE)
         psutil.wait_procs(left, timeout=PATIENCE)
         assert not [each for each in left if each.is_running()], "no process is left behind"
-    finish(start(store))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_after_a_kill_the_next_sweep_makes_the_store_what_it_would_have_been(seed, start, undisturbed, store_url):
-    lines, seconds = undisturbed
-    disturb(seed, start, store_url, seconds)
-    assert exported(store_url) == lines
-
-
-@pytest.mark.bench
-@pytest.mark.parametrize(
-    ("seed", "store_url"),
-    [(seed, ("sqlite", "postgresql")[seed // 2 % 2]) for seed in range(2, 2 + KILLS)],
-    indirect=["store_url"],
-)
-def test_so_it_is_at_more_random_moments(seed, start, undisturbed, store_url):
-    lines, seconds = undisturbed
-    disturb(seed, start, store_url, seconds)
+    finish(start(store_url))
     assert exported(store_url) == lines
 
 
@@ -163,7 +152,7 @@ def test_two_sweeps_of_one_store_lose_and_double_nothing(start, undisturbed, sto
 def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
     store = postgres.create_schema()
     process = start(store)
-    wait_until(lambda: exported(store), "something is stored")
+    wait_until(lambda: exported(store), "something is stored", PATIENCE)
     assert process.poll() is None
     postgres.restart()
     finish(process)
@@ -181,7 +170,7 @@ def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
 def test_a_sweep_that_is_to_end_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_path, end):
     store = tmp_path / "store.sqlite"
     process = start(store)
-    wait_until(lambda: store.exists() and exported(store), "something is stored")
+    wait_until(lambda: store.exists() and exported(store), "something is stored", PATIENCE)
     left = workers(process)
     end(process)
     _, said = finish(process, code=130)
@@ -195,23 +184,17 @@ def test_a_sweep_that_is_to_end_says_what_is_done_and_leaves_no_process(start, u
 
 
 @pytest.fixture
-def cluster():
-    """A scheduler and a worker of it, as on other machines."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    port = address.partition(":")[2]
-    scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
-    worker = ["dask_worker", f"tcp://{address}", "--nthreads", "1", "--no-dashboard"]
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{name}", *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        )
-        for name, *options in (scheduler, worker)
-    ]
-    yield f"tcp://{address}", running[0]
+def dask():
+    """Starts a program of Dask's, as on another machine."""
+    running = []
+
+    def start(name, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, "--no-dashboard"]
+        environ = {**os.environ, "PYTHONWARNINGS": "ignore"}
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ))
+        return running[-1]
+
+    yield start
     for process in reversed(running):
         for child in psutil.Process(process.pid).children(recursive=True):
             child.kill()
@@ -220,34 +203,31 @@ def cluster():
 
 
 @pytest.fixture
-def idle():
-    """A scheduler without workers."""
+def scheduler(dask):
+    """The address of a scheduler without workers, and its process."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", port]
-    environ = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(
-        [*command, "--no-dashboard"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ
-    )
-    yield f"tcp://127.0.0.1:{port}"
-    process.kill()
-    process.wait()
+    return f"tcp://127.0.0.1:{port}", dask("scheduler", "--host", "127.0.0.1", "--port", port)
 
 
-def test_a_cluster_without_workers_is_told_of(start, idle, tmp_path):
-    process = start(tmp_path / "store.sqlite", "--cluster", idle)
+def test_a_cluster_without_workers_is_told_of(start, scheduler, tmp_path):
+    address, _ = scheduler
+    process = start(tmp_path / "store.sqlite", "--cluster", address)
     said = process.stderr.readline().decode()
-    assert said == f"warning: no worker yet, waiting; start one: dask worker {idle}\n"
+    assert said == f"warning: no worker yet, waiting; start one: dask worker {address}\n"
 
 
 def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_next_sweep_heals(
-    start, undisturbed, cluster, tmp_path
+    start, undisturbed, scheduler, dask, tmp_path
 ):
-    address, scheduler = cluster
+    address, process_of_scheduler = scheduler
+    dask("worker", address, "--nthreads", "1")
     store = tmp_path / "store.sqlite"
     process = start(store, "--cluster", address)
-    wait_until(lambda: process.poll() is not None or (store.exists() and exported(store)), "something is stored")
-    scheduler.kill()
+    wait_until(
+        lambda: process.poll() is not None or (store.exists() and exported(store)), "something is stored", PATIENCE
+    )
+    process_of_scheduler.kill()
     _, said = finish(process, code=2)
     assert said.endswith(
         f"error: the scheduler {address} was lost; what is scored is stored, and the next sweep does the rest\n"
