@@ -266,7 +266,7 @@ def _has_root(stems: frozenset[str], word: str) -> bool:
     return len(root) >= MIN_ROOT and any(_root(each) == root for each in stems)
 
 
-@cached_by_text(20_000)
+@cached_by_text(5_000)
 def _root(word: str) -> str:
     """What the forms of a word share: category and categories, index and indices, follow and follower."""
     return _ENDING.sub("", word.removesuffix("ice") + "ex" if word.endswith("ice") else word).removesuffix("e")

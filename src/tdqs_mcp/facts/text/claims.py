@@ -59,7 +59,7 @@ def _cues() -> tuple[TypeCue, ...]:
     )
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _opening(text: str, held: frozenset[str]) -> TypeCue | None:
     """The opening of a text that speaks against all of some types; generated tools repeat the same texts."""
     words = words_in(text)
@@ -75,7 +75,7 @@ def _demands_type(text: str, kind: MentionKind) -> bool:
     return kind is MentionKind.ENTRY or "(" in text or not words_in(text).isdisjoint(words | {"is", "set", "setting"})
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
     if words_in(text).isdisjoint(_type_words()) or not _demands_type(text, kind):
@@ -234,7 +234,7 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
     return None
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _all_limits(text: str) -> Sequence[_Limit]:
     """The limits that a text names without a condition."""
     return [limit for sentence in _SENTENCES.split(text) if not _IF.match(sentence) for limit in _limits(sentence)]

@@ -6,7 +6,6 @@ from functools import partial
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import name_parts, words_of
-from tdqs_mcp.facts.text_cache import cached_by_text
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "hints")
@@ -76,7 +75,6 @@ def _tells(words: Sequence[str]) -> bool:
     return any(map(_changes, words)) or not _words("final").isdisjoint(words)
 
 
-@cached_by_text(20_000)
 def _changes(word: str) -> bool:
     """A form of a verb that leaves a lasting change."""
     return (LEMMAS.get(word) or word.removesuffix("s")) in _words("lasting")

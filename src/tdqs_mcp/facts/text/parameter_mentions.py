@@ -99,7 +99,7 @@ def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMenti
     return (*own, *_told(text, tops)) if tops else tuple(own)
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def words_in(text: str) -> frozenset[str]:
     """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
     lowered = text.lower()
@@ -132,7 +132,7 @@ def _sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def list_entries(text: str) -> tuple[Entry, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")

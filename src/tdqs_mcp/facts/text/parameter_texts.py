@@ -81,7 +81,7 @@ _SAID = frozenset("'\"`0123456789")
 """A value is more than a name."""
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _restates(text: str, name: str) -> bool:
     parts = name_parts(name)
     text = text.replace(f"`{name}`", name).replace(name, " ".join(parts))

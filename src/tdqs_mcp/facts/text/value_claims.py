@@ -74,7 +74,7 @@ def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
     return [item for item in strange if item.lower() not in _NOTHING and _SEPARATORS.isdisjoint(item)]
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _lists(text: str, kind: MentionKind) -> Sequence[_List]:
     """The rows of values in a text; in a sentence that only names the parameter, those that it calls its values."""
     found: list[_List] = []

@@ -53,15 +53,10 @@ def words_of(text: str) -> list[str]:
 
 def name_parts(name: str) -> tuple[str, ...]:
     """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
-    return _name_parts(name[:MAX_NAME])
+    return tuple(map(str.lower, _NAME_PART.findall(name[:MAX_NAME])))
 
 
-@cached_by_text(20_000)
-def _name_parts(name: str) -> tuple[str, ...]:
-    return tuple(map(str.lower, _NAME_PART.findall(name)))
-
-
-@cached_by_text(20_000)
+@cached_by_text(5_000)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)

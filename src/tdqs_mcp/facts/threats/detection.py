@@ -125,7 +125,7 @@ class _Checks(NamedTuple):
     is_odd: bool
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
     """The checks that the different strings of a part call for; None for most definitions."""
     text = "\n".join(texts)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, Effect, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import MAX_PLAIN_NAME, PREPOSITIONS, effect_of, is_plain, name_parts, shared_prefix, stem
-from tdqs_mcp.facts.text_cache import cached_by_text
 
 _words = partial(words_from, "names")
 
@@ -196,7 +195,6 @@ class KnownNames(NamedTuple):
     """The word that most names begin with, folded: texts often leave it out."""
 
 
-@cached_by_text(20_000)
 def fold(name: str) -> str:
     """A name in lower case without `_` and `-`, so that spellings compare equal."""
     return name.lower().replace("_", "").replace("-", "")

@@ -68,7 +68,7 @@ def _names_something(text: str) -> bool:
     return is_naming or _PATTERNS.hump.search(text) is not None
 
 
-@cached_by_text(4096)
+@cached_by_text(1024)
 def _tokens(text: str) -> tuple[Token, ...]:
     """The words that look like names; each begins what sticks together around a mark."""
     found = []
