@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 from collections import defaultdict
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +17,7 @@ from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 from own_server import SERVE, caller, environment, in_process, refusal, serving
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.server import worker
 from tdqs_mcp.server.context import ServerContext
 from tdqs_mcp.server.permissions import Permissions
@@ -176,6 +177,22 @@ async def test_what_calls_share_is_changed_by_the_event_loop_alone():
     assert writers == {threading.get_ident()}
 
 
+@pytest.mark.anyio
+async def test_a_computation_in_which_the_stop_is_lost_is_stopped_again(monkeypatch):
+    monkeypatch.setattr(worker, "MAX_SECONDS", 0.05)
+
+    async def compute():
+        for losing in (suppress(BaseException), nullcontext()):  # first as in a finalizer
+            with losing:
+                deadline = time.thread_time() + 5
+                while time.thread_time() < deadline:
+                    pass
+
+    with pytest.raises(InputError, match=r"has computed for 0\.05 s, which is the limit"):
+        await worker.compute(compute)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a stop in a callback is lost, and told
 @pytest.mark.anyio
 async def test_a_call_that_computes_for_too_long_ends_and_names_the_limit(monkeypatch):
     async with in_process() as client:

@@ -20,6 +20,9 @@ MAX_WORKERS = 16
 MAX_SECONDS = 60.0
 """Seconds that one call may compute; a score of 2,000 tools takes a tenth of it."""
 
+STOP_SECONDS = 0.2
+"""How long work that was told to stop may go on until it is told again."""
+
 SWITCH_SECONDS = 0.001
 """How long a thread computes before another one may: the loop waits for one turn of each worker at every step."""
 
@@ -61,13 +64,17 @@ class _Worker:
         raise RuntimeError("work in a thread cannot wait")
 
     def stop(self) -> None:
-        """Ends the work at its next instruction, because it never checks for cancellation itself."""
+        """Ends the work at its next instruction, because it never checks for cancellation itself.
+
+        Again and again: in a finalizer or a callback of the garbage collector, the exception is lost.
+        """
         import ctypes  # noqa: PLC0415  # only a cancelled call needs it
 
         with self._lock:
             if self._thread is not None:
                 thread = ctypes.c_ulong(self._thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
+                asyncio.get_running_loop().call_later(STOP_SECONDS, self.stop)
 
     def end_limit(self) -> None:
         """Ends the check of the time that it takes."""
