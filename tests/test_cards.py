@@ -160,7 +160,7 @@ def test_a_card_is_quiet_accessible_and_as_the_host_looks(chat, answered, name, 
     background = seen.frame.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]
     assert not seen.is_wider_than_the_screen
-    assert seen.frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    seen.frame.wait_for_function("document.documentElement.scrollHeight <= innerHeight")
     assert seen.serious() == []
 
 
@@ -265,8 +265,7 @@ def test_the_host_s_requests_are_answered_and_its_context_is_followed(chat, answ
     style = "getComputedStyle(document.body)"
     assert seen.frame.evaluate(f"[{style}.color, {style}.getPropertyValue('--position')]") == ["rgb(1, 2, 3)", ""]
     seen.page.evaluate("(later) => tell(later)", later)
-    seen.page.locator("#frame").evaluate("() => new Promise(requestAnimationFrame)")
-    assert seen.frame.evaluate("document.documentElement.style.colorScheme") == "dark"
+    seen.frame.wait_for_function("document.documentElement.style.colorScheme === 'dark'")
     first = seen.page.evaluate("said[0]")
     assert first["method"] == "ui/initialize"
     assert first["params"]["protocolVersion"] == "2026-01-26"
