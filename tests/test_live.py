@@ -16,6 +16,7 @@ from test_live_http import SECRET, check_odd_json, failure, options
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.sources.connection import capture
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
+from tdqs_mcp.sources.transports import start_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
@@ -179,6 +180,17 @@ async def test_no_process_outlives_a_start_that_is_given_up(monkeypatch):
     with anyio.move_on_after(0.5):
         await capture(misbehaving("stubborn", marker), options())
     assert processes(marker) == []
+
+
+async def test_a_start_that_is_given_up_and_then_fails_is_given_up(monkeypatch):
+    async def fail_late(*_, **__):
+        await anyio.sleep(0.5)
+        raise FileNotFoundError("no-such-server")
+
+    monkeypatch.setattr(anyio, "open_process", fail_late)
+    with anyio.move_on_after(0.1) as patience:
+        await start_process(misbehaving("plain"), options())
+    assert patience.cancelled_caught
 
 
 async def test_captures_at_the_same_time_do_not_disturb_each_other():
