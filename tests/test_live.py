@@ -10,10 +10,11 @@ import uuid
 import anyio
 import misbehaving_server
 import pytest
-from processes import SERVERS, free_port, listening, needs_servers, processes
+from processes import SERVERS, free_port, listening, needs_servers, processes, until
 from test_live_http import SECRET, check_odd_json, failure, options
 
 from tdqs_mcp.errors import CaptureError
+from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.connection import capture
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
 from tdqs_mcp.sources.transports import start_process
@@ -180,6 +181,22 @@ async def test_no_process_outlives_a_start_that_is_given_up(monkeypatch):
     with anyio.move_on_after(0.5):
         await capture(misbehaving("stubborn", marker), options())
     assert processes(marker) == []
+
+
+async def test_a_start_that_a_signal_breaks_off_leaves_its_process_to_our_own_end(monkeypatch):
+    marker, start = f"tdqs-{uuid.uuid4()}", anyio.open_process
+
+    async def start_and_break_off(*args, **kwargs):
+        await start(*args, **kwargs)
+        await anyio.sleep(0.3)
+        raise RuntimeError("as KeyboardInterrupt, which would end the tests")
+
+    monkeypatch.setattr(anyio, "open_process", start_and_break_off)
+    with anyio.move_on_after(0.1):
+        await start_process(misbehaving("stubborn", marker), options())
+    assert processes(marker)
+    transports.kill_started()
+    await until(lambda: not processes(marker))
 
 
 async def test_a_start_that_is_given_up_and_then_fails_is_given_up(monkeypatch):

@@ -165,6 +165,7 @@ async def test_a_server_that_dies_ends_its_session_and_not_the_router(tmp_path):
         async with connect(url, "legacy"):
             pass
     assert "exited with code 3" in said[0]
+    assert "Traceback" not in said[0]
     started = [int(each) for line in said[0].splitlines() if line[0].isdigit() for each in line.split()]
     assert len(started) >= 4
     assert all(map(is_gone, started))

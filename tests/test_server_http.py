@@ -246,6 +246,38 @@ def test_sessions_have_a_limit(monkeypatch):
     assert [each.status_code for each in answers] == [200, 200, 503]
 
 
+def test_a_session_that_ends_while_a_notification_is_passed_on_is_no_error(caplog):
+    app = http_transport.http_app(make_server(permissions=Permissions(), settings=Settings()), http_transport.Http())
+    errors = []
+
+    async def leave_early(scope, receive, send):
+        async def nothing(*_):
+            return {"type": "http.request"}
+
+        async def send_and_leave(message):
+            await send(message)
+            if message.get("status") == 202:
+                await app({**scope, "method": "DELETE"}, nothing, nothing)
+
+        try:
+            await app(scope, receive, send_and_leave)
+        except RuntimeError as error:
+            errors.append(error)
+
+    with serving_app(leave_early) as address:
+        headers = {"accept": "application/json, text/event-stream"}
+        opened = httpx2.post(f"{address}/mcp", json=HELLO, headers=headers)
+        headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        answers = [
+            httpx2.post(
+                f"{address}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers
+            )
+            for _ in range(2)
+        ]
+    assert [each.status_code for each in answers] == [202, 404]
+    assert (errors, caplog.records) == ([], [])
+
+
 def test_connections_that_send_half_a_request_are_closed():
     with serving() as (url, _), contextlib.ExitStack() as stack:
         host, port = url.split("/")[2].split(":")

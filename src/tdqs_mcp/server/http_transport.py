@@ -228,6 +228,7 @@ def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
     """The application behind what browsers may read, and the token."""
     from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
+    app = _answering_once(app)
     return CORSMiddleware(
         app if http.token is None else _guarded(app, http.token),
         allow_origin_regex="|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in http.origins),
@@ -235,6 +236,24 @@ def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
         allow_headers=["*"],
         expose_headers=["mcp-session-id", "mcp-protocol-version", "www-authenticate"],
     )
+
+
+def _answering_once(app: "ASGIApp") -> "ASGIApp":
+    """Ends where the SDK would log a traceback and answer again: a session may end before its notification is in."""
+    from anyio import ClosedResourceError  # noqa: PLC0415
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], ClosedResourceError))
+
+    async def answer(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        try:
+            await app(scope, receive, send)
+        except RuntimeError as error:
+            if not isinstance(error.__context__, ClosedResourceError):
+                raise
+
+    logging.getLogger("mcp.server.streamable_http").addFilter(is_news)
+    return answer
 
 
 def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":

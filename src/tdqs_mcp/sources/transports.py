@@ -96,9 +96,9 @@ async def start_process(server: Stdio, options: LiveOptions, *, stderr: int | No
     except asyncio.CancelledError:  # given up itself, it would wait for all that holds the server's pipes
         with anyio.CancelScope(shield=True):
             await asyncio.wait([starting])
-            if starting.exception():
+            if isinstance(starting.exception(), OSError):
                 del _started[mark]
-            else:
+            elif not starting.exception():  # else a signal may have come between fork and exec: `kill_started` ends it
                 _started[mark] = starting.result().pid
                 await end_process(starting.result())
         raise
