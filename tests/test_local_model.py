@@ -74,7 +74,7 @@ def base_url():
 
 
 def test_a_real_model_answers_in_form_because_the_schema_is_enforced(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 600}, timeout=400)
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 600}, timeout=900)
     judge = Prompted(id="openai", model=Terse(OpenAI(endpoint)))
     (verdict,) = anyio.run(judge.grade, tool_cases(measure(catalog(tool("ping", "Answers pong.")))))
     assert isinstance(verdict, Verdict), verdict
@@ -82,7 +82,7 @@ def test_a_real_model_answers_in_form_because_the_schema_is_enforced(base_url, c
 
 
 def test_an_answer_that_the_real_model_cannot_finish_is_no_verdict(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 5}, timeout=400)
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 5}, timeout=900)
     judge = Prompted(id="openai", model=OpenAI(endpoint))
     (outcome,) = anyio.run(judge.grade, tool_cases(measure(catalog(tool("ping", "Answers pong.")))))
     assert isinstance(outcome, Ungraded)
@@ -141,6 +141,6 @@ def test_a_real_model_is_asked_in_the_strictest_form_that_its_endpoint_takes(
 
 
 def test_a_real_model_is_asked_for_tasks_and_corrected(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 300}, timeout=400)
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 300}, timeout=900)
     written = anyio.run(partial(write_tasks, catalog(tool("ping", "Answers pong.")), model=Terse(OpenAI(endpoint))))
     assert written.tasks or "broke the output format" in written.without[0].reason, written
