@@ -26,10 +26,11 @@ STOP_SECONDS = 0.2
 SWITCH_SECONDS = 0.001
 """How long a thread computes before another one may: the loop waits for one turn of each worker at every step."""
 
-GC_THRESHOLDS = (5_000, 10, 100)
+GC_THRESHOLDS = (5_000, 10, 5)
 """Objects that are made between two collections, and how many collections make one of the next generation.
 
-Collecting the oldest generation stops every thread, 0.16 s for a catalog of 401 tools; by default a plan does it often.
+Collecting the oldest generation stops every thread, 0.16 s for a catalog of 401 tools; a plan does it often by default.
+Done more rarely than this, what the calls of many clients at once leave in cycles piles up.
 """
 
 Result = TypeVar("Result")
