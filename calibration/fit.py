@@ -1,7 +1,8 @@
 """Fit a calibration of the offline judge: python calibration/fit.py VERSION FOLDER...
 
 Each FOLDER has definitions: `catalogs/*.json` as capture_corpus.py writes them, and public data sets beside them.
-Labels stand in this repository, by inputHash. Writes the calibration and its evidence below src/tdqs_mcp/judges/data.
+Labels stand in this repository, by inputHash. Writes the calibration and its published error below
+src/tdqs_mcp, and its evidence below calibration/evidence.
 """
 
 import datetime as dt
@@ -16,6 +17,7 @@ from typing import Any
 
 import labels as source
 import numpy as np
+import published_error
 import sentence_fit
 from labels import COMPONENTS, Definitions, Edit, Labeled
 from numpy.typing import NDArray
@@ -31,7 +33,6 @@ from tdqs_mcp.judges.offline import Rounding, versions
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.judge_error import evidence as read_evidence
 
 TARGET = Path(__file__).parent.parent / "src" / "tdqs_mcp" / "judges" / "data"
 FOLDS = 10
@@ -91,8 +92,8 @@ def features(subject: Subject, model: SentenceModel) -> dict[str, int]:
 
 
 def main(version: str, folders: Sequence[Path]) -> None:
-    """Fit everything that the folders have definitions for, and write both files."""
-    definitions, known = Definitions(folders), read_evidence(versions()[0])
+    """Fit everything that the folders have definitions for, and write all files."""
+    definitions, known = Definitions(folders), published_error.evidence(versions()[0])
     tools, edits = source.tools(definitions, known), source.edits(definitions)
     folds = _read_sentences(definitions, tools, edits)
     cases = _cases(tools, edits, folds)
@@ -122,6 +123,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         },
         "unit": "thousandths; a tree is points, or [feature, threshold, tree up to it, tree above it]",
         "guard": {"unit": "tenths above the estimate", "bound": _guard(evidence)},
+        "error": published_error.figures(evidence),
         "logistic": sentence_fit.LOGISTIC,
         "sentences": folds.table,
         "rubrics": {"tdqs": forests, "coherence": set_forests, "smells": component_forests},
@@ -133,7 +135,8 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "bands": bands,
     }
     _write(TARGET / "calibrations" / f"{version}.json", written)
-    _write_evidence(TARGET / "evidence" / f"{version}.json", version, evidence)
+    _write_evidence(published_error.EVIDENCE / f"{version}.json", version, evidence)
+    published_error.write(version)
 
 
 def _read_sentences(definitions: Definitions, tools: Sequence[Labeled], edits: Sequence[Edit]) -> Folds:
@@ -493,7 +496,8 @@ def _table_text(rows: Sequence[Mapping[str, Any]]) -> str:
 def _write(path: Path, document: Mapping[str, Any]) -> None:
     """JSON with a line for every forest and every column of weights, so that a refit is a readable diff."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    for mark in ('"guard":', '"logistic":', '"sentences":', '"rubrics":', '"rounding":', '"bands":', '{"below"'):
+    keys = ("guard", "logistic", "sentences", "rubrics", "rounding", "bands")
+    for mark in (*(f'"{key}":' for key in keys), '"error":{', '{"below"'):  # the provenance has an "error" too
         text = text.replace(mark, f"\n{mark}")
     for key in [*TOOL, *COHERENCE, *SMELLS]:
         text = text.replace(f'"{key}":{{', f'\n"{key}":{{')

@@ -5,9 +5,9 @@ import random
 import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
+import published_error
 import pytest
 from definitions import flat, tool
 from loopback import tdqs as answer_of
@@ -45,15 +45,12 @@ PADDING = (
 )
 
 
-SECTIONS = cache(lambda version: judge_error.published_error(version).sections)
-
-
 def table(title):
-    return next(each for each in SECTIONS(NEWEST) if each.title == title)
+    return next(table for table in judge_error.published_tables(NEWEST) if table.title == title)
 
 
 def unseen():
-    return judge_error.evidence(NEWEST)["unseen"]
+    return published_error.evidence(NEWEST)["unseen"]
 
 
 def column(section, name):
@@ -61,6 +58,14 @@ def column(section, name):
 
 
 # The published error
+
+
+def test_what_is_published_and_what_every_score_shows_is_what_the_evidence_says():
+    rows = published_error.evidence(NEWEST)
+    assert judge_error.published_tables(NEWEST) == published_error.tables(NEWEST)
+    assert judge_error.labels(NEWEST) == {row["inputHash"]: tuple(row["labels"]) for row in rows["tools"]}
+    figures = {"changes": calibration(NEWEST).change_error, "servers": calibration(NEWEST).server_error}
+    assert figures == published_error.figures(rows)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_no_honest_score_of_an_unseen_server_is_held():
 
 
 def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
-    rows = judge_error.evidence(NEWEST)["tools"]
+    rows = published_error.evidence(NEWEST)["tools"]
     for position in range(6):
         labels = [row["labels"][position] for row in rows]
         scores = [row["predicted"][position] for row in rows]
@@ -119,7 +124,7 @@ def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
 
 
 def test_the_evidence_rests_on_the_labels_as_they_are(shared):
-    rows = {row["inputHash"]: row["labels"] for row in judge_error.evidence(NEWEST)["tools"]}
+    rows = {row["inputHash"]: row["labels"] for row in published_error.evidence(NEWEST)["tools"]}
     keys = load("tdqs").keys
     lines = (shared / "data" / "tool_labels.jsonl").read_text(encoding="utf-8").splitlines()
     labeled = {row["inputHash"]: [row["scores"][key] for key in keys] for row in map(json.loads, lines)}
@@ -395,7 +400,7 @@ def test_calibrate_shows_every_table_and_what_to_do_next(command):
     run = command("calibrate")
     text = run.stdout.decode()
     assert run.returncode == 0
-    for section in judge_error.published_error(NEWEST).sections:
+    for section in judge_error.published_tables(NEWEST):
         assert section.title in text
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 

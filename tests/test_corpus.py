@@ -4,13 +4,13 @@ import json
 import re
 import sys
 
+import published_error
 import pytest
 from capture_corpus import CaptureError, Server, capture, differences, hash_tools, read_hashes, read_ledger
 from definitions import FINE, tool
 from labels import Definitions, servers, tools
 
 from tdqs_mcp.judges.offline import versions
-from tdqs_mcp.scoring import judge_error
 
 NEWEST = versions()[0]
 HASHES = {"get_order": "0123456789abcdef", "list_orders": "fedcba9876543210"}
@@ -28,12 +28,12 @@ def test_every_server_of_the_ledger_has_the_hashes_of_its_tools():
 
 def test_what_was_labeled_never_measures():
     """A label is a look: its server is there for tuning."""
-    labeled = {row["source"] for row in judge_error.evidence(NEWEST)["tools"]}
+    labeled = {row["source"] for row in published_error.evidence(NEWEST)["tools"]}
     assert [server for server in read_ledger() if server.purpose == "measure" and server.source in labeled] == []
 
 
 def test_the_ledger_has_every_labeled_definition_of_a_package():
-    rows = [row for row in judge_error.evidence(NEWEST)["tools"] if row["source"].startswith(("npm:", "pypi:"))]
+    rows = [row for row in published_error.evidence(NEWEST)["tools"] if row["source"].startswith(("npm:", "pypi:"))]
     names = {server.source: server.name for server in read_ledger()}
     hashes = read_hashes()
     assert len(rows) > 800

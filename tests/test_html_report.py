@@ -8,7 +8,7 @@ import pytest
 from browser import DESKTOP, PHONE
 from definitions import EVIL, FINE, flat, tool
 
-from tdqs_mcp.scoring.judge_error import server_error
+from tdqs_mcp.judges.offline import calibration
 
 QUOTED = tool(
     "list_orders",
@@ -85,7 +85,7 @@ def test_each_tool_has_its_rewrite_with_marked_words_and_sources(report, command
 
 
 def test_the_range_of_an_overall_score_is_the_judge_s_error_on_labeled_servers(report):
-    servers, low, high = server_error("2")
+    servers, low, high = calibration("2").server_error
     assert (servers, low < 0 < high) == (60, True)
     text = report([QUOTED, tool("process", "Process", flat(3))]).read_text(encoding="utf-8")
     overall = round(10 * float(re.search(r'class="big">([\d.]+)', text)[1]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import mean
 
 import anyio
+import published_error
 import pytest
 from attack_sets import SETS
 from definitions import tool
@@ -27,7 +28,6 @@ from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, score_in_tenths
 from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.score import all_cases, tool_cases
 from tdqs_mcp.sources.files import read_file
 
@@ -183,12 +183,12 @@ def test_hidden_forged_and_encoded_text_halves_the_bound():
 
 
 def test_the_bounds_leave_honest_labels_room():
-    rows = judge_error.evidence(versions()[0])["tools"]
+    rows = published_error.evidence(versions()[0])["tools"]
     assert 100 * held_labels(rows) <= len(rows)
 
 
 def test_the_documents_say_how_many_honest_labels_would_be_held():
-    evidence = judge_error.evidence(versions()[0])
+    evidence = published_error.evidence(versions()[0])
     rows, unseen, bound = evidence["tools"], evidence["unseen"], BOUNDS["tdqs"] / 10
     servers = len({row["server"] for row in unseen})
     text = " ".join((ROOT / "docs/judges.md").read_text(encoding="utf-8").split())

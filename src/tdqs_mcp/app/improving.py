@@ -12,7 +12,7 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model, VerdictCache
-from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.offline import Offline, calibration
 from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.comparisons import Comparison
@@ -94,12 +94,10 @@ async def rewrite(
     return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
 
 
-def _with_gains(rewrites: Sequence[Rewrite], calibration: str) -> list[Rewrite]:
+def _with_gains(rewrites: Sequence[Rewrite], version: str) -> list[Rewrite]:
     """The rewrites with what they are expected to bring: the offline judge's figure with its error in changes."""
-    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # half a megabyte of labels
-
-    error = judge_error.change_error(calibration)
-    return [rewrite_review.with_gain(each, error) for each in rewrites] if error else [*rewrites]
+    error = calibration(version).change_error
+    return [rewrite_review.with_gain(rewrite, error) for rewrite in rewrites]
 
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:

@@ -262,12 +262,12 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is compared with its labels as it predicted servers that it had not seen. Any judge is compared
     with the labels of those tools in the catalogs that have one, matched by inputHash.
     """
-    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing else needs the published error
 
     judge, leniency = unwrap_guard(judge or Offline())
     parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
-        parts.append(judge_error.published_error(judge.stamp.calibration or ""))
+        parts.append(judge_error.Comparison(sections=judge_error.published_tables(judge.stamp.calibration or "")))
     if catalogs:
         labels = judge_error.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]

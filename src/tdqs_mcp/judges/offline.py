@@ -100,6 +100,14 @@ class Calibration:
     """Tenths that a model's verdict may lie above the estimate, by rubric; `tampered` for a definition that hides
     characters or forges a turn."""
 
+    change_error: tuple[int, int, int]
+    """How far predicted gains lay off what blind readers saw, in hundredths of TDQS: readers' gain less predicted gain,
+    its mean and the ends of the middle 80%."""
+
+    server_error: tuple[int, int, int]
+    """How far overall scores lay off on labeled servers, in tenths: the number of servers, and the ends of the middle
+    80% of label minus prediction."""
+
     def outlook(self, total: int) -> Outlook:
         """How sure the TDQS is; `total` is the weighted latent in thousandths."""
         errors = next(errors for below, errors in self.bands if total < below)
@@ -129,6 +137,8 @@ def calibration(version: str) -> Calibration:
         rounding=Rounding(weights=[each.weight for each in load("tdqs").dimensions], **table["rounding"]),
         bands=[(band["below"], band["errors"]) for band in table["bands"]],
         guard=table["guard"]["bound"],
+        change_error=tuple(table["error"]["changes"]),
+        server_error=tuple(table["error"]["servers"]),
     )
 
 

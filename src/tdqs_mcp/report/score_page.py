@@ -13,6 +13,7 @@ from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
+from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_words, score_words, unjudged_words
 from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import changed_words
@@ -22,7 +23,6 @@ from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier
 from tdqs_mcp.rubrics.rubric import Dimension, load
-from tdqs_mcp.scoring.judge_error import server_error
 from tdqs_mcp.scoring.score import dimension_means, fixes_by_tool
 
 _UNNAMED = re.compile(r"^/inputSchema/(properties/|\$defs/|definitions/)?|/(anyOf|oneOf|allOf)/\d+")
@@ -140,7 +140,7 @@ def score_page(
         coherence=_reasons(score.coherence_justifications, "coherence"),
         cards=[card for card in cards if tool is None or card.score.name == tool],
         above=_above(score.rollup.overall),
-        labeled=server_error(score.judge.calibration)[0] if score.likely and score.judge.calibration else 0,
+        labeled=calibration(score.judge.calibration).server_error[0] if score.likely and score.judge.calibration else 0,
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
         server_findings=[each for each in score.findings if each.tool_index is None],

@@ -6,7 +6,7 @@ The error of the offline judge is that of predictions for servers that the fit h
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,14 +14,14 @@ from itertools import pairwise
 from statistics import correlation, mean
 from typing import Any
 
-from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell
-from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import SPECS, overall_of, tdqs
+from tdqs_mcp.scoring.rollup import SPECS, tdqs
 
 NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
@@ -38,16 +38,6 @@ FEWEST = 3
 SIZES = (0, 400, 800, 1600)
 """Lower ends of the ranges of definitionBytes, near the quartiles of the labeled tools."""
 
-STATED = (0, 20, 40, 60, 80, 101)
-"""Percent of probability between which stated tiers are counted."""
-
-RAISED = 0.3
-"""TDQS by which a change without content must not raise a definition."""
-
-COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
-
-_FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
-_UNSEEN = "servers captured after the features and weights were made; labels by blind LLM readers"
 _UNLABELED = "no labeled tool is among these definitions; the calibration's evidence names the packages that have some"
 
 Row = tuple[Cell, ...]
@@ -67,17 +57,6 @@ class Comparison:
 
 
 @cache
-def evidence(version: str) -> Mapping[str, Any]:
-    """What a calibration rests on: rows of labels and predictions by table."""
-    document = _read("judges", f"evidence/{version}.json")
-    return {
-        name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-        for name, table in document.items()
-        if name != "calibration"
-    }
-
-
-@cache
 def _read(package: str, path: str) -> Any:  # noqa: ANN401  # our own files
     return json.loads(files("tdqs_mcp").joinpath(package, "data", path).read_text(encoding="utf-8"))
 
@@ -88,8 +67,27 @@ def _examples() -> list[Mapping[str, Any]]:
 
 
 def labels(version: str) -> dict[str, tuple[int, ...]]:
-    """The six labels of every labeled definition, by its inputHash."""
-    return {row["inputHash"]: tuple(row["labels"]) for row in evidence(version)["tools"]}
+    """Return the six labels of every labeled definition by its inputHash."""
+    return {key: tuple(map(int, scores)) for key, scores in _published(version)["labels"].items()}
+
+
+def published_tables(version: str) -> tuple[CalibrationTable, ...]:
+    """Return the tables that are published about the error of a calibration of the offline judge."""
+    return tuple(
+        CalibrationTable(
+            title=table["title"],
+            remark=table["remark"],
+            columns=tuple(table["columns"]),
+            rows=tuple(map(tuple, table["rows"])),
+        )
+        for table in _published(version)["tables"]
+    )
+
+
+def _published(version: str) -> Mapping[str, Any]:
+    """Return what calibration/published_error.py wrote for the version."""
+    document: Mapping[str, Any] = _read("scoring", f"published_error/{version}.json")
+    return document
 
 
 def example_cases() -> list[ToolCase]:
@@ -149,34 +147,17 @@ def compare_to_labels(
         tools.append({"labels": known[signals.input_hash], "predicted": predicted, **told})
     if not tools:
         return Comparison(sections=(), problems=() if cases else (_UNLABELED,), unjudged=tuple(failed))
-    total = sum(abs(_total(tool["labels"]) - _total(tool["predicted"])) for tool in tools) * 10
+    total = sum(abs(total_of(tool["labels"]) - total_of(tool["predicted"])) for tool in tools) * 10
     error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
     fault = f"mean |delta TDQS| over {len(tools)} labeled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
     return Comparison(
-        sections=_tool_sections(tools, remark="labels of an LLM judge with the published prompt, judged now"),
+        sections=tool_tables(tools, remark="labels of an LLM judge with the published prompt, judged now"),
         faults=(fault,) if is_off else (),
         unjudged=tuple(failed),
     )
 
 
-def published_error(version: str) -> Comparison:
-    """Everything that is published about the error of a calibration of the offline judge."""
-    found = evidence(version)
-    unseen = _tool_sections(found["unseen"], title="Tools of unseen servers", remark=_UNSEEN)[0]
-    tools = _tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_FOLDS}")
-    changes = (
-        _changes(found["unseenEdits"], title="Changes on unseen servers", remark=_UNSEEN),
-        _changes(found["edits"], title="Changes", remark=_FOLDS),
-    )
-    others = _published(found["published"]), _coherence(found["servers"]), _smells(found["components"])
-    odds = (
-        _odds(found["unseen"], title="Probabilities of tiers on unseen servers"),
-        _odds(found["tools"], title="Probabilities of tiers"),
-    )
-    return Comparison(sections=(unseen, changes[0], odds[0], *tools, *changes[1:], *odds[1:], *others))
-
-
-def _tool_sections(
+def tool_tables(
     tools: Sequence[Labeled], *, remark: str, title: str = "Tools"
 ) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
@@ -187,9 +168,9 @@ def _tool_sections(
         wanted, given = [tool["labels"][position] for tool in tools], [tool["predicted"][position] for tool in tools]
         within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
         bias = mean(score - label for label, score in zip(wanted, given, strict=True))
-        rows.append((key, *_agreement(wanted, given), within, None, bias))
+        rows.append((key, *agreement(wanted, given), within, None, bias))
     if all("words" in tool for tool in tools):
-        order = rank_correlation([_total(tool["labels"]) for tool in tools], [tool["words"] for tool in tools])
+        order = rank_correlation([total_of(tool["labels"]) for tool in tools], [tool["words"] for tool in tools])
         rows.append(("word count alone", count, None, order, None, None, None, None, None))
     whole = CalibrationTable(title=title, remark=remark, columns=columns, rows=tuple(rows))
     remark, columns = "mean of score minus label", ("tools", "count", "MAE", "bias")
@@ -198,7 +179,7 @@ def _tool_sections(
 
 def _total_error(tools: Sequence[Labeled]) -> tuple[int, float, float, float | None, float]:
     """Of TDQS: count, mean absolute difference and bias in points, Spearman's correlation, share of equal tiers."""
-    wanted, given = [_total(tool["labels"]) for tool in tools], [_total(tool["predicted"]) for tool in tools]
+    wanted, given = [total_of(tool["labels"]) for tool in tools], [total_of(tool["predicted"]) for tool in tools]
     pairs = list(zip(wanted, given, strict=True))
     return (
         len(pairs),
@@ -209,14 +190,14 @@ def _total_error(tools: Sequence[Labeled]) -> tuple[int, float, float, float | N
     )
 
 
-def _agreement(wanted: Sequence[int], given: Sequence[int]) -> tuple[int, float, float | None, float | None, float]:
-    """Of scores 1-5: count, mean absolute difference, Spearman's correlation, Cohen's kappa, share of equal ones."""
-    pairs = list(zip(wanted, given, strict=True))
+def agreement(labels: Sequence[int], scores: Sequence[int]) -> tuple[int, float, float | None, float | None, float]:
+    """Return of scores 1-5: count, mean absolute difference, Spearman's correlation, Cohen's kappa, share of equals."""
+    pairs = list(zip(labels, scores, strict=True))
     return (
         len(pairs),
         mean(abs(label - score) for label, score in pairs),
-        rank_correlation(wanted, given),
-        weighted_kappa(wanted, given),
+        rank_correlation(labels, scores),
+        weighted_kappa(labels, scores),
         mean(label == score for label, score in pairs),
     )
 
@@ -232,142 +213,12 @@ def _biases(tools: Sequence[Labeled]) -> list[Row]:
     return [(name, *_total_error(chosen)[:3]) for name, chosen in groups.items() if chosen]
 
 
-def _changes(rows: Sequence[Mapping[str, Any]], *, title: str, remark: str) -> CalibrationTable:
-    """For each kind of change of a definition: the change of TDQS by labels and by predictions."""
-    kinds: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        judged, ours = ((_total(row[after]) - _total(row[before])) / 10 for before, after in _VERSIONS)
-        kinds.setdefault(row["edit"], []).append((judged, ours))
-    found: list[Row] = []
-    for name, pairs in (("all", [pair for each in kinds.values() for pair in each]), *sorted(kinds.items())):
-        error = mean(abs(one - other) for one, other in pairs)
-        order = rank_correlation([one for one, _ in pairs], [other for _, other in pairs]) if name == "all" else None
-        raised = mean(ours > RAISED for _, ours in pairs)
-        found.append(
-            (name, len(pairs), mean(one for one, _ in pairs), mean(two for _, two in pairs), error, order, raised)
-        )
-    columns = ("change", "count", "judged", "predicted", "MAE", "Spearman", "raised by over 0.3")
-    return CalibrationTable(title=title, remark=f"change of TDQS; {remark}", columns=columns, rows=tuple(found))
-
-
-def change_error(version: str) -> tuple[int, int, int]:
-    """How far the change that a calibration predicts is off where it predicts a gain, in hundredths of TDQS.
-
-    The mean, and the lower and upper end of the middle 80%: what blind readers saw less what was predicted.
-    """
-    pairs = [
-        [(_total(row[after]) - _total(row[before])) * 10 for before, after in _VERSIONS]
-        for name in ("edits", "unseenEdits")
-        for row in evidence(version).get(name, ())
-    ]
-    errors = sorted(judged - ours for judged, ours in pairs if ours > 0)
-    if len(errors) < ENOUGH:
-        return 0, 0, 0
-    return round(mean(errors)), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
-
-
-@cache
-def server_error(version: str) -> tuple[int, int, int]:
-    """How far the overall scores of a calibration are off on labeled servers, in tenths.
-
-    The number of servers, and the lower and upper end of the middle 80%: the labels' score less the predicted one.
-    """
-    tools: dict[str, list[Labeled]] = {}
-    for row in evidence(version)["tools"]:
-        tools.setdefault(row["server"], []).append(row)
-
-    def overall(server: Mapping[str, Any], by: str) -> int:
-        totals = [_total(row[by]) for row in tools[server["server"]]]
-        coherence = round_half_up(sum(server[by]), len(server[by]))
-        return overall_of(sum(totals), count=len(totals), lowest=min(totals), coherence=coherence)
-
-    known = [row for row in evidence(version)["servers"] if row["server"] in tools]
-    errors = sorted(overall(row, "labels") - overall(row, "predicted") for row in known)
-    return len(errors), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
-
-
 def likely_overall(overall: int | None, judge: JudgeStamp) -> tuple[int, int] | None:
     """The ends of an overall score's 80% range, in tenths; None by a judge whose error on servers is not known."""
     if overall is None or not judge.is_offline or judge.calibration is None:
         return None
-    _, low, high = server_error(judge.calibration)
+    _, low, high = calibration(judge.calibration).server_error
     return max(10, overall + low), min(50, overall + high)
-
-
-_VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))
-"""The columns with the labels and with the predictions."""
-
-
-def _odds(rows: Sequence[Mapping[str, Any]], *, title: str) -> CalibrationTable:
-    """For ranges of stated percent: how often a tier was given so much, and how often it was right."""
-    tiers = [tier for tier in Tier if tier is not Tier.F]
-    labels = [(row, _total(row["labels"])) for row in rows]
-    said = [
-        (share, tier is tier_of(label))
-        for row, label in labels
-        for tier, share in zip(tiers, row["tiers"], strict=True)
-    ]
-    groups = {
-        f"{lower}-{min(upper, 100)}": [is_right for share, is_right in said if lower <= share < upper]
-        for lower, upper in pairwise(STATED)
-    }
-    share = round(100 * mean(row["range"][0] <= label <= row["range"][1] for row, label in labels))
-    return CalibrationTable(
-        title=title,
-        remark=f"how often a tier that was given so many percent was right; {share}% of labels lie in the 80% range",
-        columns=("percent stated", "count", "right"),
-        rows=tuple((name, len(inside), mean(inside)) for name, inside in groups.items() if inside),
-    )
-
-
-def _published(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
-    """The registry's own scores of the same definitions; one server is far larger than all others."""
-    largest = Counter(row["server"] for row in rows).most_common(1)[0][0]
-    inside, outside = ([row for row in rows if (row["server"] == largest) is is_it] for is_it in (True, False))
-    found: list[Row] = []
-    for name, chosen in (("all", rows), (largest, inside), ("other servers", outside)):
-        wanted = [row["published"] / 1000 for row in chosen]
-        given = [row["predicted"] / 1000 for row in chosen]
-        error = sum(abs(one - other) for one, other in zip(wanted, given, strict=True)) / len(chosen)
-        constant = _best_constant(wanted, lambda one, other: abs(one - other))
-        found.append((name, len(chosen), error, constant, rank_correlation(wanted, given)))
-    return CalibrationTable(
-        title="Scores published by the registry",
-        remark="mean of its scorings of the same definition, never used for fitting; predicted without the server",
-        columns=("servers", "count", "MAE", "MAE of best constant", "Spearman"),
-        rows=tuple(found),
-    )
-
-
-def _coherence(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
-    found: list[Row] = []
-    for position, key in enumerate(load("coherence").keys):
-        wanted = [row["labels"][position] for row in rows]
-        constant = 1 - _best_constant(wanted, lambda one, other: float(one != other))
-        found.append((key, *_agreement(wanted, [row["predicted"][position] for row in rows]), constant))
-    return CalibrationTable(
-        title="Coherence",
-        remark=f"labels of an LLM judge with the published prompt; {_FOLDS}",
-        columns=("", "count", "MAE", "Spearman", "kappa", "exact", "exact of best constant"),
-        rows=tuple(found),
-    )
-
-
-def _smells(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
-    found: list[Row] = []
-    for position, key in enumerate(COMPONENTS):
-        wanted = [row["labels"][position] for row in rows]
-        smells = [row["medians"][position] < 3 for row in rows]
-        order = rank_correlation(wanted, [row["latents"][position] for row in rows])
-        by_words = rank_correlation(wanted, [row["words"] for row in rows])
-        f1, always = _f1(smells, [row["smells"][position] for row in rows]), _f1(smells, [True] * len(rows))
-        found.append((key, len(rows), order, by_words, f1, always))
-    return CalibrationTable(
-        title="Components of the paper",
-        remark=f"mean and median of its three judges (smell: median below 3); {_FOLDS}",
-        columns=("", "count", "Spearman", "Spearman of word count", "F1 of smell", "F1 of always yes"),
-        rows=tuple(found),
-    )
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
@@ -388,17 +239,6 @@ def weighted_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None
     return None if by_chance == 0 else 1 - seen / by_chance
 
 
-def _best_constant(values: Sequence[float], error: Callable[[float, float], float]) -> float:
-    """The lowest mean error of one answer for all cases."""
-    return min(mean(error(value, answer) for value in values) for answer in set(values))
-
-
-def _f1(smells: Sequence[bool], predicted: Sequence[bool]) -> float:
-    """The harmonic mean of precision and recall; 0 where nothing is found."""
-    hits = sum(smell and guess for smell, guess in zip(smells, predicted, strict=True))
-    return 2 * hits / max(1, sum(smells) + sum(predicted))
-
-
 def _ranks(values: Sequence[float]) -> list[float]:
     places: dict[float, list[int]] = {}
     for place, value in enumerate(sorted(values)):
@@ -406,7 +246,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
     return [mean(places[value]) for value in values]
 
 
-def _total(scores: Sequence[int]) -> int:
+def total_of(scores: Sequence[int]) -> int:
     """TDQS in tenths."""
     rubric = load("tdqs")
     return tdqs(rubric, dict(zip(rubric.keys, scores, strict=True)), spec=SPECS[0])
