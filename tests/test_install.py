@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.clients import client_file, find_server
-from tdqs_mcp.sources.config_edits import JsonText
+from tdqs_mcp.sources.json_text import JsonText
 
 OTHER = {"command": "npx", "args": ["-y", "server-github"], "env": {"GITHUB_TOKEN": "ghp_secret"}}
 
@@ -213,14 +213,14 @@ def spelled(draw, value):
 @given(st.dictionaries(NAMES, VALUES, max_size=3), st.dictionaries(NAMES, VALUES, max_size=3) | st.none(), st.data())
 def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around, servers, data):
     content = around if servers is None else {**around, "servers": servers}
-    known = JsonText(data.draw(SPACES) + data.draw(spelled(content)) + data.draw(SPACES))
-    assert known.content == content
+    known = JsonText(data.draw(SPACES) + data.draw(spelled(content)) + data.draw(SPACES), has_comments=True)
+    assert known.value == content
     entry = {"command": "tdqs-mcp", "args": ["serve"]}
-    installed = JsonText(known.with_entry(["servers", SERVER_NAME], entry))
-    assert installed.content == {**content, "servers": {**(servers or {}), SERVER_NAME: entry}}
-    assert JsonText(installed.with_entry(["servers", SERVER_NAME], entry)).text == installed.text
-    left = JsonText(installed.without_entry(["servers", SERVER_NAME]))
-    assert left.content == {**content, "servers": servers or {}}
+    installed = JsonText(known.with_entry(["servers", SERVER_NAME], entry), has_comments=True)
+    assert installed.value == {**content, "servers": {**(servers or {}), SERVER_NAME: entry}}
+    assert JsonText(installed.with_entry(["servers", SERVER_NAME], entry), has_comments=True).text == installed.text
+    left = JsonText(installed.without_entry(["servers", SERVER_NAME]), has_comments=True)
+    assert left.value == {**content, "servers": servers or {}}
     comments = [word for word in ("// {,", "/* , } \n */") for _ in range(known.text.count(word))]
     assert all(left.text.count(word) == known.text.count(word) for word in comments)
 

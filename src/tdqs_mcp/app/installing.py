@@ -13,8 +13,8 @@ from typing import Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.clients import ClientFile, client_file, client_files
-from tdqs_mcp.sources.config_edits import JsonText, TomlText
 from tdqs_mcp.sources.files import read_bytes, write_bytes
+from tdqs_mcp.sources.json_text import JsonText
 from tdqs_mcp.sources.locator import HIDDEN
 
 SERVER_NAME = "tdqs"
@@ -57,6 +57,45 @@ class Installation:
         backup.chmod(file.stat().st_mode & 0o777)
         write_bytes(file, (BOM_UTF8 if old.startswith(BOM_UTF8) else b"") + after)
         return backup
+
+
+class TomlText:
+    """A TOML text; tomlkit keeps its layout and its comments."""
+
+    def __init__(self, text: str) -> None:
+        """Raises ValueError for what is not TOML."""
+        import tomlkit  # noqa: PLC0415  # only Codex has TOML
+
+        self.text = text
+        self._document = tomlkit.parse(text)
+        self.value: Any = self._document.unwrap()
+
+    def with_entry(self, keys: Sequence[str], entry: Mapping[str, Any]) -> str:
+        """Return the text with a table under some keys; what else a table there has stays. Raises ValueError."""
+        import tomlkit  # noqa: PLC0415
+
+        table: Any = self._document
+        for place, key in enumerate(keys):
+            if key not in table:
+                table[key] = tomlkit.table(is_super_table=place < len(keys) - 1)
+            table = table[key]
+            if not isinstance(table, Mapping):
+                raise ValueError("a list or a value stands where a table belongs")  # noqa: TRY004  # the file is wrong
+        for key, part in entry.items():
+            if table.get(key) != part:
+                table[key] = part
+        return tomlkit.dumps(self._document)
+
+    def without_entry(self, keys: Sequence[str]) -> str:
+        """Return the text without the table that the keys lead to. Raises ValueError where there is none."""
+        import tomlkit  # noqa: PLC0415
+
+        *parents, last = keys
+        table: Any = self._document
+        for key in parents:
+            table = table[key]
+        del table[last]
+        return tomlkit.dumps(self._document)
 
 
 def client_names() -> list[str]:
@@ -110,12 +149,12 @@ def _planned(client: ClientFile, edit: Callable[[str | None], str | None]) -> In
 
 
 def _text(client: ClientFile, text: str) -> JsonText | TomlText:
-    return TomlText(text) if client.file.suffix == ".toml" else JsonText(text)
+    return TomlText(text) if client.file.suffix == ".toml" else JsonText(text, has_comments=True)
 
 
 def _entry(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSON or TOML
     """Our entry as it stands in a text; None without one. Raises ValueError."""
-    found = _text(client, text).content
+    found = _text(client, text).value
     for key in (*client.keys, SERVER_NAME):
         found = found.get(key) if isinstance(found, Mapping) else None
     return found

@@ -20,8 +20,8 @@ from tdqs_mcp.rules.client_limits import view_catalog
 from tdqs_mcp.rules.registry import Selection
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import lane_of
+from tdqs_mcp.sources.json_text import locate
 from tdqs_mcp.sources.locator import File, parse_locator
-from tdqs_mcp.sources.positions import locate
 
 NEVER = "never"
 """The value of fail-on that lets every finding pass."""

@@ -23,7 +23,7 @@ from tdqs_mcp.report.blocks import (
     count_words,
 )
 from tdqs_mcp.results.findings import Finding, LintReport, Location, RuleList, Severity, Suppression
-from tdqs_mcp.sources.positions import Position, Positions
+from tdqs_mcp.sources.json_text import DefinitionText, Position
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 
@@ -39,7 +39,7 @@ class LocatedReport:
     file: str | None = None
     """The path of the file, with forward slashes; None for a live server or standard input."""
 
-    positions: Positions | None = None
+    positions: DefinitionText | None = None
 
     def find(self, place: Location) -> Position | None:
         """Where a place is in the file; its start for the server's own, None where there is no file."""

@@ -28,7 +28,7 @@ from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.alternatives import MAX_ALTERNATIVES, MAX_RIVALS, find_alternatives
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.text_patches import Edit
+from tdqs_mcp.sources.json_text import Edit
 
 MAX_LOOKUPS = 3
 """Parameters of which one description says where their values come from."""

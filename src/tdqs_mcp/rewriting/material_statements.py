@@ -21,7 +21,7 @@ from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
 from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.rewriting.text_patches import Edit
+from tdqs_mcp.sources.json_text import Edit
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""

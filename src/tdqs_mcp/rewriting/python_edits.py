@@ -26,7 +26,7 @@ from tdqs_mcp.rewriting.python_source import (
     text_of,
     walk,
 )
-from tdqs_mcp.rewriting.text_patches import Edit, LeftOut, Patch, unified
+from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, unified
 from tdqs_mcp.sources.files import SourceFile
 
 HOMES = {"Annotated": ("typing", "typing_extensions"), "Field": ("pydantic",)}
@@ -148,7 +148,7 @@ def _diff(module: SourceModule, content: bytes) -> bytes:
     """One file's part of the patch."""
     encoding = module.tree.encoding.removesuffix("-sig")  # a byte order mark is a character of the text
     old, new = (each.decode(encoding) for each in (module.content, content))
-    return unified(old, [Edit(start=0, end=len(old), text=new)], name=module.name).encode(encoding)
+    return unified(old, new, name=module.name).encode(encoding)
 
 
 def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
