@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tdqs_mcp.app.judging import score_measured
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.schema.validation import find_fault
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate import definition_lock, lock_changes
 from tdqs_mcp.gate.definition_lock import lock_server
@@ -41,14 +42,12 @@ def read_lock(path: Path) -> DefinitionLock:
         raise InputError(
             f"{origin} is a lock of version {version}, this tdqs-mcp reads {LOCK_VERSION}; install a newer tdqs-mcp"
         )
-    from jsonschema_rs import validator_for  # noqa: PLC0415  # only locks are read by their schema
-
     schema = json.loads(package_files("tdqs_mcp.report").joinpath("schemas/lock.schema.json").read_text("utf-8"))
-    fault = next(validator_for(schema).iter_errors(document), None)
+    fault = find_fault(schema, document)
     if fault is not None:
-        place = "".join(f"/{step}" for step in fault.instance_path)
+        place = "".join(f"/{step}" for step in fault.path)
         raise InputError(
-            f"{origin} is not a lock, at {place or 'its root'}: {str(fault.message)[:200]}; restore it, or delete it "
+            f"{origin} is not a lock, at {place or 'its root'}: {fault.message[:200]}; restore it, or delete it "
             "and run tdqs-mcp lock"
         )
     lock = read_document(DefinitionLock, content)

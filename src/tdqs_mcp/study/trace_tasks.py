@@ -3,13 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
+from tdqs_mcp.facts.schema.validation import find_fault
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model import Tool
@@ -102,22 +104,13 @@ def read_task(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> ToolTask:
     return _check_task(read_stage(_Task, json.dumps(row)), tools[name], "arguments")
 
 
-def _refuse_reference(uri: str) -> NoReturn:
-    """A definition must not make this program read files or addresses."""
-    raise ValueError(uri)
-
-
 def _check_task(given: _Task, tool: Tool, place: str) -> ToolTask:
     """The task. Raises ContractError for arguments that cannot work."""
-    from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only models' tasks need
-
     kind = TaskKind(given.kind)
     if kind is TaskKind.WORKS and tool.input_schema:
-        try:
-            validator = validator_for(dict(tool.input_schema), retriever=_refuse_reference)
-        except (ValidationError, ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
-            validator = None
-        error = next(validator.iter_errors(given.arguments), None) if validator else None
-        if error:
-            raise ContractError(f"{place} of a task that works break the input schema: {error.message}")
+        fault = None
+        with suppress(ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
+            fault = find_fault(tool.input_schema, given.arguments)
+        if fault:
+            raise ContractError(f"{place} of a task that works break the input schema: {fault.message}")
     return ToolTask(tool=tool.name, kind=kind, task=given.task, arguments=given.arguments, expects=given.expects)

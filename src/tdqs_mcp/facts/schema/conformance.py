@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
+from tdqs_mcp.facts.schema.validation import check_schema, is_expression
 from tdqs_mcp.facts.schema.walk import (
     MAX_SCHEMAS,
     TYPES,
@@ -167,13 +168,7 @@ def _why_invalid(pattern: str) -> str | None:
         return f"has {found[0]!r}, which ECMA-262 does not have"
     if _SIMPLE.fullmatch(pattern) or _NATIVE.search(pattern) or not is_well_formed(pattern):
         return None
-    from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only unusual schemas need
-
-    try:
-        validator_for({"pattern": pattern})
-    except (ValidationError, ValueError):
-        return "is not a regular expression"
-    return None
+    return None if is_expression(pattern) else "is not a regular expression"
 
 
 _FOREIGN_SYNTAX = lazy_pattern(
@@ -383,12 +378,8 @@ def _validate(text: str) -> tuple[str, str] | None:
     declared = schema.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):
         return "/$schema", "it is not a draft of JSON Schema that MCP names"
-    from jsonschema_rs import ValidationError, meta  # noqa: PLC0415  # a library that only unusual schemas need
-
     plain = json.dumps(schema, ensure_ascii=False)  # the library refuses lone surrogates, which another rule reports
-    try:
-        meta.validate(schema if is_well_formed(plain) else json.loads(replace_surrogates(plain)))
-    except ValidationError as error:
-        pointer = "".join(f"/{escape_step(str(step))}" for step in error.instance_path)
-        return pointer, " ".join(error.message.split())[:200]
-    return None
+    fault = check_schema(schema if is_well_formed(plain) else json.loads(replace_surrogates(plain)))
+    if fault is None:
+        return None
+    return "".join(f"/{escape_step(str(step))}" for step in fault.path), " ".join(fault.message.split())[:200]
