@@ -104,7 +104,7 @@ def write(path: Path, text: str) -> None:
     ],
 )
 def test_a_server_of_every_client_is_found(machine, name, client, locator):
-    server = find_server(name, **machine)
+    server = find_server(name, is_project=name in ("project", "asks"), **machine)
     assert (server.client, server.name, server.locator) == (client, name, locator)
     assert server.file.is_file()
 
@@ -113,20 +113,20 @@ def test_variables_are_filled_in_as_each_client_spells_them(machine):
     assert find_server("user", **machine).headers == {"Authorization": "Bearer t0ken"}
     assert find_server("user", **machine | {"environ": {}}).headers == {"Authorization": "Bearer none"}
     assert find_server("cursor-url", **machine).headers == {"K": "k3y"}
-    assert find_server("folder", **machine).args == (f"{machine['cwd']}/s.py", "7")
+    assert find_server("folder", is_project=True, **machine).args == (f"{machine['cwd']}/s.py", "7")
     codex = find_server("codex-url", **machine)
     assert codex.headers == {"X": "1", "Y": "k3y", "Authorization": "Bearer t0ken"}
     assert (find_server("codex", **machine).env, find_server("codex", **machine).cwd) == ({"A": "b"}, "/srv")
 
 
 def test_what_only_the_client_can_ask_for_is_reported_and_left_out(machine):
-    server = find_server("asks", **machine)
+    server = find_server("asks", is_project=True, **machine)
     assert server.env == {"L": "1"}
     assert server.unresolved == (
         "K needs ${input:k}; give it with --env K=VALUE",
         "its envFile is not read; give the variables with --env NAME=VALUE",
     )
-    assert "args needs ${input:k}" in find_server("asks-in-args", **machine).unresolved[0]
+    assert "args needs ${input:k}" in find_server("asks-in-args", is_project=True, **machine).unresolved[0]
 
 
 def test_a_header_whose_variable_is_unset_is_reported_without_its_text(machine):
@@ -140,13 +140,21 @@ def test_a_disabled_server_is_found_and_says_so(machine):
     assert not find_server("surf", **machine).is_disabled
 
 
-def test_within_one_client_the_project_wins_over_the_home(machine):
-    assert find_server("shadowed", **machine).command == "from-project"
+def test_a_client_shows_the_project_s_server_and_the_user_s_keeps_its_name(machine):
+    servers, _ = read_servers(**machine)
+    assert [each.command for each in servers if each.name == "shadowed"] == ["from-project"]
+    assert find_server("shadowed", **machine).command == "from-home"
+    assert find_server("claude-code/shadowed", **machine).command == "from-home"
+    assert find_server("shadowed", is_project=True, **machine).command == "from-project"
 
 
 def test_an_unknown_name_gets_the_names_that_there_are(machine):
-    with pytest.raises(InputError, match=r"no MCP client has a server 'git'.*'asks'.*'zed-old'"):
+    with pytest.raises(InputError, match=r"no MCP client has a server 'git'.*'codex'.*'zed-old'"):
         find_server("git", **machine)
+    with pytest.raises(InputError, match=r"no file of this folder names a server 'git'.*'asks'.*'shadowed'"):
+        find_server("git", is_project=True, **machine)
+    with pytest.raises(InputError, match="there is config:project/vscode/asks"):
+        find_server("asks", **machine)
 
 
 def test_a_machine_without_clients_says_so(tmp_path):
@@ -162,9 +170,9 @@ def test_a_broken_file_is_named_and_does_not_hide_the_others(machine):
 
 
 def test_clients_that_agree_need_no_choice_and_those_that_differ_do(machine):
-    write(machine["cwd"] / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
+    write(machine["home"] / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
     assert find_server("desktop", **machine).client == "claude-desktop"
-    write(machine["cwd"] / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
+    write(machine["home"] / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
     with pytest.raises(InputError, match=r"config:claude-desktop/desktop .*, config:gemini-cli/desktop"):
         find_server("desktop", **machine)
     assert find_server("gemini-cli/desktop", **machine).command == "other"
@@ -172,7 +180,7 @@ def test_clients_that_agree_need_no_choice_and_those_that_differ_do(machine):
 
 def test_an_entry_without_command_and_url_cannot_be_reached(machine):
     with pytest.raises(InputError, match="neither a command nor a URL"):
-        find_server("nothing", **machine).locator  # noqa: B018  # the property raises
+        find_server("nothing", is_project=True, **machine).locator  # noqa: B018  # the property raises
 
 
 def test_credentials_are_not_in_the_repr(machine):

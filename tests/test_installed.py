@@ -312,3 +312,64 @@ def test_a_misspelled_choice_gets_what_was_probably_meant(command, words, meant)
 
 def test_standings_are_words_of_the_contract():
     assert [each.value for each in Standing] == ["scored", "disabled", "not started", "failed"]
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A user with a server `shop`, in a clone whose files name another `shop` and `only`; both leave a mark when started."""
+    home, folder = tmp_path / "home", tmp_path / "clone"
+    script = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+
+    def entry(name):
+        return {"command": sys.executable, "args": ["-c", script, str(tmp_path / name)]}
+
+    for base, servers in (
+        (home, {"shop": entry("own")}),
+        (folder, {"shop": entry("foreign"), "only": entry("foreign")}),
+    ):
+        (base / ".cursor").mkdir(parents=True)
+        (base / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    environment = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+    return {"cwd": folder, "env": environment}, tmp_path
+
+
+@pytest.mark.parametrize(
+    "locator", ["config:shop", "config:cursor/shop", "config:only", "config:project/shop", "config:project/cursor/only"]
+)
+@pytest.mark.parametrize("command", ["score", "lint", "capture", "rewrite", "lock", "select", "route", "suite"])
+def test_a_locator_starts_no_server_that_a_project_names(tdqs_mcp, clone, command, locator):
+    machine, marks = clone
+    if command == "suite":
+        suite = {"servers": {"s": {"locator": locator}}, "tool_quality": [{"name": "n", "server": "s"}]}
+        (machine["cwd"] / "suite.yml").write_text(json.dumps(suite), encoding="utf-8")
+        run = tdqs_mcp("gate", "suite.yml", **machine)
+    else:
+        variants = machine["cwd"] / "variants.json"
+        variants.write_text(
+            json.dumps({"variants": {"plain": {"get": "Gets it."}}, "serve": "plain"}), encoding="utf-8"
+        )
+        run = tdqs_mcp(command, locator, *(["--variants", variants] if command == "route" else []), **machine)
+    assert not (marks / "foreign").exists()
+    assert run.returncode in ({0, 1, 2} if command == "route" else {2})
+    told = " ".join((run.stdout + run.stderr).decode().split())
+    if "project" in locator:
+        assert "a file of this folder and not one of yours" in told
+        assert "--yes" in told
+    elif locator == "config:only":
+        assert "config:project/cursor/only" in told
+    elif command != "route":  # which starts its server with the first message
+        assert (marks / "own").exists()
+
+
+def test_a_project_s_server_starts_with_consent(tdqs_mcp, clone):
+    machine, marks = clone
+    tdqs_mcp("score", "config:project/only", "--yes", **machine)
+    assert (marks / "foreign").exists()
+    assert not (marks / "own").exists()
+
+
+def test_no_caller_can_have_a_project_s_server_started(tdqs_mcp, clone):
+    machine, _ = clone
+    run = tdqs_mcp("serve", "--allow-config", "project/shop", **machine)
+    assert run.returncode == 2
+    assert b"allow servers of your own" in run.stderr

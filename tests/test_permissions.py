@@ -343,3 +343,9 @@ async def test_the_environment_s_proxy_is_not_used_for_a_checked_url(monkeypatch
     with serving(own_server().streamable_http_app()) as address:
         url = f"{address}/mcp"
         assert (await capture(Url(url=url), options(admit))).tools
+
+
+def test_a_project_s_server_is_never_allowed():
+    permissions = Permissions(configs=("shop", "project/shop"), may_start=True)
+    with pytest.raises(InputError, match="a project's file names"):
+        permissions.admit(parse_locator("config:project/shop"))

@@ -7,9 +7,10 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
-from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
+from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from tdqs_mcp.sources.clients import ConfiguredServer
@@ -57,12 +58,29 @@ def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:
 
 async def _load_named(parsed: Config, locator: str, options: LiveOptions) -> Catalog:
     """The catalog of a server in the configuration of a client; what the caller gives goes before what stands there."""
+    server = find_configured(parsed, options)
+    catalog = await load_configured(server, options, called=locator)
+    disabled = ("the client has this server disabled",) if server.is_disabled else ()
+    return replace(catalog, problems=(*disabled, *catalog.problems))
+
+
+def find_configured(parsed: Config, options: LiveOptions) -> "ConfiguredServer":
+    """Return the configured server that a locator names.
+
+    Raises InputError if there is none, and for a server that a file of this folder names unless `options.consent`
+    agrees: who only cloned a repository has not chosen what its files start.
+    """
     from tdqs_mcp.sources import clients  # noqa: PLC0415
 
-    found = clients.find_server(parsed.name)
-    catalog = await load_configured(found, options, called=locator)
-    disabled = ("the client has this server disabled",) if found.is_disabled else ()
-    return replace(catalog, problems=(*disabled, *catalog.problems))
+    server = clients.find_server(parsed.name, is_project=parsed.is_project)
+    if server.is_project:
+        target = public(server.locator)
+        if not options.consent(f"{server.file}, a file of this folder, names {server.name!r}: {target}. Start it?"):
+            raise InputError(
+                f"{server.file}, a file of this folder and not one of yours, names {server.name!r}: {target}; "
+                "read that file, then give --yes on the command line"
+            )
+    return server
 
 
 async def load_configured(found: "ConfiguredServer", options: LiveOptions, *, called: str) -> Catalog:

@@ -126,7 +126,7 @@ async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> d
     async def capture(server: ConfiguredServer) -> None:
         async with limit:
             try:
-                captured[server.id] = await load_configured(server, options, called=f"config:{server.id}")
+                captured[server.id] = await load_configured(server, options, called=server.locator_name)
             except TdqsError as error:
                 captured[server.id] = error
 

@@ -13,6 +13,7 @@ from mcp.shared.memory import MessageStream, create_client_server_memory_streams
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from tdqs_mcp.app.catalogs import find_configured
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.studies import ToolTask
@@ -21,7 +22,6 @@ from tdqs_mcp.router.frames import Messages, Peer
 from tdqs_mcp.router.relay import Relay, relay_frames
 from tdqs_mcp.router.variant_source import VariantSource
 from tdqs_mcp.router.variants import read_components
-from tdqs_mcp.sources import clients
 from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.locator import HIDDEN, Config, LiveOptions, Stdio, Url, parse_locator, public, repeatable_secrets
 from tdqs_mcp.sources.recording import Recording, hide
@@ -73,7 +73,7 @@ def make_router(
     parsed = parse_locator(locator)
     name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
-        found = clients.find_server(parsed.name)
+        found = find_configured(parsed, options)
         for problem in found.unresolved:
             tell(problem)
         parsed, options = found.locator, found.fill(options)

@@ -4,13 +4,14 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
 from tdqs_mcp.cli import as_command
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.sources.locator import File, parse_locator
+from tdqs_mcp.sources.locator import PROJECT, File, parse_locator
 
 _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)
 """Host and port of a URL without its scheme."""
@@ -73,9 +74,11 @@ def _configured(path: Path) -> str | None:
 
     try:
         name = next(iter(configured_names(path)), None)
-        found = name and find_server(name)
-    except InputError:  # the clients on this machine do not read the file, or disagree
-        return "config:NAME, in the folder of its project"
     except (OSError, ValueError):
         return None
-    return f"config:{name}" if found else None
+    for is_project in (False, True) if name else ():
+        with suppress(InputError):
+            server = find_server(name or "", is_project=is_project)
+            if server.file.resolve() == path.resolve():
+                return f"config:{PROJECT if is_project else ''}{name}"
+    return "config:project/NAME, in the folder of its project" if name else None

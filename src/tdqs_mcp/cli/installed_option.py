@@ -10,7 +10,7 @@ import click
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import fail
 from tdqs_mcp.cli.judge_options import tell_usage
-from tdqs_mcp.cli.runner import Page, agrees, end, note_incomplete, views, waiting
+from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
 from tdqs_mcp.report.score_report import missed_words
@@ -25,14 +25,13 @@ class Installed:
 
     is_asked: bool
     task: str | None
-    has_consent: bool
 
     def check(self, locators: Sequence[str]) -> None:
         """Refuses locators beside --installed, and its options without it."""
         if self.is_asked and locators:
             raise click.UsageError("--installed scores all servers; leave the locators out")
-        if not self.is_asked and (self.task is not None or self.has_consent):
-            raise click.UsageError("--task and --yes belong to --installed")
+        if not self.is_asked and self.task is not None:
+            raise click.UsageError("--task belongs to --installed")
         if not self.is_asked and not locators:
             raise click.UsageError("Missing argument 'LOCATOR...', or --installed.")
 
@@ -52,7 +51,7 @@ class Installed:
             )
         agreed = {each.id for each in installed_servers.servers().servers if each.is_project and not each.is_disabled}
         question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
-        may_start = bool(agreed) and (self.has_consent or agrees(question))
+        may_start = bool(agreed) and live.consent(question)
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
             report = blocking(installed_servers.score_installed)(
                 consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,

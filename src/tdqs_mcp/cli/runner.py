@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -125,9 +126,11 @@ def warn(message: str) -> None:
     click.echo(f"warning: {printable(message)}", err=True)
 
 
-def agrees(question: str) -> bool:
-    """Asks on a terminal; nobody agrees elsewhere."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(printable(question), err=True)
+def agrees(question: str, *, has_agreed: bool = False) -> bool:
+    """Ask on a terminal, unless `--yes` has agreed before; nobody agrees elsewhere."""
+    if has_agreed or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return has_agreed
+    return click.confirm(printable(question), err=True)
 
 
 def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
@@ -174,6 +177,13 @@ live_options = group_options(
     click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."),
     click.option("--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."),
     click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
+    click.option(
+        "--yes",
+        "consent",
+        is_flag=True,
+        callback=lambda _, __, has_agreed: partial(agrees, has_agreed=has_agreed),
+        help="Agree in advance: start what files of this folder name, make calls that may act.",
+    ),
     click.option(
         "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
     ),

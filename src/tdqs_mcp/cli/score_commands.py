@@ -78,7 +78,6 @@ installed_options = group_options(
     Installed,
     click.option("--installed", "is_asked", is_flag=True, help="Score the servers of all installed clients together."),
     click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
-    click.option("--yes", "has_consent", is_flag=True, help="With --installed: start what files of this folder name."),
 )
 _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
 

@@ -17,7 +17,6 @@ from tdqs_mcp.cli.runner import (
     FILE,
     TARGET,
     Page,
-    agrees,
     end,
     for_each,
     live_options,
@@ -58,7 +57,6 @@ _TASKS = {**views("study_reports:task_blocks"), "jsonl": "study_reports:task_lin
     type=TARGET,
     help="Make the calls of these tasks, or of a file of tasks in place of OUTCOMES; add them to a log as route does.",
 )
-@click.option("--yes", "has_consent", is_flag=True, help="With --run: also call tools not declared readOnlyHint: true.")
 @judge_options
 @live_options
 @page_options("jsonl", "svg", help="What to print; svg: the Pareto front, jsonl: the tasks.")
@@ -68,7 +66,6 @@ def study(
     benchmark: Path | None,
     locator: str | None,
     log: Path | None,
-    has_consent: bool,
     asked: Asked,
     live: LiveOptions,
     page: Page,
@@ -79,8 +76,8 @@ def study(
     domain, evaluators_passed, evaluators_total, steps, tokens and experiment. The first variant is the one before.
     Needs the extra: pip install 'tdqs-mcp[study]'.
     """
-    if (log and not locator) or (has_consent and not log):
-        raise click.UsageError("--run belongs to --tasks, and --yes to --run")
+    if log and not locator:
+        raise click.UsageError("--run belongs to --tasks")
     tasks, outcomes = (outcomes, None) if log else (None, outcomes)
     if sum(each is not None for each in (outcomes, benchmark, locator)) != 1:
         raise click.UsageError("give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
@@ -90,7 +87,7 @@ def study(
     if page.form not in (*possible, "json"):
         raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
     if locator:
-        run = partial(_run_tasks, locator=locator, live=live, log=log, has_consent=has_consent) if log else None
+        run = partial(_run_tasks, locator=locator, live=live, log=log) if log else None
         _show_tasks(locator, tasks or _writer(asked), live, page, run=run)
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
@@ -127,13 +124,11 @@ def _show_tasks(
     end([written if written and is_answered and not written.without else None])
 
 
-def _run_tasks(
-    catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOptions, log: Path, has_consent: bool
-) -> bool:
+def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOptions, log: Path) -> bool:
     """Says where the calls go, makes those that may be made, and tells whether all of them got an answer."""
     from tdqs_mcp.app import routing  # noqa: PLC0415  # the SDK
 
-    tasks = _agreed(catalog, written.tasks, has_consent=has_consent)
+    tasks = _agreed(catalog, written.tasks, consent=live.consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     write = routing.line_writer(log, tell=warn)
 
@@ -150,7 +145,7 @@ def _run_tasks(
     return set(counts) <= set(CallOutcome)
 
 
-def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, has_consent: bool) -> Sequence[ToolTask]:
+def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[str], bool]) -> Sequence[ToolTask]:
     """The tasks whose calls may be made. Raises InputError if there are none."""
     acting = {each.name for each in catalog.tools if (each.annotations or {}).get("readOnlyHint") is not True}
     reading = [each for each in tasks if each.tool not in acting]
@@ -158,7 +153,7 @@ def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, has_consent: bool) -
     others = f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
     told = f"{count_words(len(tasks), 'call')} to {catalog.source}"
     click.echo(printable(f"{told}, {others} among them" if names else told), err=True)
-    if not names or has_consent or agrees(f"Make the {others}, too?"):
+    if not names or consent(f"Make the {others}, too?"):
         return tasks
     left_out = f"left out: {others}; read the tasks, then give --yes"
     if not reading:

@@ -69,7 +69,7 @@ def installed_blocks(report: InstalledReport) -> list[Block]:
     unresolved = [(f"! {each.server.id}: {note}", "yellow") for each in scored for note in each.server.unresolved]
     blocks += [Items(unresolved), problem_items(report.problems)]
     if scored:
-        worst = shlex.quote(f"config:{_by_score(scored)[0].server.id}")
+        worst = shlex.quote(_by_score(scored)[0].server.locator_name)
         blocks.append(Line(("Next: ", Code(f"tdqs-mcp score {worst}")), "dim"))
     return blocks
 

@@ -36,8 +36,13 @@ class InstalledServer:
 
     @property
     def id(self) -> str:
-        """Client and name, as in `config:CLIENT/NAME`."""
+        """Client and name."""
         return f"{self.client}/{self.name}"
+
+    @property
+    def locator_name(self) -> str:
+        """The locator that means this server: `config:CLIENT/NAME`, or `config:project/CLIENT/NAME`."""
+        return f"config:{'project/' if self.is_project else ''}{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

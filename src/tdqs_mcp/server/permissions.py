@@ -111,6 +111,11 @@ class Permissions:
         match locator:
             case File(path=path):
                 return File(path=str(self._file(path)))
+            case Config(is_project=True):
+                raise InputError(
+                    f"{public(locator)} is a server that a project's file names, which no caller can have started; "
+                    "send the definitions themselves"
+                )
             case Config(name=name) if name not in self.configs:
                 raise self._refusal(f"config:{name}", f"--allow-config {name}")
             case Stdio() if not self.may_start and locator not in self.commands:

@@ -32,6 +32,7 @@ from tdqs_mcp.server.http_transport import (
     tell_url,
 )
 from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
+from tdqs_mcp.sources.locator import PROJECT
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -162,6 +163,13 @@ def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None
         )
 
 
+def _refuse_project(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name.startswith(PROJECT):
+            raise click.BadParameter(f"{name!r} is a server that a project's file names; allow servers of your own")
+    return names
+
+
 @click.command()
 @http_options
 @click.option("--transport", "--host", "--port", "foreign", hidden=True, expose_value=False, callback=_refuse_foreign)
@@ -172,7 +180,14 @@ def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder whose files may be read.",
 )
-@click.option("--allow-config", "configs", multiple=True, metavar="NAME", help="config:NAME may be started or opened.")
+@click.option(
+    "--allow-config",
+    "configs",
+    multiple=True,
+    metavar="NAME",
+    callback=_refuse_project,
+    help="config:NAME may be started or opened.",
+)
 @click.option(
     "--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_read_patterns, help="These URLs may be opened."
 )

@@ -82,13 +82,19 @@ class _Surroundings:
         return cls(home=home or Path.home(), cwd=cwd or Path.cwd(), environ=os.environ if environ is None else environ)
 
 
-def find_server(name: str, **around: Any) -> ConfiguredServer:  # noqa: ANN401  # those of `read_servers`
-    """The server that `config:NAME` or `config:CLIENT/NAME` means.
+def find_server(
+    name: str,
+    *,
+    is_project: bool = False,
+    **around: Any,  # noqa: ANN401  # those of `read_servers`
+) -> ConfiguredServer:
+    """Return the server that `config:NAME` or `config:CLIENT/NAME` means, by default among the user's own entries.
 
-    Within one client the file that the client itself prefers wins (project before user). Raises InputError when there
-    is no such server, naming those that there are, and when clients disagree about it.
+    With `is_project` those of this folder's files (`config:project/NAME`). Raises InputError when there is no such
+    server, naming those that there are, and when clients disagree about it.
     """
-    servers, unreadable = read_servers(**around)
+    everything, unreadable = _read_all(**around)
+    servers = [server for server in everything if server.is_project is is_project]
     client, _, rest = name.partition("/")
     found = [server for server in servers if server.name == name]
     found = found or [server for server in servers if (server.client, server.name) == (client, rest)]
@@ -96,9 +102,12 @@ def find_server(name: str, **around: Any) -> ConfiguredServer:  # noqa: ANN401  
     if not found:
         names = sorted({server.name for server in servers})
         known = f"the names found are {', '.join(map(repr, names))}" if names else "no client here has any server"
-        raise InputError("; ".join([f"no MCP client has a server {name!r}", known, *unreadable]))
+        where = "no file of this folder names" if is_project else "no MCP client has"
+        elsewhere = sorted({server.locator_name for server in everything if name in (server.name, server.id)})
+        hints = [f"there is {' and '.join(elsewhere)}"] if elsewhere else []
+        raise InputError("; ".join([f"{where} a server {name!r}", known, *hints, *unreadable]))
     if any(server.connection != found[0].connection for server in found):
-        choices = ", ".join(f"config:{server.client}/{server.name} ({server.file})" for server in found)
+        choices = ", ".join(f"{server.locator_name} ({server.file})" for server in found)
         raise InputError(f"{name!r} is configured differently in several clients; choose one: {choices}")
     return found[0]
 
@@ -112,8 +121,21 @@ def read_servers(
 ) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
     """The servers of all clients with files below `home` and `cwd`, and a sentence about all that cannot be read.
 
-    A server is there once per client and name, as the client prefers it.
+    A server is there once per client and name, as the client prefers it: a project's before the user's.
     """
+    servers, problems = _read_all(home=home, cwd=cwd, environ=environ, platform=platform)
+    firsts = {server.id: server for server in reversed(servers)}
+    return tuple(server for server in servers if firsts[server.id] is server), problems
+
+
+def _read_all(
+    *,
+    home: Path | None = None,
+    cwd: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    platform: str = sys.platform,
+) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
+    """The servers of all clients: one per client and name in the user's files, and one in the folder's."""
     around = _Surroundings.of(home, cwd, environ)
     table, folders = _table(), _folders(around, platform)
     places = {place: Path(place.format_map(folders)) for _, place, *_ in (*table["files"], *table["switched_off"])}
@@ -124,7 +146,7 @@ def read_servers(
         for client, place, keys in table["switched_off"]
         for name in _listed(contents[places[place]], [key.format_map(folders) for key in keys])
     }
-    servers: dict[tuple[str, str], ConfiguredServer] = {}
+    servers: dict[tuple[str, str, bool], ConfiguredServer] = {}
     for client, place, *groups in table["files"]:
         file = places[place]
         is_project = os.path.realpath(file) not in own
@@ -135,7 +157,8 @@ def read_servers(
                     continue
                 server = _read_entry(entry, client, name, file=file, around=around)
                 is_disabled = server.is_disabled or (client, name) in off
-                servers.setdefault((client, name), replace(server, is_project=is_project, is_disabled=is_disabled))
+                server = replace(server, is_project=is_project, is_disabled=is_disabled)
+                servers.setdefault((client, name, is_project), server)
     return tuple(servers.values()), tuple(dict.fromkeys(problems))
 
 

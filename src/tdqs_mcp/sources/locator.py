@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from tdqs_mcp.errors import InputError
 
+PROJECT = "project/"
+"""How a locator begins, behind `config:`, that names a server of the folder's files instead of the user's."""
+
 HIDDEN = "***"
 """Stands where a credential stood."""
 
@@ -36,9 +39,11 @@ class Stdio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A server in the configuration of an installed MCP client: NAME, or CLIENT/NAME."""
+    """A server in the user's configuration of an installed MCP client: NAME, or CLIENT/NAME."""
 
     name: str
+    is_project: bool = False
+    """It is in a file of this folder (`config:project/NAME`), whose author may be somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +55,11 @@ class InProcess:
 
 
 Locator = File | Url | Stdio | Config | InProcess
+
+
+def refuse(_: str) -> bool:
+    """Return no, whatever the question."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +74,9 @@ class LiveOptions:
 
     cwd: str | None = None
     """Where a command starts and a module is looked for; None is here."""
+
+    consent: Callable[[str], bool] = field(default=refuse, repr=False)
+    """Answers the question whether a server that a project's file names may be started or reached."""
 
     timeout: float = 60.0
     """Seconds for the whole capture, start-up included; ending the processes takes up to 5 s more."""
@@ -135,7 +148,7 @@ def public(locator: Locator) -> str:
         case Url(url=url):
             return _bare(url)
         case Config(name=name):
-            return f"config:{name}"
+            return f"config:{PROJECT if locator.is_project else ''}{name}"
         case InProcess(module=module, attribute=attribute):
             return f"py:{module}:{attribute}"
         case Stdio(command=command, args=args):
@@ -201,9 +214,10 @@ def read_stdio(rest: str) -> Stdio:
 
 
 def _config(rest: str) -> Config:
-    if not rest.strip():
+    if not rest.strip().removeprefix(PROJECT):
         raise InputError("config: needs the name of a server, as in config:github or config:cursor/github")
-    return Config(name=rest.strip())
+    name = rest.strip()
+    return Config(name=name.removeprefix(PROJECT), is_project=name.startswith(PROJECT))
 
 
 def _in_process(rest: str) -> InProcess:
