@@ -187,6 +187,19 @@ def command(monkeypatch):
 
 
 @pytest.fixture
+def configure(tmp_path, monkeypatch):
+    """Writes the user's own configuration, and gives back its folder."""
+
+    def write(text):
+        file = tmp_path / "config.toml"
+        file.write_text(text, encoding="utf-8")
+        monkeypatch.setenv("TDQS_CONFIG", str(file))
+        return file
+
+    return write
+
+
+@pytest.fixture
 def write(tmp_path):
     """Write a JSON value, or text or bytes as they are, to a file below the test's folder."""
 

@@ -420,11 +420,11 @@ def test_a_model_that_takes_no_effort_finds_its_judgements_again(fake, catalog, 
         assert (len(score.tools), len(fake.requests)) == (1, 4)
 
 
-def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake, write, monkeypatch):
+def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake, write, monkeypatch, configure):
     members = (
         f'[judges.a]\nkind = "anthropic"\nbase-url = "{fake.address}"\nsamples = 2\n[judges.b]\nkind = "offline"\n'
     )
-    write("tdqs.toml", members)
+    configure(members)
     monkeypatch.setenv("TDQS_API_KEY_A", "sk-own")
     done, asked = command_of(judge="jury:a,b")
     assert (done.returncode, len(asked)) == (0, 6), done.stderr.decode()
@@ -432,10 +432,15 @@ def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake
     assert done.stderr.decode().startswith("judge: 6 requests, 13,800 input tokens (12,000 cached)")
 
 
-def test_as_a_juror_without_an_address_it_asks_its_vendor_with_its_vendor_s_key(write, tmp_path):
-    write("tdqs.toml", '[judges.a]\nkind = "anthropic"\n[judges.b]\nmodel = "m"\n')
-    environ = {"ANTHROPIC_API_KEY": "a", "TDQS_API_KEY": "t", "TDQS_BASE_URL": "http://127.0.0.1:9/v1"}
-    ours, other = read_settings(environ, judge="jury:a,b", cwd=tmp_path).members
+def test_as_a_juror_without_an_address_it_asks_its_vendor_with_its_vendor_s_key(write, tmp_path, configure):
+    file = configure('[judges.a]\nkind = "anthropic"\n[judges.b]\nmodel = "m"\n')
+    environ = {
+        "TDQS_CONFIG": str(file),
+        "ANTHROPIC_API_KEY": "a",
+        "TDQS_API_KEY": "t",
+        "TDQS_BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    ours, other = read_settings(environ, judge="jury:a,b").members
     assert (ours.base_url, ours.api_key, ours.key_name) == (None, "a", "ANTHROPIC_API_KEY")
     assert (other.base_url, other.api_key, other.key_name) == ("http://127.0.0.1:9/v1", "t", "TDQS_API_KEY")
 

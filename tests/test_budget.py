@@ -210,8 +210,8 @@ def test_a_budget_without_a_model_is_refused(command, write):
     assert b"the offline judge takes no budget" in done.stderr
 
 
-def test_all_jurors_share_one_budget(run, loopback, command, write, tmp_path, monkeypatch):
-    write("tdqs.toml", '[judges.a]\nmodel = "a"\n[judges.b]\nmodel = "b"\n')
+def test_all_jurors_share_one_budget(run, loopback, command, write, tmp_path, monkeypatch, configure):
+    configure('[judges.a]\nmodel = "a"\n[judges.b]\nmodel = "b"\n')
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
     done = command(
         "score", write("c.json", TOOLS), "--judge", "jury:a,b", "--max-calls", "9", "--format", "json", cwd=tmp_path

@@ -190,7 +190,7 @@ def test_prompts_and_answers_close_the_circle_through_files(command, write):
         ],
         "coherence": coherence,
     }
-    run = command("score", file, "--answers", write("answers.json", answers), "--accept", "all", "--format", "json")
+    run = command("score", file, "--answers", write("answers.json", answers), "--accept-all", "--format", "json")
     score = json.loads(run.stdout)
     assert (score["overallScore"], score["judge"]["id"], score["tools"][1]["flags"]) == (
         4.1,
@@ -247,7 +247,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("lock x.json --update --accept a", "--update accepts everything; leave --accept out"),
+        ("lock x.json --accept-all --accept tool:a", "--accept-all accepts everything; leave --accept out"),
         ("stats --server a --query b", "--server and --query are two questions"),
         ("stats --limit 3", "--limit is of --query"),
         ("score x.json --tool a --rubric smells", "--tool shows one tool under the tdqs rubric"),

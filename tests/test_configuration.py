@@ -152,8 +152,8 @@ def test_a_mistake_in_an_extended_file_is_named_with_that_file(lint, write, tmp_
         ("extend = 'tdqs.toml'", "`extend` leads back to"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntools = 'y'", "no key 'tools'; did you mean tool?"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntool = 1", "suppress 1: `tool` must be a string"),
-        ("judges = 1", "`judges` must be tables; write [judges.NAME]"),
-        ("judges.a = 1", "`judges` must be tables"),
+        ("judges.a.model = 'm'", "`judges` is not for a project's file"),
+        ("[[accept]]\npart = 'coherence'", "`accept` is not for a project's file"),
         ("select = [", "is not valid TOML"),
         (b"select = ['\xff']", "is not valid TOML"),
         ("select = ['TDQ102']\nignore = ['TDQ102']", "no rule is left to run"),
@@ -176,10 +176,6 @@ def test_our_part_of_pyproject_must_be_a_table(lint):
 def test_a_mistake_in_the_environment_is_said_to_be_there(lint):
     run, _ = lint(environ={"TDQS_SELECT": "TDQ777"})
     assert (run.returncode, b"the environment: there is no rule and no lane 'TDQ777'" in run.stderr) == (2, True)
-
-
-def test_judges_may_stand_in_the_file(lint):
-    assert lint('[judges.mine]\nkind = "openai"\nmodel = "x"')[1]
 
 
 # Suppressions

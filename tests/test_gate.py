@@ -459,14 +459,14 @@ def test_a_tier_is_open_exactly_where_what_is_ungraded_decides_it(judged):
     """One tool of five has no score; and the coherence, where it is None."""
 
     def rolled(tools, coherence):
-        return roll_up(tools, tool_count=5, coherence=dict.fromkeys(load("coherence").keys, coherence), spec="1.2")
+        return roll_up(tools, tool_count=5, coherence=10 * coherence, spec="1.2")
 
     for known in range(10, 51):
         tools, scores = 4 * [known], range(1, 6) if judged is None else [judged]
         possible = {rolled([*tools, score], each).overall for score in range(10, 51) for each in scores}
         score = Fields(
             tools=[Fields(tdqs=each) for each in tools],
-            ungraded=[ASKED],
+            ungraded=[Fields(ungraded=ASKED)],
             coherence=ASKED if judged is None else Fields(scores=dict.fromkeys(load("coherence").keys, judged)),
             rollup=Fields(overall=None) if judged is None else rolled(tools, judged),
             tool_count=5,

@@ -153,10 +153,10 @@ async def test_an_answer_that_stands_in_the_definition_is_refused_and_one_that_i
 
 
 @pytest.fixture
-def jury(loopback, write):
+def jury(loopback, write, configure):
     """Profiles a and b at the loopback endpoint; gives the folder where the server starts."""
     profile = f'base-url = "{loopback.base_url}"\nsamples = 1\n'
-    return write("tdqs.toml", "".join(f'[judges.{name}]\nmodel = "{name}"\n{profile}' for name in "ab")).parent
+    return configure("".join(f'[judges.{name}]\nmodel = "{name}"\n{profile}' for name in "ab")).parent
 
 
 @ERAS
@@ -209,14 +209,13 @@ async def test_a_juror_that_failed_is_asked_again_without_new_answers(jury, loop
     assert (again["scoredToolCount"], len(loopback.bodies) - asked) == (4, 1)
 
 
-async def test_the_caller_s_seat_is_refused_where_there_is_no_caller(tdqs_mcp, jury, write, tmp_path):
+async def test_the_caller_s_seat_is_refused_where_there_is_no_caller(tdqs_mcp, jury, write, tmp_path, configure):
     file = write("t.json", TOOLS)
     run = tdqs_mcp("score", file, "--judge", "jury:a,host", cwd=jury)
     assert run.returncode == 2
     assert b"sits only on a jury of the MCP server" in run.stderr
-    (tmp_path / "named").mkdir()
-    (tmp_path / "named" / "tdqs.toml").write_text('[judges.host]\nmodel = "m"\n[judges.a]\nmodel = "m"\n')
-    serving = tdqs_mcp("serve", "--judge", "jury:a,host", cwd=tmp_path / "named")
+    configure('[judges.host]\nmodel = "m"\n[judges.a]\nmodel = "m"\n')
+    serving = tdqs_mcp("serve", "--judge", "jury:a,host", cwd=tmp_path)
     assert b"takes the name of the caller's own model" in serving.stderr
     assert b"at least two members" in tdqs_mcp("serve", "--judge", "jury:host,host", cwd=jury).stderr
 

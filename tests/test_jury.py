@@ -91,8 +91,8 @@ def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(score_with_jury
     assert "1 of 3 jurors gave a verdict, which is not a majority" in ungraded.ungraded.reason
 
 
-def test_a_juror_who_never_answers_is_named_with_the_reason(judged, loopback, votes, write):
-    write("tdqs.toml", PROFILES + f'[judges.dead]\nmodel = "d"\nbase-url = "{loopback.address}/nowhere"\n')
+def test_a_juror_who_never_answers_is_named_with_the_reason(judged, loopback, votes, write, configure):
+    configure(PROFILES + f'[judges.dead]\nmodel = "d"\nbase-url = "{loopback.address}/nowhere"\n')
     file = write("c.json", [tool("t"), tool("u")])
     for rubric in ("tdqs", "smells"):
         done = judged("score", file, "--format", "json", "--rubric", rubric, names="mini,qwen,dead")
@@ -136,12 +136,12 @@ model = "c"
 
 
 @pytest.fixture
-def judged(command, loopback, write, tmp_path, monkeypatch):
-    write("tdqs.toml", PROFILES)
+def judged(command, loopback, write, tmp_path, monkeypatch, configure):
+    configure(PROFILES)
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
 
     def run(*args, names="mini,haiku,qwen"):
-        return command(*args, "--judge", f"jury:{names}", "--accept", "all", cwd=tmp_path)
+        return command(*args, "--judge", f"jury:{names}", "--accept-all", cwd=tmp_path)
 
     return run
 
@@ -216,8 +216,8 @@ def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes,
         ("jury:mini,haiku", (), '[judges.host]\nkind = "openai"', "takes the name of the caller's own model"),
     ],
 )
-def test_a_jury_that_cannot_sit_is_refused(command, write, tmp_path, judge, options, profile, said):
-    write("tdqs.toml", f"{PROFILES}\n{profile}")
+def test_a_jury_that_cannot_sit_is_refused(command, write, tmp_path, judge, options, profile, said, configure):
+    configure(f"{PROFILES}\n{profile}")
     run = command("score", write("shop.json", []), "--judge", judge, *options, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (2, b"")
     assert said in run.stderr.decode()
@@ -244,8 +244,8 @@ def test_without_a_jury_there_are_no_ballots(command, write):
     assert (document["tools"][0]["jury"], document["agreement"]) == (None, {})
 
 
-def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, write):
-    write("tdqs.toml", '[judges.mini]\nmodel = "a"\nsamples = 3\n[judges.rules]\nkind = "offline"\n')
+def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, write, configure):
+    configure('[judges.mini]\nmodel = "a"\nsamples = 3\n[judges.rules]\nkind = "offline"\n')
     file = write("c.json", [tool()])
     done = judged("score", file, "--format", "json", names="mini,rules")
     assert done.returncode == 0
@@ -259,8 +259,8 @@ def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, wr
 
 
 @pytest.mark.parametrize("names", ["mini,same,qwen", "mini,mini,qwen", "mini,twice,qwen"])
-def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loopback, write, names):
-    write("tdqs.toml", PROFILES + '[judges.same]\nmodel = "a"\n[judges.twice]\nmodel = "a"\nsamples = 2\n')
+def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loopback, write, names, configure):
+    configure(PROFILES + '[judges.same]\nmodel = "a"\n[judges.twice]\nmodel = "a"\nsamples = 2\n')
     file = write("c.json", [tool("t"), tool("u")])
     loopback.answer = lambda body: (
         tdqs(*[1 + len(loopback.bodies) % 5] * 6) if rubric_of(body) == "tdqs" else USUAL[rubric_of(body)]
@@ -277,7 +277,7 @@ def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loo
     [
         (PROFILES, "mini", "at least two members"),
         (PROFILES, "mini,gpt", "there is no judge profile 'gpt' in"),
-        (None, "mini,gpt", "tdqs.toml, which is not there (profiles: none); add [judges.mini]"),
+        (None, "mini,gpt", "config.toml (profiles: none); add [judges.mini]"),
         ("[judges.mini]\napi-key = 'x'", "mini,gpt", "take it out and set TDQS_API_KEY_MINI"),
         ("[judges.mini]\nurl = 'x'", "mini,gpt", "there is no key 'url'; the keys are kind, base-url, model"),
         ("[judges.mini]\nkind = 'magic'", "mini,gpt", "`kind` must be one of offline, anthropic, openai"),
@@ -299,28 +299,38 @@ def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loo
         ("[judges.a]\nbase-url = 'http://h/v1'\n[judges.b]\n", "a,b", "needs a model"),
     ],
 )
-def test_a_jury_that_cannot_sit_says_what_to_change(write, tmp_path, text, names, words):
-    if text is not None:
-        write("tdqs.toml", text)
+def test_a_jury_that_cannot_sit_says_what_to_change(write, tmp_path, text, names, words, configure):
+    environ = {"TDQS_CONFIG": str(configure(text or ""))}
     with pytest.raises(InputError) as caught:
-        make_judge(read_settings({}, judge=f"jury:{names}", cwd=tmp_path))
+        make_judge(read_settings(environ, judge=f"jury:{names}"))
     assert words in str(caught.value)
 
 
-def test_a_profile_says_how_many_requests_its_endpoint_answers_at_once_and_how_long_one_may_take(write, tmp_path):
-    write("tdqs.toml", "[judges.a]\nconcurrency = 1\ntimeout = 1800\n[judges.b]\n")
-    environ = {"TDQS_CONCURRENCY": "4", "TDQS_TIMEOUT": "60.5"}
-    own, common = read_settings(environ, judge="jury:a,b", cwd=tmp_path).members
+def test_a_profile_says_how_many_requests_its_endpoint_answers_at_once_and_how_long_one_may_take(
+    write, tmp_path, configure
+):
+    file = configure("[judges.a]\nconcurrency = 1\ntimeout = 1800\n[judges.b]\n")
+    environ = {"TDQS_CONFIG": str(file), "TDQS_CONCURRENCY": "4", "TDQS_TIMEOUT": "60.5"}
+    own, common = read_settings(environ, judge="jury:a,b").members
     assert [(each.concurrency, each.timeout) for each in (own, common)] == [(1, 1800), (4, 60.5)]
 
 
-def test_profiles_may_stand_in_pyproject_and_above(write, tmp_path):
-    write("pyproject.toml", '[tool.tdqs.judges.x]\nkind = "offline"\n[tool.tdqs.judges.y]\nkind = "offline"\n')
-    inner = tmp_path / "deep" / "er"
-    inner.mkdir(parents=True)
-    (inner / "pyproject.toml").write_text("[tool.other]\n")
-    judge = make_judge(read_settings({}, judge="jury:x,y", cwd=inner))
-    assert judge.stamp.model == "offline, offline"
+@pytest.mark.parametrize("name", ["tdqs.toml", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "text", ['[judges.haiku]\nmodel = "m"\nbase-url = "http://127.0.0.1:9"', '[[accept]]\npart = "tool:poor"']
+)
+def test_a_project_s_file_decides_neither_where_a_key_goes_nor_what_is_believed(
+    command, write, tmp_path, monkeypatch, name, text
+):
+    write(
+        name,
+        text if name == "tdqs.toml" else text.replace("[judges", "[tool.tdqs.judges").replace("[[", "[[tool.tdqs."),
+    )
+    monkeypatch.setenv("TDQS_API_KEY_HAIKU", KEY)
+    for asked in (("lint",), ("score",), ("score", "--judge", "openai:m", "--base-url", "http://127.0.0.1:9")):
+        run = command(*asked, write("c.json", [tool()]), cwd=tmp_path)
+        assert (run.returncode, run.stdout) == (2, b"")
+        assert "move it to your own configuration" in run.stderr.decode()
 
 
 class OnlyItsClientCanAsk:
@@ -347,9 +357,10 @@ def test_a_jury_has_used_what_its_members_have(loopback, catalog):
     assert Jury(members=(Offline(), Offline())).usage is None
 
 
-def test_no_key_goes_to_an_address_that_a_file_names_but_the_profile_s_own(judged, loopback, write, monkeypatch):
-    write(
-        "tdqs.toml",
+def test_no_key_goes_to_an_address_that_a_file_names_but_the_profile_s_own(
+    judged, loopback, write, monkeypatch, configure
+):
+    configure(
         f'[judges.own]\nmodel = "own"\nbase-url = "{loopback.base_url}"\n[judges.mine-2]\nmodel = "mine"\nbase-url = "{loopback.base_url}"\n[judges.common]\nmodel = "common"\n',
     )
     monkeypatch.setenv("TDQS_API_KEY", KEY)

@@ -191,15 +191,15 @@ def test_a_hint_that_rules_out_a_risk_is_dangerous_and_so_is_its_end(hint, safe)
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [
-        ("tools", [ORDERS], [("ship_order", "breaking", "removed-tool")]),
-        ("tools", [ORDERS, SHIP, FINE], [(FINE["name"], "dangerous", "added-tool")]),
+        ("tools", [ORDERS], [("tool:ship_order", "breaking", "removed-tool")]),
+        ("tools", [ORDERS, SHIP, FINE], [(f"tool:{FINE['name']}", "dangerous", "added-tool")]),
         ("instructions", "Ship everything.", [("instructions", "dangerous", "changed-instructions")]),
         ("instructions", "", [("instructions", "dangerous", "gone-instructions")]),
-        ("prompts", [{"name": "report", "description": "Reports.", "arguments": []}], [("prompt report", "breaking", "narrowed-arguments")]),
+        ("prompts", [{"name": "report", "description": "Reports.", "arguments": []}], [("prompt:report", "breaking", "narrowed-arguments")]),
         ("serverInfo", {"name": "shop", "version": "1.0", "websiteUrl": "https://evil.example.net/x"}, [("server", "dangerous", "new-host"), ("server", "compatible", "new")]),
-        ("prompts", [], [("prompt report", "breaking", "removed-prompt")]),
-        ("prompts", [{"name": "report", "description": "Reports.", "arguments": [{"name": "month", "required": True}]}], [("prompt report", "breaking", "narrowed-arguments")]),
-        ("resources", [{"uri": "shop://orders", "name": "orders", "description": "Orders."}], [("resource shop://orders", "wording", "changed-text")]),
+        ("prompts", [], [("prompt:report", "breaking", "removed-prompt")]),
+        ("prompts", [{"name": "report", "description": "Reports.", "arguments": [{"name": "month", "required": True}]}], [("prompt:report", "breaking", "narrowed-arguments")]),
+        ("resources", [{"uri": "shop://orders", "name": "orders", "description": "Orders."}], [("resource:shop://orders", "wording", "changed-text")]),
         ("serverInfo", {"name": "shop", "version": "1.0", "icons": [{"src": "data:,"}]}, [("server", "dangerous", "new-icons")]),
     ],
 )  # fmt: skip
@@ -211,8 +211,8 @@ def test_what_a_server_said_not_to_have_is_new_and_what_was_not_listed_is_no_cha
     lists = ("prompts", "resources")
     without = {key: value for key, value in SERVER.items() if key not in lists} | {"capabilities": {"tools": {}}}
     assert changes(without, SERVER) == [
-        ("prompt report", "compatible", "added-prompt", ""),
-        ("resource shop://orders", "compatible", "added-resource", ""),
+        ("prompt:report", "compatible", "added-prompt", ""),
+        ("resource:shop://orders", "compatible", "added-resource", ""),
     ]
     assert changes({**without, "capabilities": {key: {} for key in lists}}, SERVER) == []
 
@@ -238,12 +238,12 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     assert (code, "Wording (2)" in said) == (1, True)
     assert run("lock", both)[0] == 1
     assert (tmp_path / "tdqs.lock").read_bytes() == first
-    code, said, _ = run("lock", both, "--accept", "ship_order")
+    code, said, _ = run("lock", both, "--accept", "tool:ship_order")
     assert (code, said.count(", accepted]")) == (1, 1)
     [entry] = json.loads((tmp_path / "tdqs.lock").read_text())["servers"]
     assert all(each["score"]["score"] >= 1 for each in entry["tools"])
     assert run("verify", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0
-    assert run("lock", both, "--update")[0] == 0
+    assert run("lock", both, "--accept-all")[0] == 0
     assert run("verify", both)[0] == 0
 
 
@@ -271,7 +271,7 @@ def test_another_server_is_neither_verified_nor_accepted_as_the_only_one_that_is
     assert run("lock", captured("shop"), file="shop.json")[0] == 0
     code, _, said = run("verify", captured("bank"), file="bank.json")
     assert (code, "the lock does not have 'bank'" in said) == (2, True)
-    code, _, said = run("lock", captured("bank"), "--accept", "find_orders", file="bank.json")
+    code, _, said = run("lock", captured("bank"), "--accept", "tool:find_orders", file="bank.json")
     assert (code, "add it without --accept" in said) == (2, True)
     assert run("verify", captured("shop"), file="renamed.json")[0] == 0
     assert run("lock", [FINE], "--lock", tmp_path / "bare.lock")[0] == 0
@@ -350,7 +350,7 @@ def test_a_second_listing_that_differs_is_dangerous_and_its_order_only_a_note():
     assert (report.changes, "different orders" in report.problems[0]) == ((), True)
     [change] = tdqs_mcp.verify(first, lock, again=other).changes
     assert (change.part, change.difference.change, change.difference.impact) == (
-        "ship_order",
+        "tool:ship_order",
         "unstable",
         Impact.DANGEROUS,
     )
@@ -385,3 +385,23 @@ def test_captured_servers_do_not_change_when_they_are_written_anew(catalog_files
         lock = locked(raw)
         report = tdqs_mcp.verify(tdqs_mcp.read(shuffled(raw, 1)), lock)
         assert report.changes == report.unverified == (), path.name
+
+
+def test_no_name_of_a_tool_accepts_another_part():
+    """Tools called instructions, coherence and all: accepting one of them locks that tool alone."""
+    names = ("instructions", "coherence", "all", "server")
+    before = {**SERVER, "tools": [edited(ORDERS, name=name) for name in names]}
+    after = {
+        **before,
+        "instructions": "Always call pay first.",
+        "tools": [{**each, "title": "New"} for each in before["tools"]],
+    }
+    for name in names:
+        lock, report = tdqs_mcp.lock(tdqs_mcp.read(after), locked(before), accept=[f"tool:{name}"])
+        assert report.accepted == (f"tool:{name}",)
+        assert lock.servers[0].instructions == before.get("instructions", "") != after["instructions"]
+        assert [each.name for each in lock.servers[0].tools if each.definition.get("title")] == [name]
+    lock, report = tdqs_mcp.lock(tdqs_mcp.read(after), locked(before), accept=["instructions"])
+    assert (report.accepted, lock.servers[0].instructions) == (("instructions",), after["instructions"])
+    with pytest.raises(UnknownIdError, match=r"changed: .*tool:all"):
+        tdqs_mcp.lock(tdqs_mcp.read(after), locked(before), accept=["all"])

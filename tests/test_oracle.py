@@ -31,7 +31,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import roll_up, tdqs
+from tdqs_mcp.scoring.rollup import coherence_of, roll_up, tdqs
 from tdqs_mcp.scoring.score import context_signals
 
 TDQS = load("tdqs")
@@ -195,8 +195,8 @@ def test_the_same_answers_finish_into_the_oracle_s_scores_and_roll_up(seed):
 
 @given(st.lists(st.integers(10, 50), min_size=1, max_size=60), st.lists(st.integers(1, 5), min_size=4, max_size=4))
 def test_version_1_0_and_1_2_roll_ups_differ_by_a_rounding_at_most(tools, coherence):
-    scores = dict(zip(COHERENCE, coherence, strict=True))
-    old, new = (roll_up(tools, tool_count=len(tools), coherence=scores, spec=spec) for spec in ("1.0", "1.2"))
+    mean = coherence_of(dict(zip(COHERENCE, coherence, strict=True)))
+    old, new = (roll_up(tools, tool_count=len(tools), coherence=mean, spec=spec) for spec in ("1.0", "1.2"))
     assert abs(old.description_quality - new.description_quality) <= 1
     assert abs(old.overall - new.overall) <= 2
     assert old.min_tdqs == new.min_tdqs

@@ -7,7 +7,18 @@ from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.results.verdicts import Ballot
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, icc, jury_of, label, overall_of, percent, reliability, roll_up, tdqs
+from tdqs_mcp.scoring.rollup import (
+    DEFAULT_SPEC,
+    coherence_of,
+    icc,
+    jury_of,
+    label,
+    overall_of,
+    percent,
+    reliability,
+    roll_up,
+    tdqs,
+)
 
 COHERENCE = {"a": 4, "b": 4, "c": 5, "d": 3}
 
@@ -34,12 +45,12 @@ def test_a_label_is_bad_below_3():
 @pytest.mark.parametrize("spec", ["1.2", "1.0"])
 def test_a_server_is_the_mean_the_lowest_and_the_coherence_of_its_tools(spec):
     whole = Rollup(mean_tdqs=31, min_tdqs=18, description_quality=26, coherence=40, overall=30)
-    assert roll_up([45, 30, 18], tool_count=3, coherence=COHERENCE, spec=spec) == whole
+    assert roll_up([45, 30, 18], tool_count=3, coherence=coherence_of(COHERENCE), spec=spec) == whole
     assert overall_of(93, count=3, lowest=18, coherence=40) == 30
 
 
 def test_1_0_adds_doubles_and_may_fall_short_of_a_tie():
-    both = [roll_up([13, 28], tool_count=2, coherence=COHERENCE, spec=spec) for spec in ("1.2", "1.0")]
+    both = [roll_up([13, 28], tool_count=2, coherence=coherence_of(COHERENCE), spec=spec) for spec in ("1.2", "1.0")]
     assert [(each.description_quality, each.overall) for each in both] == [(18, 25), (17, 24)]  # 175 hundredths
 
 
@@ -51,7 +62,9 @@ def test_agreement_is_that_of_the_published_example():
 
 
 def test_four_of_five_tools_are_enough_for_a_server_and_three_of_four_are_not():
-    four, three = (roll_up([30] * count, tool_count=count + 1, coherence=COHERENCE, spec="1.2") for count in (4, 3))
+    four, three = (
+        roll_up([30] * count, tool_count=count + 1, coherence=coherence_of(COHERENCE), spec="1.2") for count in (4, 3)
+    )
     assert (four.description_quality, four.overall) == (30, 33)
     assert (three.mean_tdqs, three.description_quality, three.overall) == (30, None, None)
 
@@ -59,7 +72,7 @@ def test_four_of_five_tools_are_enough_for_a_server_and_three_of_four_are_not():
 def test_without_coherence_there_is_no_overall_score_and_without_tools_nothing_else():
     assert roll_up([30], tool_count=1, coherence=None, spec="1.2").overall is None
     nothing = Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=40, overall=None)
-    assert roll_up([], tool_count=0, coherence=COHERENCE, spec="1.2") == nothing
+    assert roll_up([], tool_count=0, coherence=coherence_of(COHERENCE), spec="1.2") == nothing
 
 
 def test_mean_and_median_of_a_jury_may_disagree_on_a_smell():

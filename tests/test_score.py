@@ -20,7 +20,7 @@ from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring.rollup import roll_up, tdqs
+from tdqs_mcp.scoring.rollup import coherence_of, roll_up, tdqs
 from tdqs_mcp.sources.files import read_catalog
 
 finish = partial(judging.score_answers, accepted=ACCEPT_ALL)
@@ -160,14 +160,14 @@ def test_version_1_0_has_no_later_signal_and_no_shadow_pair(catalog):
 
 
 def test_a_server_is_scored_from_80_percent_of_its_tools_on():
-    coherence = dict.fromkeys(load("coherence").keys, 4)
+    coherence = 40
     assert roll_up([30] * 3, tool_count=4, coherence=coherence, spec="1.2").overall is None
     assert roll_up([30] * 4, tool_count=5, coherence=coherence, spec="1.2").overall == 33
     assert roll_up([30] * 4, tool_count=5, coherence=None, spec="1.2").overall is None
 
 
 def test_a_tie_that_doubles_get_wrong_is_rounded_up_in_1_2():
-    coherence = dict(zip(load("coherence").keys, (5, 5, 4, 4), strict=True))
+    coherence = coherence_of(dict(zip(load("coherence").keys, (5, 5, 4, 4), strict=True)))
     assert roll_up([30], tool_count=1, coherence=coherence, spec="1.2").overall == 35
 
 

@@ -64,9 +64,10 @@ def machine(tmp_path):
     write(project / "suite.yml", suite.replace("HEADER", SECRETS["header"]))
     write(project / "variants.json", VARIANTS)
     write(project / "skill.md", SKILL)
-    write(project / "tdqs.toml", PROFILES.replace("CHAT", chat.base_url))
+    write(project / "judges.toml", PROFILES.replace("CHAT", chat.base_url))
     write(project / "bearer.txt", SECRETS["bearer token"])
     found["env"] |= {
+        "TDQS_CONFIG": str(project / "judges.toml"),
         "TDQS_BASE_URL": chat.base_url,
         "TDQS_API_KEY": SECRETS["key of the judge"],
         "TDQS_API_KEY_ONE": SECRETS["key of a profile"],

@@ -472,9 +472,9 @@ def test_nothing_is_called_without_consent_or_when_a_task_cannot_be_used(run, ta
         (["run"], ("--judge", "jury:a,b"), "a jury is several models: name the one to ask with --judge openai:MODEL"),
     ],
 )
-def test_tasks_need_a_tool_and_one_model(command, write, tmp_path, tools, options, said):
+def test_tasks_need_a_tool_and_one_model(command, write, tmp_path, tools, options, said, configure):
     profile = "kind = 'openai'\nmodel = 'm'\nbase-url = 'http://127.0.0.1:1/v1'\n"
-    write("tdqs.toml", f"[judges.a]\n{profile}[judges.b]\n{profile}")
+    configure(f"[judges.a]\n{profile}[judges.b]\n{profile}")
     file = write("tools.json", {"tools": [{"name": name} for name in tools]})
     run = command("study", "--tasks", file, *options, cwd=tmp_path, env={"TDQS_BASE_URL": "http://127.0.0.1:1/v1"})
     assert (run.returncode, run.stdout) == (2, b"")

@@ -254,9 +254,9 @@ def test_live_servers_are_captured_and_one_that_cannot_be_is_a_problem(tdqs_mcp,
     assert (again["unchanged"], again["scored"]) == (1, 0), "what a server says twice is the same record"
 
 
-def test_a_jury_judges_a_registry_once(tdqs_mcp, loopback, write, tmp_path):
+def test_a_jury_judges_a_registry_once(tdqs_mcp, loopback, write, tmp_path, configure):
     loopback.answer = lambda body: USUAL[rubric_of(body)]
-    write("tdqs.toml", '[judges.mini]\nmodel = "a"\n[judges.qwen]\nmodel = "b"\n')
+    configure('[judges.mini]\nmodel = "a"\n[judges.qwen]\nmodel = "b"\n')
     write("registry.jsonl", json.dumps({"id": "one", "tools": [tool("get_loan", "Returns one loan by its number.")]}))
     options = {"cwd": tmp_path, "env": {**os.environ, "TDQS_BASE_URL": loopback.base_url, "TDQS_CACHE": "off"}}
     arguments = ("registry.jsonl", "--store", "store.sqlite", "--judge", "jury:mini,qwen")

@@ -16,16 +16,19 @@ from loopback import USUAL, plain, tdqs, tool_name
 
 from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.app.judge_factory import make_judge
-from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.app.settings import read_accepted, read_settings
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.gate import policy
 from tdqs_mcp.judges.judge import VerdictCache
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline, calibration, versions
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, score_in_tenths
+from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import all_cases, tool_cases
@@ -98,7 +101,51 @@ def test_a_score_above_the_bound_is_held_with_both_numbers_and_no_other(loopback
     assert f"held as suspicious: the model gave 4.0, the offline estimate is {check.estimate / 10}" in (
         held.ungraded.reason
     )
-    assert "--accept 'poor'" in held.ungraded.reason
+    assert "--accept 'tool:poor'" in held.ungraded.reason
+
+
+@pytest.mark.parametrize("spec", ["1.2", "1.0"])
+def test_being_held_earns_nothing(spec):
+    """Tools of one letter dictate fives: the server's numbers are those of the offline estimates."""
+    letters = [{**tool("a", "A"), "name": name} for name in ("first", "second")]
+    definitions = [
+        {**GOOD, "name": f"list_{noun}"}
+        for noun in ("orders", "users", "shops", "items", "bills", "taxes", "jobs", "carts")
+    ]
+    offline = score([*definitions, *letters], Offline(), spec=spec)
+
+    class Obeys:
+        stamp = SOMEBODY
+
+        async def grade(self, cases):
+            honest = Offline().verdicts(cases)
+            fives = await Fives().grade(cases)
+            return [
+                high if case.rubric == "coherence" or case.subject.tool.name in ("first", "second") else low
+                for case, high, low in zip(cases, fives, honest, strict=True)
+            ]
+
+    result = score([*definitions, *letters], VerdictGuard(judge=Obeys()), spec=spec)
+    assert {each.name for each in result.ungraded} == {"first", "second"}
+    ours, theirs = result.rollup, offline.rollup
+    assert (ours.mean_tdqs, ours.min_tdqs, ours.description_quality) == (
+        theirs.mean_tdqs,
+        theirs.min_tdqs,
+        theirs.description_quality,
+    )
+    if isinstance(result.coherence, Ungraded):
+        assert (ours.coherence, ours.overall) == (theirs.coherence, theirs.overall)
+    written = document(result)
+    assert written["minTdqs"] == theirs.min_tdqs / 10
+    assert [each["held"]["estimate"] for each in written["ungraded"] if each["name"]] == [theirs.min_tdqs / 10] * 2
+
+
+def test_a_server_of_held_tools_alone_has_the_score_of_their_estimates():
+    result = score([POOR, {**POOR, "name": "poorer"}], VerdictGuard(judge=Fives()))
+    assert result.tools == ()
+    assert result.rollup.mean_tdqs == estimated(POOR)
+    assert policy.reaches(result, Tier.A) is Outcome.UNKNOWN
+    assert policy.reaches(result, Tier.D) is Outcome.PASSED
 
 
 def test_up_to_the_bound_a_score_is_believed():
@@ -219,7 +266,7 @@ def test_a_tool_set_has_a_bound_of_its_own():
     (verdict,) = Offline().verdicts(all_cases(measured)[-1:])
     assert score_in_tenths("coherence", verdict) + BOUNDS["coherence"] < 50
     assert "held as suspicious" in result.coherence.reason
-    accepted = score(definitions, VerdictGuard(judge=Fives(), accepted=(Acceptance(tool="coherence"),)))
+    accepted = score(definitions, VerdictGuard(judge=Fives(), accepted=(Acceptance(part="coherence"),)))
     assert isinstance(accepted.coherence, Verdict)
 
 
@@ -277,9 +324,12 @@ def held(command, write, tmp_path):
     return run
 
 
-@pytest.mark.parametrize(("names", "is_accepted"), [(["poor"], True), (["all"], True), (["other"], False), ([], False)])
+@pytest.mark.parametrize(
+    ("names", "is_accepted"),
+    [(["--accept", "tool:poor"], True), (["--accept-all"], True), (["--accept", "tool:other"], False), ([], False)],
+)
 def test_a_held_score_is_accepted_by_name_or_with_all_others(held, names, is_accepted):
-    done, document = held(*(each for name in names for each in ("--accept", name)))
+    done, document = held(*names)
     assert done.returncode == (0 if is_accepted else 2)
     assert [each["name"] for each in document["tools"]] == (["poor"] if is_accepted else [])
     if is_accepted:
@@ -289,18 +339,32 @@ def test_a_held_score_is_accepted_by_name_or_with_all_others(held, names, is_acc
         assert entry["held"] == {"score": 5.0, "estimate": estimated(POOR) / 10, "bound": 1.0}
 
 
-def test_a_project_accepts_one_definition_by_one_judge(held, write):
+def test_no_name_of_a_tool_accepts_all_or_the_tool_set():
+    definitions = [
+        {**POOR, "name": name} for name in ("all", "coherence", "skill", "fetchOrder", "order_list", "do_it")
+    ]
+    for name in ("all", "coherence", "skill"):
+        accepted = read_accepted({}, [f"tool:{name}"])
+        result = score(definitions, VerdictGuard(judge=Fives(), accepted=accepted))
+        assert [each.name for each in result.tools] == [name]
+        assert isinstance(result.coherence, Ungraded)
+    for untyped in ("all", "poor", "tool:"):
+        with pytest.raises(InputError, match="write tool:NAME, coherence or skill"):
+            read_accepted({}, [untyped])
+
+
+def test_the_user_accepts_one_definition_by_one_judge(held, write, configure):
     digest = tool_cases(measure(catalogs.read([POOR])))[0].subject.signals.input_hash
-    entry = f'[[accept]]\ntool = "poor"\ninputHash = "{digest}"\njudge = "%s"\nreason = "read it"\n'
-    write("tdqs.toml", entry % "answers")
+    entry = f'[[accept]]\npart = "tool:poor"\ninputHash = "{digest}"\njudge = "%s"\nreason = "read it"\n'
+    configure(entry % "answers")
     assert held()[0].returncode == 0
     assert held(definition={**POOR, "description": "Gets that."})[0].returncode == 2
-    write("tdqs.toml", entry % "openai:m")
+    configure(entry % "openai:m")
     assert held()[0].returncode == 2
 
 
 def test_the_offline_judge_takes_no_acceptance(command, write):
-    done = command("score", write("c.json", [POOR]), "--accept", "poor")
+    done = command("score", write("c.json", [POOR]), "--accept", "tool:poor")
     assert done.returncode == 2
     assert b"the offline judge takes no --accept" in done.stderr
 
@@ -309,12 +373,12 @@ def test_the_offline_judge_takes_no_acceptance(command, write):
     ("text", "words"),
     [
         ("accept = 3", "`accept` must be a list of tables"),
-        ('[[accept]]\ntool = "poor"', "accept 1 needs tool, inputHash, judge, reason"),
+        ('[[accept]]\npart = "tool:poor"', "accept 1 needs part, inputHash, judge, reason"),
         ('[[accept]]\nname = "poor"', "there is no key 'name'"),
     ],
 )
-def test_an_acceptance_that_says_too_little_is_refused(command, write, tmp_path, text, words):
-    write("tdqs.toml", text)
+def test_an_acceptance_that_says_too_little_is_refused(command, write, tmp_path, text, words, configure):
+    configure(text)
     answers = write("answers.json", {"tools": []})
     done = command("score", write("c.json", [POOR]), "--answers", answers, cwd=tmp_path)
     assert done.returncode == 2
@@ -324,15 +388,15 @@ def test_an_acceptance_that_says_too_little_is_refused(command, write, tmp_path,
 # Leniency
 
 
-def profile(tmp_path, leniency):
+def profile(configure, leniency):
     text = '[judges.x]\nmodel = "x"\nbase-url = "http://127.0.0.1:9/v1"\n%s[judges.y]\nmodel = "y"\nbase-url = "http://127.0.0.1:9/v1"\n%s'
     line = "" if leniency is None else f"leniency = {leniency}\n"
-    (tmp_path / "tdqs.toml").write_text(text % (line, line))
-    return read_settings({}, judge="jury:x,y", cwd=tmp_path)
+    file = configure(text % (line, line))
+    return read_settings({"TDQS_CONFIG": str(file)}, judge="jury:x,y")
 
 
-def test_a_lenient_judge_has_a_wider_bound(tmp_path):
-    guard = make_judge(profile(tmp_path, 0.2))
+def test_a_lenient_judge_has_a_wider_bound(configure):
+    guard = make_judge(profile(configure, 0.2))
     assert guard.leniency == 2
     (case,) = tool_cases(measure(catalogs.read([POOR])))
     above = vector(estimated(POOR) + BOUNDS["tdqs"] + 2)
@@ -341,9 +405,9 @@ def test_a_lenient_judge_has_a_wider_bound(tmp_path):
 
 
 @pytest.mark.parametrize("leniency", ["0.4", "-0.1", "0.25", "true", '"much"'])
-def test_leniency_is_bounded(tmp_path, leniency):
+def test_leniency_is_bounded(configure, leniency):
     with pytest.raises(InputError, match=r"`leniency` must be one of 0, 0.1, 0.2, 0.3"):
-        profile(tmp_path, leniency)
+        profile(configure, leniency)
 
 
 def test_calibrate_prints_the_bounds_and_the_leniency():

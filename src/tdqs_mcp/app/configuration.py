@@ -1,5 +1,10 @@
-"""A project's configuration file: `tdqs.toml`, or `[tool.tdqs]` in `pyproject.toml`."""
+"""Configuration files: a project's `tdqs.toml` or `[tool.tdqs]` in `pyproject.toml`, and the user's own.
 
+A project's file decides what is reported of its definitions. Whom to trust is the user's: which scores are believed,
+and where a key goes.
+"""
+
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,9 +83,14 @@ _SHAPES: Shapes = {
     "severity": (is_table, "a table; write [severity]"),
     "limits": (is_table, "a table; write [limits]"),
     "suppress": (_is_list_of(is_table), "a list of tables; write each as [[suppress]]"),
+}
+"""What a project's file may decide."""
+
+_USER_SHAPES: Shapes = {
     "judges": (lambda value: is_table(value) and all(map(is_table, value.values())), "tables; write [judges.NAME]"),
     "accept": (_is_list_of(is_table), "a list of tables; write each as [[accept]]"),
 }
+"""What only the user's own file may decide: who names a juror's address receives its key."""
 
 
 def read_configuration(directory: Path) -> Configuration:
@@ -95,6 +105,27 @@ def read_configuration(directory: Path) -> Configuration:
         if shared.is_file() and _table(shared) is not None:
             return _configuration(shared)
     return Configuration()
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """Return the user's own configuration: the file that TDQS_CONFIG names, else one in the platform's folder."""
+    if named := environ.get("TDQS_CONFIG", "").strip():
+        return Path(named).expanduser()
+    from platformdirs import user_config_path  # noqa: PLC0415  # the offline judge goes without
+
+    return user_config_path("tdqs-mcp", appauthor=False) / "config.toml"
+
+
+def read_user_configuration(environ: Mapping[str, str]) -> Configuration:
+    """Return the user's own configuration, empty if there is none. Raises InputError."""
+    path = user_file(environ)
+    if not path.is_file():
+        if environ.get("TDQS_CONFIG", "").strip():
+            raise InputError(f"TDQS_CONFIG names {str(path)!r}, and there is no such file")
+        return Configuration(path=path)
+    table = _parse(read_bytes(path), path)
+    check_table(table, _USER_SHAPES, str(path))
+    return Configuration(table=table, path=path)
 
 
 def check_table(table: Mapping[str, Any], shapes: Shapes, origin: str) -> None:
@@ -113,6 +144,12 @@ def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuratio
     table = _table(path)
     if not isinstance(table, Mapping):
         raise InputError(f"{path}: `tdqs` must be a table; write [tool.tdqs]")
+    for key in _USER_SHAPES:
+        if key in table:
+            raise InputError(
+                f"{path}: `{key}` is not for a project's file, which must not decide which scores are believed or "
+                f"where a key goes; move it to your own configuration: {user_file(os.environ)}"
+            )
     check_table(table, _SHAPES, str(path))
     wanted = table.get("extend", [])
     extended = []

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.app.configuration import FILE, Shapes, check_table, is_table, is_text, read_configuration
+from tdqs_mcp.app.configuration import Shapes, check_table, is_table, is_text, read_user_configuration, user_file
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.results.verdicts import HOST, Acceptance
@@ -20,9 +20,6 @@ WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
 """How messages list the writers of rewrites."""
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
-ALL = "all"
-"""What accepts every held score."""
-
 KINDS = ("offline", "anthropic", "openai")
 """What a judge profile may be."""
 
@@ -33,7 +30,9 @@ MAX_SAMPLES = 9
 LENIENCIES = (0, 0.1, 0.2, 0.3)
 """By tenths. A judge that gives more above the estimate than the last is guarded by nothing."""
 
-_ACCEPTANCE: Shapes = dict.fromkeys(("tool", "inputHash", "judge", "reason"), (is_text, "a string"))
+_ACCEPTANCE: Shapes = dict.fromkeys(("part", "inputHash", "judge", "reason"), (is_text, "a string"))
+_PARTS = "tool:NAME, coherence or skill"
+"""How messages list what can be accepted."""
 
 
 class JudgeKind(StrEnum):
@@ -103,7 +102,7 @@ def read_settings(
     exact_prompt: bool = False,
     budget: Budget | None = None,
     accept: Sequence[str] = (),
-    cwd: Path | None = None,
+    accept_all: bool = False,
     in_server: bool = False,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
@@ -111,12 +110,20 @@ def read_settings(
     Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out.
     TDQS_BASE_URL, TDQS_MODEL and the TDQS_API_KEY beside them are those of an endpoint that speaks OpenAI's language,
     never the anthropic judge's, whose key is ANTHROPIC_API_KEY where there is no other. The members of a jury are
-    profiles in the configuration file that is nearest to `cwd`, which may also accept held scores, as `accept` does by
-    the tools' names or "all". Raises InputError.
+    profiles in the user's own configuration, which may also accept held scores, as `accept` does by parts
+    (`tool:NAME`, `coherence`, `skill`). Raises InputError.
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        values = (base_url, model, api_key, request_overrides, exact_prompt, budget not in (None, Budget()), accept)
+        values = (
+            base_url,
+            model,
+            api_key,
+            request_overrides,
+            exact_prompt,
+            budget not in (None, Budget()),
+            accept or accept_all,
+        )
         options = ("base URL", "model", "API key", "overrides", "exact prompt", "budget", "--accept")
         if given := [name for name, value in zip(options, values, strict=True) if value]:
             # Numbers of the offline judge could be taken for the model's.
@@ -130,13 +137,15 @@ def read_settings(
         form=form,
         cache=cache_folder(environ),
         budget=budget or Budget(),
-        accepted=read_accepted(accept, cwd=cwd),
+        accepted=read_accepted(environ, accept, accept_all=accept_all),
     )
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
-            raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
+            raise InputError(
+                f"the members of a jury have addresses and models of their own: set them in {user_file(environ)}"
+            )
         names, has_host = _seats(named or "", in_server=in_server)
-        members = _members(environ, names, cwd=cwd or Path.cwd())
+        members = _members(environ, names)
         return replace(common, members=tuple(replace(each, form=form) for each in members), has_host=has_host)
 
     chosen = replace(
@@ -205,9 +214,9 @@ def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
     return profiles, has_host
 
 
-def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) -> list[Settings]:
+def _members(environ: Mapping[str, str], wanted: Sequence[str]) -> list[Settings]:
     """The settings of a jury's members. Raises InputError for a name without a profile."""
-    configuration = read_configuration(cwd)
+    configuration = read_user_configuration(environ)
     where = configuration.origin
     profiles = {
         name: _profile(name, entry, f"{file}: [judges.{name}]") for name, entry, file in configuration.members("judges")
@@ -289,17 +298,31 @@ def _member(environ: Mapping[str, str], profile: Settings) -> Settings:
     )
 
 
-def read_accepted(names: Sequence[str], *, cwd: Path | None = None) -> tuple[Acceptance, ...]:
-    """The held scores that are accepted: by tool name, by "all", by the nearest configuration. Raises InputError."""
-    named = tuple(Acceptance() if name == ALL else Acceptance(tool=name) for name in names)
-    entries = read_configuration(cwd or Path.cwd()).entries("accept", _ACCEPTANCE)
-    return (*named, *(_acceptance(*entry) for entry in entries))
+def read_accepted(
+    environ: Mapping[str, str], parts: Sequence[str], *, accept_all: bool = False
+) -> tuple[Acceptance, ...]:
+    """Return the held scores that are accepted, by part, all, or by the user's configuration. Raises InputError."""
+    everything = (Acceptance(),) if accept_all else ()
+    entries = read_user_configuration(environ).entries("accept", _ACCEPTANCE)
+    named = (Acceptance(part=_part(part, "--accept")) for part in parts)
+    return (*everything, *named, *(_acceptance(*entry) for entry in entries))
+
+
+def _part(part: str, origin: str) -> str:
+    """The part as it stands. Raises InputError for a name without its kind, which could mean two parts."""
+    if part in ("coherence", "skill") or (part.startswith("tool:") and part != "tool:"):
+        return part
+    raise InputError(
+        f"{origin}: {part!r} is no part; write {_PARTS}, as in tool:{part.removeprefix('tool:') or 'NAME'}"
+    )
 
 
 def _acceptance(entry: Mapping[str, str], origin: str) -> Acceptance:
     if not all(entry.get(key, "").strip() for key in _ACCEPTANCE):
         raise InputError(f"{origin} needs {', '.join(_ACCEPTANCE)}: they stand in the reason why the score is held")
-    return Acceptance(tool=entry["tool"], input_hash=entry["inputHash"], judge=entry["judge"], reason=entry["reason"])
+    return Acceptance(
+        part=_part(entry["part"], origin), input_hash=entry["inputHash"], judge=entry["judge"], reason=entry["reason"]
+    )
 
 
 def _limits(environ: Mapping[str, str]) -> Settings:

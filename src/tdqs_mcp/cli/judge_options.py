@@ -118,12 +118,14 @@ def ledger_of(asked: Asked) -> Ledger:
     return Ledger(asked.budget, cost)
 
 
-def judge_of(asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = ()) -> Judge | None:
+def judge_of(
+    asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
+) -> Judge | None:
     """The judge that is named, with a ledger where others share its budget; None for the offline judge.
 
-    `accept` names the tools whose held scores are believed.
+    `accept` names the parts whose held scores are believed.
     """
-    settings = read_settings(os.environ, accept=accept, **asked.options())
+    settings = read_settings(os.environ, accept=accept, accept_all=accept_all, **asked.options())
     if settings == Settings():
         return None
     judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)

@@ -46,8 +46,8 @@ def _each(
 @command()
 @locators_argument()
 @_file_option
-@click.option("--accept", multiple=True, metavar="PART", help="Lock the changes of this part: its name in the report.")
-@click.option("--update", is_flag=True, help="Lock all changes, and renew the scores.")
+@click.option("--accept", multiple=True, metavar="PART", help="Lock the changes of this part, such as tool:NAME.")
+@click.option("--accept-all", is_flag=True, help="Lock all changes, and renew the scores.")
 @click.option(
     "--allow",
     multiple=True,
@@ -63,7 +63,7 @@ def lock(
     *,
     path: Path,
     accept: tuple[str, ...],
-    update: bool,
+    accept_all: bool,
     allow: tuple[str, ...],
     asked: Asked,
     spec: str,
@@ -72,11 +72,11 @@ def lock(
 ) -> None:
     """Pin what agents see of a server: tools, instructions, prompts, resources, icons and _meta.
 
-    A server that is in the lock already stays as it was, but for what --accept or --update takes; exit code 1 if other
-    changes are left. Scores, with specification, judge and calibration, are in the lock for information.
+    A server that is in the lock already stays as it was, but for what --accept or --accept-all takes; exit code 1 if
+    other changes are left. Scores, with specification, judge and calibration, are in the lock for information.
     """
-    if update and accept:
-        raise click.UsageError("--update accepts everything; leave --accept out")
+    if accept_all and accept:
+        raise click.UsageError("--accept-all accepts everything; leave --accept out")
     judge = judge_of(asked)
     renewed = [locking.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
@@ -86,7 +86,7 @@ def lock(
             catalog,
             renewed[-1],
             again=again,
-            accept=None if update else accept,
+            accept=None if accept_all else accept,
             allow=[Impact(each) for each in allow if each != "nothing"] if allow else None,
             judge=judge,
             spec=spec,

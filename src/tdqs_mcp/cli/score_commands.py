@@ -91,9 +91,10 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 @click.option(
     "--accept",
     multiple=True,
-    metavar="TOOL|all",
-    help="Believe a score that was held as suspicious: read the definition first.",
+    metavar="PART",
+    help="Believe a score that was held as suspicious, of tool:NAME, coherence or skill: read the definition first.",
 )
+@click.option("--accept-all", is_flag=True, help="Believe all held scores.")
 @click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
 @rubric_option
 @click.option("--skill", type=FILE, help="With --rubric bundles: the server's skill text, to be scored too.")
@@ -110,6 +111,7 @@ def score(
     fail_under: str | None,
     answers: Path | None,
     accept: tuple[str, ...],
+    accept_all: bool,
     dry_run: bool,
     rubric: str,
     skill: Path | None,
@@ -130,7 +132,7 @@ def score(
             raise click.UsageError(
                 "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out"
             )
-        judge = judge_of(asked, accept=accept)
+        judge = judge_of(asked, accept=accept, accept_all=accept_all)
         installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(Choice()))
         return
     given = None if answers is None else read_answers(answers, asked)
@@ -138,8 +140,8 @@ def score(
     if dry_run:
         _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, page=page)
         return
-    chosen = None if answers else judge_of(asked, accept=accept)
-    accepted = read_accepted(accept) if answers else ()
+    chosen = None if answers else judge_of(asked, accept=accept, accept_all=accept_all)
+    accepted = read_accepted(os.environ, accept, accept_all=accept_all) if answers else ()
     policy = policy_of(Choice())
     options: dict[str, Any] = {"spec": spec, "policy": policy}
     lost = partial(judging.score_undiscovered, rubric=rubric, judge=chosen.stamp if chosen else None, spec=spec)

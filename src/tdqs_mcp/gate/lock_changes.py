@@ -32,12 +32,12 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
     changes = [*_tool_changes(locked, catalog, known), *_part_changes(locked, catalog, known)]
     problems = list(catalog.problems)
     if again is not None:
-        told = {part.label for part, _ in changes}
-        changes += [each for each in _unstable(catalog, again) if each[0].label not in told]
+        told = {part.part for part, _ in changes}
+        changes += [each for each in _unstable(catalog, again) if each[0].part not in told]
         problems += filter(None, [catalog_diff.listing_change(catalog, again)])
     ranks = list(Impact)
     found = [
-        LockedChange(subject=part, part=part.label, difference=each, is_allowed=each.impact in locked.allow)
+        LockedChange(subject=part, part=part.part, difference=each, is_allowed=each.impact in locked.allow)
         for part, each in sorted(changes, key=lambda change: ranks.index(change[1].impact))
     ]
     return LockReport(

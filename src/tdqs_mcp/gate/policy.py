@@ -10,19 +10,18 @@ from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, Skil
 from tdqs_mcp.results.locks import LockReport
 from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
-from tdqs_mcp.results.verdicts import Tier, Ungraded
-from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import roll_up
+from tdqs_mcp.results.verdicts import EstimateCheck, Tier, Ungraded
+from tdqs_mcp.scoring.rollup import coherence_of, roll_up
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:
     """Whether the overall tier, or the lowest tool's where there is no server score, is at least `tier`."""
     tools = [tool.tdqs for tool in score.tools]
-    if not tools:
+    if not tools and all(tool.ungraded.estimate is None for tool in score.ungraded):
         return Outcome.UNKNOWN
     has_failed = isinstance(score.coherence, Ungraded) and score.coherence.was_asked
     if score.rollup.overall is None and not has_failed:
-        if min(tools) < tier.floor:
+        if tools and min(tools) < tier.floor:
             return Outcome.FAILED
         return Outcome.UNKNOWN if score.ungraded else Outcome.PASSED
     worst, best = (_overall(score, tools, bound) for bound in (1, 5))
@@ -126,8 +125,15 @@ def _outcome(faults: object, doubts: object) -> Outcome:
 def _overall(score: ServerScore, tools: Sequence[int], bound: int) -> int:
     """The overall score in tenths if everything ungraded had the dimension score `bound`."""
     if isinstance(score.coherence, Ungraded):
-        coherence = dict.fromkeys(load("coherence").keys, bound)
+        coherence = _assume(score.coherence, bound)
     else:
-        coherence = score.coherence.scores
-    assumed = [*tools, *[10 * bound] * len(score.ungraded)]
+        coherence = coherence_of(score.coherence.scores)
+    assumed = [*tools, *(_assume(tool.ungraded, bound) for tool in score.ungraded)]
     return roll_up(assumed, tool_count=score.tool_count, coherence=coherence, spec=score.spec_version).overall or 0
+
+
+def _assume(ungraded: Ungraded, bound: int) -> int:
+    """Tenths between the estimate and the score of what is held, at a dimension score `bound` of what has none."""
+    if not isinstance(ungraded.held, EstimateCheck):
+        return 10 * bound
+    return max(ungraded.held.estimate, min(ungraded.held.score, 10 * bound))

@@ -50,7 +50,7 @@ def check_verdicts(
         numbers = EstimateCheck(
             score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case) + leniency
         )
-        if not numbers.is_too_high or any(each.covers(_name(case), _hash(case), judge) for each in accepted):
+        if not numbers.is_too_high or any(each.covers(_part(case), _hash(case), judge) for each in accepted):
             return replace(verdict, check=numbers)
         return Ungraded(judge=judge.id, reason=_held(case, numbers, judge), held=numbers)
 
@@ -117,6 +117,11 @@ def _bound(case: Case) -> int:
     return min(bounds["tampered"], bounds[case.rubric]) if is_suspicious else bounds[case.rubric]
 
 
+def _part(case: Case) -> str:
+    """What `--accept` calls a case."""
+    return f"tool:{case.subject.tool.name}" if isinstance(case, ToolCase) else case.rubric
+
+
 def _name(case: Case) -> str:
     return case.subject.tool.name if isinstance(case, ToolCase) else case.rubric
 
@@ -130,11 +135,11 @@ def _hash(case: Case) -> str:
 
 
 def _held(case: Case, check: EstimateCheck, stamp: JudgeStamp) -> str:
-    name = _name(case)
+    part = _part(case)
     return (
-        f"held as suspicious: {_numbers(check)}, more than {check.bound / 10} apart; read the definition, then use "
-        f"another judge, or accept the score with --accept {name!r} or in tdqs.toml with [[accept]] tool = {name!r}, "
-        f"inputHash = {_hash(case)!r}, judge = {stamp.label!r} and a reason"
+        f"held as suspicious: {_numbers(check)}, more than {check.bound / 10} apart, so the estimate counts; read the "
+        f"definition, then use another judge, or accept the score with --accept {part!r} or in your own configuration "
+        f"with [[accept]] part = {part!r}, inputHash = {_hash(case)!r}, judge = {stamp.label!r} and a reason"
     )
 
 

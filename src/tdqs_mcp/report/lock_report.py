@@ -61,7 +61,12 @@ def _next(report: LockReport, *, is_lock: bool) -> Words:
     left = [each.part for each in report.changes if not each.is_allowed and each.part not in report.accepted]
     if left:
         again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
-        return (f"Next: read the changes, then accept them{again}: ", Code("--accept PART"), " or ", Code("--update"))
+        return (
+            f"Next: read the changes, then accept them{again}: ",
+            Code("--accept PART"),
+            " or ",
+            Code("--accept-all"),
+        )
     if report.unverified:
         return "Next: verify the live server, or a capture of it"
     return ""

@@ -255,7 +255,11 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         for each in ungraded.held_scores
     ]
     more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(held) else []
-    accept = ("Read a held definition. ", Code("[[accept]]"), " in tdqs.toml makes the next sweep count its score")
+    accept = (
+        "Read a held definition. ",
+        Code("[[accept]]"),
+        " in your own configuration makes the next sweep count its score",
+    )
     return [Heading(head), Items([*reasons, *held, *more]), *([Line(accept, "dim")] if held else [])]
 
 

@@ -85,6 +85,11 @@ class Location:
     path: Pointer
 
     @property
+    def part(self) -> str:
+        """Kind and name as `--accept` takes them, so that no name means another part: `tool:NAME`, `instructions`."""
+        return self.kind if self.index is None else f"{self.kind}:{self.name or self.index + 1}"
+
+    @property
     def label(self) -> Name:
         """The tool's name. Parts without a name are counted from 1; other kinds are named with their kind."""
         if self.index is None:

@@ -104,7 +104,8 @@ class LockedChange:
 
     subject: Internal[Location]
     part: str
-    """What it is about, as `lock --accept` takes it: a tool's name, `instructions`, `prompt NAME`, `resource URI`."""
+    """What it is about, as `lock --accept` takes it: `tool:NAME`, `instructions`, `prompt:NAME`,
+    `resource:URI`, `server`."""
 
     difference: Inline[Difference]
     is_allowed: bool

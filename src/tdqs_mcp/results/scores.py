@@ -236,6 +236,12 @@ class ServerScore(OfServer, Document):
 
     spec_version: str
 
+    @property
+    def counted(self) -> list[int]:
+        """TDQS in tenths as the roll-up counts them: those of the scored tools, then the estimates of held ones."""
+        estimates = (tool.ungraded.estimate for tool in self.ungraded)
+        return [*(tool.tdqs for tool in self.tools), *(estimate for estimate in estimates if estimate is not None)]
+
     @published(after="tool_count")
     def scored_tool_count(self) -> int:
         """Tools with a score."""

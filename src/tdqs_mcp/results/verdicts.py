@@ -72,18 +72,20 @@ class JudgeStamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """Somebody has read a definition and believes a held score; None stands for any tool, definition or judge."""
+    """Somebody has read a definition and believes a held score; None stands for any part, definition or judge."""
 
-    tool: str | None = None
+    part: str | None = None
+    """`tool:NAME`, `coherence` or `skill`: a tool of the name coherence is no tool set."""
+
     input_hash: str | None = None
     judge: str | None = None
     """The judge's label."""
 
     reason: str = ""
 
-    def covers(self, tool: str, input_hash: str, judge: JudgeStamp) -> bool:
+    def covers(self, part: str, input_hash: str, judge: JudgeStamp) -> bool:
         """Whether it speaks of this definition by this judge: a changed definition is no longer accepted."""
-        pairs = ((self.tool, tool), (self.input_hash, input_hash), (self.judge, judge.label))
+        pairs = ((self.part, part), (self.input_hash, input_hash), (self.judge, judge.label))
         return all(wanted in (None, found) for wanted, found in pairs)
 
 
@@ -280,4 +282,9 @@ class Ungraded:
     """False where no answer was ever wanted or handed in: nothing has failed."""
 
     held: EstimateCheck | Absent = ABSENT
-    """Both numbers of a score that is held as suspicious: it needs somebody's acceptance."""
+    """Both numbers of a score that is held as suspicious: until somebody accepts it, the estimate counts."""
+
+    @property
+    def estimate(self) -> int | None:
+        """What counts in place of a held score, in tenths; None where the judge gave none."""
+        return self.held.estimate if isinstance(self.held, EstimateCheck) else None

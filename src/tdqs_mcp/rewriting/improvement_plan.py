@@ -116,7 +116,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     advice: tuple[Advice, ...] = ()
     with_answers = None
     if overall is not None and coherence is not None and overall < target:
-        wanted = _level([tool.tdqs for tool in after.tools], target=target, coherence=coherence)
+        wanted = _level(after.counted, target=target, coherence=coherence)
         advice = () if wanted is None else _advice(after, wanted, rewrites)
         with_answers = _with_answers(after, advice, coherence)
     return Plan(
@@ -164,7 +164,8 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
     coherence = score.rollup.coherence or LOWEST
     reached = rewrite.after.tdqs if rewrite.changes and rewrite.after else None
     heights = {tier.floor for tier in Tier} | {HIGHEST} | ({reached} if reached else set())
-    others = [each.tdqs for each in score.tools if each.index != tool.index]
+    others = score.counted
+    others.remove(tool.tdqs)
     overall = {height: _overall([*others, height], coherence) for height in sorted(heights | {tool.tdqs})}
     return WhatIf(
         server=score.server,
@@ -212,7 +213,7 @@ def _with_answers(score: ServerScore, advice: Iterable[Advice], coherence: int) 
         each.tool.index: sum(question.gain // len(question.tools) for question in each.questions) for each in advice
     }
     raised = [min(HIGHEST, tool.tdqs + round_half_up(gains.get(tool.index, 0), 100)) for tool in score.tools]
-    return _overall(raised, coherence)
+    return _overall([*raised, *score.counted[len(raised) :]], coherence)
 
 
 def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:

@@ -45,11 +45,15 @@ def label(scores: Mapping[str, int]) -> Label:
     return Label.BAD if any(score < SMELL_BELOW for score in scores.values()) else Label.GOOD
 
 
-def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, int] | None, spec: str) -> Rollup:
-    """A server's numbers from its tools' TDQS in tenths and its four coherence scores; None where a part is missing."""
-    coherent = None if coherence is None else round_half_up(sum(coherence.values()), len(coherence))
+def coherence_of(scores: Mapping[str, int]) -> int:
+    """Return the mean of the four coherence scores, in tenths."""
+    return round_half_up(sum(scores.values()), len(scores))
+
+
+def roll_up(tools: Sequence[int], *, tool_count: int, coherence: int | None, spec: str) -> Rollup:
+    """A server's numbers from its tools' TDQS and its coherence, in tenths; None where a part is missing."""
     if not tools:
-        return Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=coherent, overall=None)
+        return Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=coherence, overall=None)
     is_covered = 100 * len(tools) >= MIN_COVERAGE * tool_count
     mean, quality = (
         round_half_up(sum(tools), 10 * len(tools)),
@@ -58,12 +62,12 @@ def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, in
     if spec == "1.0":
         exact = _sum_1_0(score / 10 for score in tools) / len(tools)
         mean, quality = _tenths_1_0(exact), _tenths_1_0(0.6 * exact + 0.4 * (min(tools) / 10))
-    overall = _overall(quality, coherent, spec=spec) if is_covered and coherent is not None else None
+    overall = _overall(quality, coherence, spec=spec) if is_covered and coherence is not None else None
     return Rollup(
         mean_tdqs=mean,
         min_tdqs=min(tools),
         description_quality=quality if is_covered else None,
-        coherence=coherent,
+        coherence=coherence,
         overall=overall,
     )
 

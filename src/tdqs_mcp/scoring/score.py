@@ -25,7 +25,7 @@ from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCa
 from tdqs_mcp.rubrics.rubric import Dimension, load
 from tdqs_mcp.scoring.judge_error import likely_overall
 from tdqs_mcp.scoring.known_servers import captured_percentiles
-from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, coherence_of, jury_of, reliabilities, roll_up, tdqs
 
 Score = TypeVar("Score", ServerScore, LabelScore)
 
@@ -129,9 +129,13 @@ def finish(
     described = [(subject, verdict) for subject, verdict in judged if not subject.signals.is_missing_description]
     disputes = [(subject, disputed(subject, verdict)) for subject, verdict in described]
     catalog = measured.catalog
-    coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
+    # What is held counts with its estimate: nobody gains by dictating a score that is not believed.
+    estimates = [tool.ungraded.estimate for tool in ungraded if tool.ungraded.estimate is not None]
     rollup = roll_up(
-        [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
+        [*(score.tdqs for score in scored), *estimates],
+        tool_count=len(catalog.tools),
+        coherence=coherence_of(coherence.scores) if isinstance(coherence, Verdict) else coherence.estimate,
+        spec=spec,
     )
     rollup = rollup if catalog.incomplete is None else replace(rollup, overall=None)
     return ServerScore(
