@@ -124,29 +124,38 @@ tool_quality:
 
 
 @pytest.mark.parametrize(
-    ("asking", "not_asking"),
+    "words",
     [
-        ("score part.json --fail-under D", "score part.json"),
-        ("score part.json --rubric smells --fail-on-bad", "score part.json --rubric smells"),
-        ("lint part.json", "lint part.json --fail-on never"),
-        ("grade part.json --fail-under F", "grade part.json"),
-        ("compare part.json part.json --fail-on-regression", "compare part.json part.json"),
-        ("select part.json --fail-under 0", "select part.json"),
-        ("skill skill.md --server part.json --fail-on-bad", "prompts part.json --rubric bundles --skill skill.md"),
-        ("plan part.json", "rewrite part.json"),
-        ("gate suite.yml", "capture part.json"),
+        "score part.json",
+        "score part.json --fail-under D",
+        "score part.json --rubric smells",
+        "score part.json --rubric smells --fail-on-bad",
+        "lint part.json",
+        "grade part.json",
+        "grade part.json --fail-under F",
+        "compare part.json part.json",
+        "select part.json --fail-under 0",
+        "skill skill.md --server part.json --fail-on-bad",
+        "prompts part.json --rubric bundles --skill skill.md",
+        "portability part.json",
+        "plan part.json",
+        "rewrite part.json",
+        "gate suite.yml",
     ],
 )
-def test_no_verdict_is_given_on_a_list_of_tools_that_was_not_read_to_its_end(
-    command, write, tmp_path, asking, not_asking
-):
+def test_no_verdict_is_given_on_a_list_of_tools_that_was_not_read_to_its_end(command, write, tmp_path, words):
     write("part.json", {"tools": [FINE, LOOKUP], "nextCursor": "2"})
     write("skill.md", "# Orders\n\nSet your password.")
     write("suite.yml", SUITE)
-    run = command(*asking.split(), cwd=tmp_path)
+    run = command(*words.split(), cwd=tmp_path)
     said = " ".join((run.stdout + run.stderr).decode().split())
     assert (run.returncode, "the pages after it are missing" in said) == (2, True), said
-    assert command(*not_asking.split(), cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("words", ["lint part.json --fail-on never", "capture part.json"])
+def test_part_of_a_list_is_enough_where_nobody_asks_for_a_verdict(command, write, tmp_path, words):
+    write("part.json", {"tools": [FINE, LOOKUP], "nextCursor": "2"})
+    assert command(*words.split(), cwd=tmp_path).returncode == 0
 
 
 def test_a_clean_server_passes(command, write):
@@ -468,3 +477,87 @@ def test_who_writes_to_a_file_needs_no_standard_output(write, tmp_path):
     ]
     assert subprocess.run(words, timeout=60, check=False, stdin=subprocess.DEVNULL).returncode in (0, 1)
     assert json.loads(out.read_text())["findings"]
+
+
+READERS = ["score", "lint", "rewrite", "plan", "grade", "portability", "select", "prompts", "capture"]
+
+
+@pytest.mark.parametrize("link", ["", "link", "hard"])
+@pytest.mark.parametrize("name", READERS)
+def test_no_command_writes_over_what_it_reads(command, write, tmp_path, name, link):
+    file = write("v.json", [FINE])
+    before, target = file.read_bytes(), file
+    if link:
+        target = tmp_path / "other.json"
+        target.symlink_to(file) if link == "link" else target.hardlink_to(file)
+    run = command(name, file, "-o", target)
+    assert (run.returncode, run.stdout, file.read_bytes()) == (2, b"", before)
+    assert b"is read by this command, so it is not written" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "compare old.json new.json -o old.json",
+        "compare old.json new.json -o new.json",
+        "score . -o old.json",
+        "lint new.json --baseline old.json -o old.json",
+        "score new.json --answers old.json -o old.json",
+        "gate old.json -o old.json",
+        "rewrite new.json --material old.json --write old.json",
+    ],
+)
+def test_other_inputs_are_not_written_over_either(command, write, tmp_path, arguments):
+    old = write("old.json", [FINE])
+    write("new.json", [FINE])
+    before = old.read_bytes()
+    run = command(*arguments.split(), cwd=tmp_path)
+    assert (run.returncode, old.read_bytes()) == (2, before)
+    assert b"is read by this command" in run.stderr
+
+
+def test_a_rewrite_may_be_written_to_its_own_file(command, write):
+    file = write("v.json", [tool("list_orders", "List orders", flat(1), annotations={"title": None})])
+    assert command("rewrite", file, "--write", file).returncode == 0
+    assert json.loads(file.read_bytes())[0]["name"] == "list_orders"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "beginning"),
+    [
+        ("score v.json -o r.json", b"{"),
+        ("score v.json -o r.md", b"#"),
+        ("score v.json -o r.HTML", b"<!DOCTYPE html>"),
+        ("score v.json -o r.svg", b"<svg"),
+        ("lint v.json -o r.json", b"{"),
+        ("lint v.json --format sarif -o r.json", b"{"),
+        ("lint v.json --format junit -o r.xml", b"<?xml"),
+        ("score v.json -o r.txt", b"v "),
+        ("score v.json --format text -o r", b"v "),
+    ],
+)
+def test_a_file_has_the_format_of_its_name(command, write, tmp_path, arguments, beginning):
+    write("v.json", [FINE])
+    run = command(*arguments.split(), cwd=tmp_path)
+    assert run.returncode in (0, 1), run.stderr
+    written = next(path for path in tmp_path.iterdir() if path.stem == "r").read_bytes()
+    assert written.lower().startswith(beginning.lower())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["score v.json --format markdown -o r.json", "lint v.json -o r.html", "score v.json --format json -o r.svg"],
+)
+def test_a_name_that_says_another_format_is_refused(command, write, tmp_path, arguments):
+    write("v.json", [FINE])
+    run = command(*arguments.split(), cwd=tmp_path)
+    assert run.returncode == 2
+    assert b"is no name for --format" in run.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.stem == "r"] == []
+
+
+@pytest.mark.parametrize("name", ["score", "rewrite", "plan", "portability", "select", "prompts"])
+def test_a_list_without_tools_is_not_done(command, write, name):
+    run = command(name, write("none.json", []))
+    assert run.returncode == 2
+    assert b"no tool" in run.stderr

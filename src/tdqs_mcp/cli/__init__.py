@@ -13,6 +13,7 @@ from shutil import which
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tdqs_mcp.errors import InputError, TdqsError, nearest
 
@@ -170,10 +171,61 @@ class GroupedCommand(click.Command):
             ) from error
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # what the callback returns
-        """What the callback returns, as click has it."""
+        """Return what the callback returns, once nothing that it reads would be written over."""
+        _refuse_overwriting(ctx)
+        _read_form(ctx)
         for name, build, fields in getattr(self.callback, _GROUPS, ()):
             ctx.params[name] = build(**{field: ctx.params.pop(field) for field in fields})
         return super().invoke(ctx)
+
+
+_OUTPUTS = ("output", "target", "log", "log_calls")
+"""Parameters that name a file to write."""
+
+_IN_PLACE = (("target", "locator"),)
+"""`rewrite FILE --write FILE` is meant to change its input."""
+
+
+def _refuse_overwriting(ctx: click.Context) -> None:
+    """Raise UsageError for a file that is named to be written and to be read, by whatever path or link."""
+    for name in _OUTPUTS:
+        path = ctx.params.get(name)
+        if not isinstance(path, Path) or not path.is_file():
+            continue
+        for other, value in ctx.params.items():
+            values = value if isinstance(value, tuple) else (value,)
+            inputs = [each for each in values if isinstance(each, str | Path)] if other not in _OUTPUTS else []
+            if (name, other) not in _IN_PLACE and any(Path(each).exists() and path.samefile(each) for each in inputs):
+                raise click.UsageError(
+                    f"{str(path)!r} is read by this command, so it is not written; name another file"
+                )
+
+
+_FORMS = {
+    ".json": ("json", "sarif", "code-scanning"),
+    ".md": ("markdown",),
+    ".html": ("html",),
+    ".svg": ("svg", "badge"),
+    ".jsonl": ("jsonl",),
+    ".xml": ("junit",),
+}
+"""The formats that a file of this name may have, the first one unless `--format` names another."""
+
+
+def _read_form(ctx: click.Context) -> None:
+    """Take the format from the name of the file. Raise UsageError where `--format` says another."""
+    path, form = ctx.params.get("output"), next((each for each in ctx.command.params if each.name == "form"), None)
+    forms = _FORMS.get(path.suffix.lower(), ()) if isinstance(path, Path) else ()
+    if form is None or not forms or not isinstance(form.type, click.Choice):
+        return
+    possible = [each for each in forms if each in form.type.choices]
+    if ctx.get_parameter_source("form") is ParameterSource.DEFAULT and possible:
+        ctx.params["form"] = possible[0]
+    elif ctx.params["form"] not in possible:
+        known = ", ".join(form.type.choices)
+        raise click.UsageError(
+            f"{str(path)!r} is no name for --format {ctx.params['form']}; rename it, or choose one of {known}"
+        )
 
 
 def _divided(args: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:

@@ -197,7 +197,8 @@ def lint(
         for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
             warn(unused_line(unused))
     limit = policy.fail_on
-    end([*reports, *missing], None if limit is None else lambda report: is_clean(report.findings, limit))
+    gate = None if limit is None else lambda report: is_clean(report.findings, limit)
+    end([*reports, *missing], gate, may_be_partial=gate is None)
 
 
 def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
@@ -250,7 +251,7 @@ def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOpti
     """
     reports = for_each((locator,), live, partial(linting.portability, clients=clients or ()))
     page.show(reports, _PORTABILITY)
-    end(reports, is_portable)
+    end(reports, is_portable, needs_tools=True)
 
 
 def _documents(policy: Policy) -> dict[str, View]:

@@ -183,7 +183,7 @@ def rewrite(
             _write_patch(place, rewrites, target, is_code=source is not None)
         elif target:
             _write_catalog(catalog, rewrites, target)
-    end(results, lambda result: rewritten(result[1]), asked=False)
+    end(results, lambda result: rewritten(result[1]), needs_tools=True)
 
 
 def _check_terminal() -> None:
@@ -354,7 +354,7 @@ def compare(
             results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
     tell_usage(chosen)
     page.show(results, _COMPARE)
-    end(results, partial(_outcome, fails=fail_on_regression), asked=fail_on_regression)
+    end(results, partial(_outcome, fails=fail_on_regression))
 
 
 def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
@@ -437,7 +437,7 @@ def select(
     missed = (
         f"{', '.join(result.servers)}: {(figures.recall or 0) / 10} % of the queries find their tool, below {percent} %"
     )
-    end([result], partial(finds, percent=percent), asked=fail_under is not None, missed=lambda _: missed)
+    end([result], partial(finds, percent=percent), missed=lambda _: missed)
 
 
 def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:

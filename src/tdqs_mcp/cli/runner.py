@@ -154,6 +154,7 @@ SPEED_PERIOD = 600.0
 
 _WAITING = "tdqs_mcp.cli.waiting"
 _INCOMPLETE = "tdqs_mcp.cli.incomplete"
+_EMPTY = "tdqs_mcp.cli.empty"
 """Where the click context keeps the servers whose tools were not all listed."""
 
 _FAILED = "tdqs_mcp.cli.failed"
@@ -233,6 +234,8 @@ def for_each(
                 catalog = catalogs.load_blocking(locator, live)
             if catalog.incomplete:
                 note_incomplete(f"{catalog.server!r}: {catalog.incomplete}")
+            if not catalog.tools:
+                click.get_current_context().meta.setdefault(_EMPTY, []).append(catalog.server)
             with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
@@ -276,19 +279,23 @@ def end(
     results: Sequence[Result | None],
     gate: Callable[[Result], Outcome] | None = None,
     *,
-    asked: bool = True,
     missed: Callable[[Result], str] | None = None,
     left_open: str = OPEN,
+    needs_tools: bool = False,
+    may_be_partial: bool = False,
 ) -> None:
     """Ends with 0 for done, 1 if the gate was not met, 2 if something could not run or the verdict is open.
 
-    `asked` says whether somebody asked for the gate's verdict. Then it is open as well for a server whose tools were
-    not all listed: the others could change it. `missed` says how a result failed, `left_open` why there is no verdict.
+    The verdict is open as well for a server whose tools were not all listed: the others could change it. `missed` says
+    how a result failed, `left_open` why there is no verdict; `needs_tools` that a server without tools has none,
+    `may_be_partial` that nobody asked for a verdict.
     """
     if any(result is None for result in results) or _FAILED in click.get_current_context().meta:
         sys.exit(Outcome.UNKNOWN)
-    if gate and asked and _incomplete():
+    if _incomplete() and not may_be_partial:
         raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}")
+    if needs_tools and (names := click.get_current_context().meta.get(_EMPTY)):
+        raise InputError(f"no tools: {', '.join(map(repr, names))} lists none, so there is nothing to look at")
     found = [result for result in results if result is not None]
     outcomes = [gate(result) for result in found] if gate else []
     for result, outcome in zip(found, outcomes, strict=False):

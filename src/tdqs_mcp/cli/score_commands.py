@@ -176,10 +176,10 @@ def score(
     page.show(scores, _score_views(locators, tool, scored), ending=None if tool else _RANKING)
     _tell_badge(page, scores)
     if fail_under is None:
-        end(scores, answered, asked=False)
+        end(scores, answered, needs_tools=True)
     else:
         tier = Tier(fail_under)
-        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
+        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier), needs_tools=True)
 
 
 def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
@@ -202,7 +202,7 @@ def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_ba
     has_no_tools = any(each and each.discovery_status for each in results)
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
     gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
-    end(results, gate, asked=fail_on_bad, left_open=left_open)
+    end(results, gate, left_open=left_open)
 
 
 def _among_stored(score: ServerScore, store: str) -> ServerScore:
@@ -329,7 +329,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
     def missed(grade: ServerGrade) -> str:
         return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
 
-    end(grades, partial(earns, letter=bar), asked=fail_under is not None, missed=missed)
+    end(grades, partial(earns, letter=bar), missed=missed)
 
 
 @command()
@@ -370,7 +370,7 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
         report = blocking(judging.calibrate)(known, judge=chosen)
     tell_usage(chosen)
     page.show([report], _CALIBRATION)
-    end([report if len(known) == len(catalogs) else None], calibrated, asked=False)
+    end([report if len(known) == len(catalogs) else None], calibrated)
 
 
 _TEXT = "documents:prompts_text"
@@ -402,7 +402,7 @@ def prompts(
     text = read_text(skill) if skill else None
     documents = for_each((locator,), live, partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
     page.show(documents, _PROMPTS)
-    end(documents)
+    end(documents, needs_tools=True)
 
 
 @command()
@@ -419,7 +419,7 @@ def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
                 warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
             if output:
                 click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
-    end(catalogs)
+    end(catalogs, may_be_partial=True)
 
 
 def _markdown_view(page: str) -> Any:  # noqa: ANN401  # rich is imported where it is used
