@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+import unicodedata
 
 import anyio
 import pytest
@@ -9,6 +11,7 @@ from definitions import tool
 from loopback import KEY, USUAL, justified, rubric_of, tdqs, tool_name, user
 
 from tdqs_mcp.app import judging
+from tdqs_mcp.canonical import visible
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
@@ -69,6 +72,75 @@ def test_control_and_hidden_characters_do_not_reach_the_model(loopback, catalog)
     hidden = "Gets\x00 it\x1b[31m\x07\x9b\r\n\tnow\U000e0049\U000e0047."
     score(catalog(tool("a", hidden)), judge_of(loopback))
     assert ">Gets it[31m\n\tnow.<" in messages(loopback, "a")[1]
+
+
+def hidden_characters():
+    """Every character that shows nothing, by the properties of Unicode, and those that belong to no standard."""
+    ignorable = {
+        0x34F,
+        0x115F,
+        0x1160,
+        0x17B4,
+        0x17B5,
+        0x3164,
+        0xFFA0,
+        *range(0x180B, 0x1810),
+        *range(0xFE00, 0xFE10),
+        *range(0xE0000, 0xE1000),
+    }
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if character not in "\t\n" and (
+            code in ignorable or unicodedata.category(character) in ("Cc", "Cf", "Cn", "Co")
+        ):
+            yield character
+
+
+def test_no_hidden_character_reaches_a_model():
+    for character in hidden_characters():
+        assert visible(f"ab{character}c {character} {character}{character}d{character}") == "abc  d", hex(
+            ord(character)
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👩\u200d💻",
+        "❤\ufe0f",
+        "1\ufe0f\u20e3",
+        "می\u200cخواهم",
+        "क्\u200dष",
+        "🏳\ufe0f\u200d🌈",
+        "日本語 Ünïcode\n\tok",
+        "👍🏽",
+    ],
+)
+def test_what_scripts_and_emoji_need_stays(text):
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "do\u200bit",
+        "ab\u200dc",
+        "\u202eevil\u202c",
+        "a\ufe0fb",
+        "\u2764\ufe0f\ufe01\ufe02",
+        "x\U000e0041",
+        "می\u200c\u200cخ",
+        "\u3164",
+        "\ue000",
+    ],
+)
+def test_hidden_messages_reach_neither_judge_nor_writer(loopback, catalog, hidden):
+    score(
+        catalog(tool("a", f"Gets it {hidden}.", {"type": "object", "properties": {"p": {"description": hidden}}})),
+        judge_of(loopback),
+    )
+    sent = "".join(messages(loopback, "a"))
+    assert visible(sent) == sent
 
 
 def test_exact_prompts_are_the_published_bytes_and_the_report_says_which_were_used(command, loopback, write):

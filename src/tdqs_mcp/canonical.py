@@ -1,6 +1,7 @@
-"""JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on."""
+"""JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on; visible characters."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from hashlib import sha256
@@ -186,3 +187,52 @@ def _lay_out(digits: str, point: int) -> str:
         return f"0.{'0' * -point}{digits}"
     mantissa = digits if len(digits) == 1 else f"{digits[0]}.{digits[1:]}"
     return f"{mantissa}e{point - 1:+d}"
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""ASCII controls but tab and line feed."""
+
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co"})
+"""Controls, formats, unassigned and private characters (Unicode, General_Category)."""
+
+_IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Default_Ignorable_Code_Point (Unicode 15, DerivedCoreProperties.txt) of the other categories: fillers, selectors."""
+
+
+def visible(text: str) -> str:
+    """Return the text without what a reader cannot see and a model may obey.
+
+    Decided by Unicode's properties. Joiners stay between letters of scripts that need them and between emoji, a selector
+    behind the sign that it selects the emoji of, tabs and line feeds everywhere.
+    """
+    if text.isascii():
+        return _CONTROLS.sub("", text)
+    kept: list[str] = []
+    for place, character in enumerate(text):
+        is_unseen = unicodedata.category(character) in _UNSEEN_CATEGORIES or _IGNORABLE.match(character)
+        if not is_unseen or character in "\t\n" or _is_needed(character, kept[-1:], text[place + 1 : place + 2]):
+            kept.append(character)
+    return "".join(kept)
+
+
+def _is_needed(character: str, before: Sequence[str], after: str) -> bool:
+    """Return true for a joiner or a selector without which the characters around it look different."""
+    if not before or (not after and character in "\u200c\u200d"):
+        return False
+    if character == "\ufe0f":  # "\u2764\ufe0f": the red heart
+        return (
+            unicodedata.category(before[0]) == "So" or before[0] in "0123456789#*\u203c\u2049\u2139\u24c2\u3030\u303d"
+        )
+    if character == "\u200d" and _is_emoji(before[0]) and _is_emoji(after):
+        return True
+    return character in "\u200c\u200d" and is_shaped(before[0]) and is_shaped(after)
+
+
+def _is_emoji(character: str) -> bool:
+    """A sign, the skin of an emoji, or a selector behind one."""
+    return unicodedata.category(character) in ("So", "Sk") or character in "\ufe0f\u2640\u2642"
+
+
+def is_shaped(character: str) -> bool:
+    """Return true for a letter or mark of Arabic or of a script of India or South-East Asia, which joiners shape."""
+    return "\u0600" <= character <= "\u0eff" or "\u1000" <= character <= "\u109f" or "\u1780" <= character <= "\u17ff"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tdqs_mcp.canonical import pretty_json
+from tdqs_mcp.canonical import pretty_json, visible
 from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
@@ -26,7 +26,7 @@ from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, KnownSources
 from tdqs_mcp.rewriting.rewrite_review import REFUSED
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
-from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
+from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -81,7 +81,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 def render_stage(stage: str, *, theirs: Mapping[str, str], ours: Mapping[str, str]) -> Prompt:
     """A stage's prompt: `theirs` stand in a fence, without what nobody sees; `ours` go into the system message."""
-    texts = {name: cleaned(text) for name, text in theirs.items()}
+    texts = {name: visible(text) for name, text in theirs.items()}
     mark = delimiter("\n".join(texts.values()))
     shown = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
     user = _PLACEHOLDER.sub(lambda found: shown[found[1]], user_template(stage))

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tdqs_mcp.canonical import round_half_up, trim
+from tdqs_mcp.canonical import round_half_up, trim, visible
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import search
@@ -28,7 +28,7 @@ from tdqs_mcp.results.checks import (
     Share,
 )
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
-from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
+from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -102,7 +102,7 @@ class Prompted:
 
 def _system(tools: Sequence[Tool], k: int) -> str:
     """The same bytes for every query, so that an endpoint can cache them."""
-    shown = (trim(cleaned(search.indexed_text(tool))).replace("\n", " | ") for tool in tools)
+    shown = (trim(visible(search.indexed_text(tool))).replace("\n", " | ") for tool in tools)
     listed = "\n".join(f"{place}. {text}" for place, text in enumerate(shown, start=1))
     mark = delimiter(listed)
     return (

@@ -7,11 +7,12 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from tdqs_mcp.canonical import visible
 from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.text.words import find_quotation, is_verbatim, quotations_in
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
-from tdqs_mcp.rubrics.prompt import Case, ShadowCase, cleaned, texts
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, texts
 from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric, load
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -152,7 +153,7 @@ def _only_object(text: str) -> object:
 
 def _bare(text: str) -> str:
     """What is left without white space, escapes and what a reader cannot see."""
-    return "".join(cleaned(text).replace("\\", "").split())
+    return "".join(visible(text).replace("\\", "").split())
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

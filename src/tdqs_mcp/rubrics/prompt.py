@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tdqs_mcp.canonical import pretty_json, short_hash
+from tdqs_mcp.canonical import pretty_json, short_hash, visible
 from tdqs_mcp.results.verdicts import ShadowCandidate
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
 if TYPE_CHECKING:  # settings know prompts, and a server that starts has nothing to measure yet
     from tdqs_mcp.facts.subject import Measured, Subject
-
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
-"""Control characters but tab and line feed, and Unicode's invisible tag characters, which spell out hidden ASCII."""
 
 
 def delimiter(text: str, digest: Callable[[str], str] = short_hash) -> str:
@@ -23,11 +20,6 @@ def delimiter(text: str, digest: Callable[[str], str] = short_hash) -> str:
     while mark in text:
         mark += digest(mark + text)
     return mark
-
-
-def cleaned(text: str) -> str:
-    """The text without what a reader cannot see and a model may obey."""
-    return _CONTROLS.sub("", text)
 
 
 def fenced(text: str, *, mark: str) -> str:
@@ -42,7 +34,7 @@ class PromptForm(StrEnum):
     """Which bytes a model gets."""
 
     HARDENED = "hardened"
-    """The definition's texts stand in a fence, without control characters."""
+    """The definition's texts stand in a fence, without hidden characters."""
 
     EXACT = "exact"
     """As published, for numbers that are to compare with published ones."""
@@ -129,7 +121,7 @@ def render_hardened(case: Case) -> Prompt:
     rubric, so that an endpoint can keep it.
     """
     fields = _fields(case)
-    theirs = {name: cleaned(text) for name, text in fields.theirs.items()}
+    theirs = {name: visible(text) for name, text in fields.theirs.items()}
     mark = delimiter("\0".join(theirs.values()))
     prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in theirs.items()}})
     system = "\n\n".join(part for part in (prompt.system, system_prompt("guard")) if part)

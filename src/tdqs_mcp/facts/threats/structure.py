@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from tdqs_mcp.canonical import is_shaped
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern, read_table
 
 MAX_STRAY = 3
@@ -180,7 +181,7 @@ def _has_purpose(text: str, place: int) -> bool:
         is_letter = before.isalpha() and before not in _SIGNS
         return bool(before) and not is_letter and before not in " \n" and not _UNSEEN.match(before)
     if char in "\u200c\u200d":
-        return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or _is_shaped(before))
+        return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or is_shaped(before))
     if char in "\u200e\u200f\u061c":
         nearby = text[max(0, place - 20) : place + 20]
         return any(unicodedata.bidirectional(each) in ("R", "AL") for each in nearby if not _UNSEEN.match(each))
@@ -191,11 +192,6 @@ def _has_purpose(text: str, place: int) -> bool:
 
 _SIGNS = frozenset("\u2139\u24c2\u3030\u303d")
 """Letters by their category that are shown as emoji."""
-
-
-def _is_shaped(char: str) -> bool:
-    """A letter or mark of Arabic or of a script of India or South-East Asia, or the skin of an emoji."""
-    return "\u0600" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff"
 
 
 _UNSEEN = lazy_pattern(
