@@ -6,10 +6,11 @@ from hashlib import sha256
 import anyio
 import jsonschema
 import pytest
-from definitions import tool
+from definitions import CORNERS, flat, tool
 from loopback import USUAL, justified, plain, tool_name, user
 from schemas import SCHEMAS
 
+from tdqs_mcp import sync
 from tdqs_mcp.app import judging
 from tdqs_mcp.facts.text.wording import asks_for_credentials
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
@@ -99,6 +100,8 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
     assert (document["goodToolCount"], document["badToolCount"]) == (2, 2)
     assert [each["tools"] for each in document["actionableSuggestions"]] == [["worst"], ["bad"]]
     assert document["qualityScore"] is None
+    told = [each for each in document["problems"] if "the judge calls it" in each]
+    assert told == [f"{name!r}: the judge calls it 'Bad', by its own scores it is Good" for name in ("good", "best")]
     assert list(document["tools"][0]["scores"]) == [
         "purpose",
         "guidelines",
@@ -320,3 +323,32 @@ def test_one_broken_tool_leaves_the_others_labeled(loopback, catalog):
     assert [each.name for each in score.tools] == ["a", "b"]
     assert [each.index for each in score.ungraded] == [1]
     assert score.tool_count == 3
+
+
+def test_the_offline_judge_says_what_a_component_lacks(command, write):
+    """No score below 5 is explained by nothing, whatever definition has it."""
+    definitions = [
+        tool("list_orders", "Lists the open orders of one customer, newest first, with id, date and total."),
+        tool("get", "Gets it.", flat(3)),
+        tool("export", "Exports rows.\n\nExamples:\n- export(a=1)", flat(1)),
+        *CORNERS,
+    ]
+    document = json.loads(
+        command("score", write("c.json", definitions), "--rubric", "smells", "--format", "json").stdout
+    )
+    for scored in document["tools"]:
+        for key, judgement in scored["justifications"].items():
+            is_full = judgement["score"] == 5
+            assert ("Nothing is missing" not in judgement["justification"]) or is_full, (scored["name"], key)
+
+
+@pytest.mark.corpus
+def test_no_component_below_3_is_explained_by_nothing(whole_corpus):
+    for path in whole_corpus:
+        for scored in sync.score_labels(sync.load(str(path)), rubric="smells").tools:
+            for key, judgement in scored.judgements.items():
+                assert judgement.score == 5 or "Nothing is missing" not in judgement.justification, (
+                    path,
+                    scored.name,
+                    key,
+                )

@@ -1,4 +1,4 @@
-"""JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on; visible characters."""
+"""JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on; what is visible."""
 
 import re
 import unicodedata
@@ -202,8 +202,8 @@ _IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe0
 def visible(text: str) -> str:
     """Return the text without what a reader cannot see and a model may obey.
 
-    Decided by Unicode's properties. Joiners stay between letters of scripts that need them and between emoji, a selector
-    behind the sign that it selects the emoji of, tabs and line feeds everywhere.
+    Decided by Unicode's properties. Joiners stay between letters of scripts that need them and between emoji, selectors
+    behind signs that have an emoji, tabs and line feeds everywhere.
     """
     if text.isascii():
         return _CONTROLS.sub("", text)
@@ -220,12 +220,14 @@ def _is_needed(character: str, before: Sequence[str], after: str) -> bool:
     if not before or (not after and character in "\u200c\u200d"):
         return False
     if character == "\ufe0f":  # "\u2764\ufe0f": the red heart
-        return (
-            unicodedata.category(before[0]) == "So" or before[0] in "0123456789#*\u203c\u2049\u2139\u24c2\u3030\u303d"
-        )
+        return unicodedata.category(before[0]) == "So" or before[0] in _EMOJI_BASES
     if character == "\u200d" and _is_emoji(before[0]) and _is_emoji(after):
         return True
     return character in "\u200c\u200d" and is_shaped(before[0]) and is_shaped(after)
+
+
+_EMOJI_BASES = "0123456789#*\u203c\u2049\u2139\u24c2\u3030\u303d"
+"""Signs of other categories that have an emoji (Unicode, emoji-variation-sequences.txt)."""
 
 
 def _is_emoji(character: str) -> bool:

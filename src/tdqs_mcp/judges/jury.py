@@ -19,8 +19,9 @@ NO_JUROR = "the client's own model cannot sit on a jury; use a profile of kind a
 class Jury:
     """Grades by the median of its members, of whom more than half must have a verdict.
 
-    A dimension's score is the median, halves upward: TDQS and the labels need integers, and only the median reproduces
-    the prevalences that the paper published. Its mean is reported beside it.
+    A dimension's score is the median, halves upward, because TDQS needs integers. Labels go by the mean (arXiv
+    2602.14878: "mean below 3"), although only the median reproduces the prevalences that the
+    paper published; both are reported.
     """
 
     members: tuple[Judge, ...]
@@ -90,6 +91,7 @@ class Jury:
             judgements=judgements,
             contradiction=2 * sum(verdict.contradiction for verdict in verdicts) > len(verdicts),
             risks=_confirmed(verdicts),
+            label=None,
             asks_for_credentials=2 * sum(verdict.asks_for_credentials for verdict in verdicts) > len(verdicts),
             ballots=ballots,
         )

@@ -80,7 +80,7 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     chosen = chosen[:MAX_REASONS]
     sentences = [_say(_template(name), facts[name]) for name in chosen]
     is_unexplained = not sentences or (score < HIGH and not faults)
-    if score < 5 and is_unexplained and key in table["advice"]:
+    if score < 5 and is_unexplained:
         sentences.append(table["advice"][key])
     quoted = [part for name in chosen for part in facts[name] if "{quote}" in _template(name) or rubric == "coherence"]
     return Judgement(

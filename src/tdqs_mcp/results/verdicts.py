@@ -268,6 +268,9 @@ class Verdict(Judged):
     ballots: tuple[Ballot, ...] = ()
     """What each juror gave, where a jury judged."""
 
+    label: str | None = None
+    """What the judge itself calls the tool, where a rubric asks; it is only held against the scores."""
+
     check: EstimateCheck | None = None
     """The offline estimate beside it; None where a verdict has not been checked."""
 

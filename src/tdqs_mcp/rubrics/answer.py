@@ -196,13 +196,13 @@ def _read_justified(rubric: Rubric, answer: object) -> Verdict:
 
 
 def _read_plain(rubric: Rubric, answer: object) -> Verdict:
-    """Label and weak areas are computed from the scores; a judge that answers otherwise contradicts itself."""
+    """Label and weak areas are computed from the scores; the judge's own label is kept, to be held against them."""
     read = _validated(_PlainAnswer, answer)
     _refuse_missing(rubric, read.scores)
     judgements = {
         each.key: Judgement(score=read.scores[each.asked_as], justification=read.reason) for each in rubric.dimensions
     }
-    return Verdict(judgements=judgements, summary=read.reason)
+    return Verdict(judgements=judgements, summary=read.reason, label=read.label)
 
 
 def _refuse_missing(rubric: Rubric, scores: Mapping[str, object]) -> None:

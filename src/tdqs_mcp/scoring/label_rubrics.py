@@ -22,10 +22,11 @@ from tdqs_mcp.results.labels import (
 )
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.answer import excerpt
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND
-from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, label, percent, reliabilities
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, percent, reliabilities
 from tdqs_mcp.scoring.score import context_signals, sort_out, unmeasured_tools
 
 IMPROVABLE = 3
@@ -60,10 +61,17 @@ def finish(
         ungraded=tuple(replace(each, decided=scores) for each in ungraded),
         suggestions=(),
         agreement=reliabilities([tool.ballots for tool in tools], rubric=rubric),
-        problems=catalog.problems,
+        problems=(*catalog.problems, *_contradictions(tools, judged)),
         skill=skill,
     )
     return replace(score, suggestions=tuple(_suggestions(measured, score)))
+
+
+def _contradictions(tools: Sequence[LabeledTool], judged: Sequence[tuple[Subject, Verdict]]) -> Iterator[str]:
+    """A sentence for each tool that the judge itself labels otherwise than its scores do; the scores count."""
+    for tool, (_, verdict) in zip(tools, judged, strict=True):
+        if verdict.label is not None and verdict.label.strip().casefold() != tool.label.casefold():
+            yield f"{tool.name!r}: the judge calls it {excerpt(verdict.label)!r}, by its own scores it is {tool.label}"
 
 
 def finish_skill(
@@ -117,8 +125,9 @@ def _average(scores: Mapping[str, int]) -> int:
 
 
 def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabeledTool:
-    scores = verdict.scores
-    smells = tuple(key for key, score in scores.items() if score < SMELL_BELOW)
+    scores, jury = verdict.scores, jury_of(verdict.ballots, rubric=rubric.key, spec=spec)
+    # 3, 2 and 3 have the median 3 and a mean below it: the paper's rule is the mean.
+    smells = jury.smells_by_mean if jury else tuple(key for key, score in scores.items() if score < SMELL_BELOW)
     names = {dimension.key: dimension.smell for dimension in rubric.dimensions}
     return LabeledTool(
         index=subject.tool.index,
@@ -127,7 +136,7 @@ def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: Judge
         rubric=rubric.key,
         judgements=verdict.judgements,
         overall=percent(scores),
-        label=label(scores),
+        label=Label.BAD if smells else Label.GOOD,
         smells=smells,
         smell_names=tuple(name for key in smells if (name := names[key])),
         improvements=tuple(sorted((key for key in scores if scores[key] <= IMPROVABLE), key=lambda key: scores[key])),
@@ -135,7 +144,7 @@ def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: Judge
         summary=verdict.summary,
         signals=context_signals(subject.signals, spec=spec),
         judge=judge,
-        jury=jury_of(verdict.ballots, rubric=rubric.key, spec=spec),
+        jury=jury,
     )
 
 
