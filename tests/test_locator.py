@@ -1,9 +1,23 @@
 """The grammar of what to score."""
 
+from urllib.parse import quote
+
 import pytest
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import Config, File, InProcess, Stdio, Url, parse_locator, public, secrets
+from tdqs_mcp.sources.locator import (
+    Config,
+    File,
+    InProcess,
+    LiveOptions,
+    Stdio,
+    Url,
+    parse_locator,
+    public,
+    repeatable_secrets,
+    secrets,
+)
+from tdqs_mcp.sources.recording import hide
 
 
 @pytest.mark.parametrize(
@@ -66,8 +80,8 @@ def test_a_refusal_never_repeats_a_password():
         ("http://[::1]:8/mcp", "http://[::1]:8/mcp"),
         ("stdio:srv --api-key hunter2 --port 3", "stdio:srv --api-key *** --port 3"),
         ("stdio:srv --token=hunter2 .", "stdio:srv --token=*** ."),
-        ("stdio:env API_KEY=hunter2 srv 'a b'", "stdio:env API_KEY=*** srv 'a b'"),
-        ("stdio:docker run -e DB_PASSWORD=hunter2 img", "stdio:docker run -e DB_PASSWORD=*** img"),
+        ("stdio:env API_KEY=hunter2 srv 'a b'", "stdio:env API_KEY=*** srv ***"),
+        ("stdio:docker run -e DB_PASSWORD=hunter2 img", "stdio:docker run -e DB_PASSWORD=*** ***"),
         ("stdio:srv --header 'Authorization: hunter2'", "stdio:srv --header Authorization: ***"),
         ("stdio:srv postgresql://me:hunter2@host/db", "stdio:srv postgresql://***@host/db"),
         ("stdio:srv --db=pg://me:hunter2@host/db?x=hunter2", "stdio:srv --db=pg://***@host/db?***"),
@@ -79,7 +93,47 @@ def test_the_public_form_keeps_what_names_the_server_and_drops_credentials(text,
 
 
 def test_what_the_public_form_hides_is_known_so_that_it_can_be_cut_out_elsewhere():
-    locator = parse_locator("stdio:srv --api-key hunter2 TOKEN=abc pg://me:pw@host/db")
-    assert secrets(locator) == ("hunter2", "abc", "me:pw")
-    assert secrets(parse_locator("https://me:pw@host/mcp?key=abc")) == ("pw", "key=abc", "abc")
+    locator = parse_locator("stdio:srv --api-key hunter2 TOKEN=abc pg://me:p%20w@host/db")
+    assert {"hunter2", "abc", "me:p%20w", "me", "p%20w", "p w"} <= set(secrets(locator))
+    locator = parse_locator("https://me:pw@host/s3cr3t-path/mcp?key=a%2Bb#part")
+    assert {"me", "pw", "s3cr3t-path", "key=a%2Bb", "a%2Bb", "a+b", "part"} <= set(secrets(locator))
     assert secrets(parse_locator("tools.json")) == ()
+    assert secrets(parse_locator("stdio:npx -y @scope/server-files@1.2 . --port 8080 --verbose")) == ()
+
+
+TYPED = "hunter2-p%w"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stdio:srv -p {}",
+        "stdio:srv -p{}",
+        "stdio:srv --pat={}",
+        "stdio:srv --pat {}",
+        "stdio:srv {}",
+        "stdio:srv run {}",
+        "stdio:npx -y some-server {}",
+        "stdio:docker run -e NAME={} img",
+        "stdio:srv https://ann:{}@h/db",
+        "https://{}@h/mcp",
+        "https://{}:x@h/mcp",
+        "https://h/{}/mcp",
+        "https://h/mcp?x={}",
+        "https://h/mcp#{}",
+    ],
+)
+def test_a_credential_is_hidden_wherever_it_was_typed_and_however_it_is_repeated(text):
+    is_url = text.startswith("https") or "://" in text
+    locator = parse_locator(text.format(quote(TYPED, safe="") if is_url else TYPED))
+    assert "hunter2" not in public(locator)
+    hidden = repeatable_secrets(locator, LiveOptions())
+    for spelling in (TYPED, quote(TYPED, safe="")):
+        said = {"description": f"Connected as {spelling}."}
+        assert "hunter2" not in str(hide(said, hidden, "***"))
+
+
+@pytest.mark.parametrize("word", ["production", "8080", "eu-west", ".", "read-only"])
+def test_ordinary_arguments_stay_in_definitions(word):
+    locator = parse_locator(f"stdio:npx -y some-server --mode {word}")
+    assert repeatable_secrets(locator, LiveOptions()) == []

@@ -4,7 +4,8 @@ import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from itertools import pairwise
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from tdqs_mcp.errors import InputError
 
@@ -103,14 +104,35 @@ _SHORT_SECRET, _LONG_SECRET = 6, 8
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _SECRET_NAME = re.compile(r"key|token|secret|passw|pwd|auth|credential|cookie|bearer", re.IGNORECASE)
-_RANDOM = re.compile(r"(?=(.*\d){3})(?=.*[A-Za-z])[\w+=-]{20,}")
-"""A long word without a path, of letters and digits: a key, whatever stands before it."""
+_PLAIN = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*(/[a-z.+-]+)?|\d+")
+"""Words, a media type or a number, which a definition may hold by itself."""
 
-_PLAIN = re.compile(r"[A-Za-z]+(/[a-z.+-]+)?|\d+")
-"""A word, a media type or a number, which a definition may hold by itself."""
+_URL = re.compile(
+    r"(?P<start>.*?://)((?P<userinfo>[^/?#]*)@)?(?P<host>[^/?#]*)(?P<path>[^?#]*)(?P<rest>[?#].*)?", re.DOTALL
+)
+_ASSIGNMENT = re.compile(r"(?P<start>[A-Za-z_][\w.-]*(?:=|:(?!//)\s?))(?P<value>.+)", re.DOTALL)
 
-_URL = re.compile(r"(?P<start>.*?://)((?P<userinfo>[^/?#]*)@)?(?P<path>[^?#]*)(?P<query>[?#].*)?", re.DOTALL)
-_ASSIGNMENT = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)(?P<sign>=|:(?!//)\s?)(?P<value>.+)", re.DOTALL)
+_STEP = re.compile(r"\.{1,2}|v?\d{1,4}|[A-Za-z]?[a-z]*(?:[A-Z][a-z]+)*(?:[-_.](?:[a-z]+|[A-Z]+|v?\d{1,4}))*|[A-Z]+")
+"""A part of a URL's path that reads as words, such as `mcp`, `v1` and `my-server`; `hunter2` may be a token."""
+
+_MAX_STEP = 32
+"""Characters of it."""
+
+_HARMLESS = re.compile(
+    r"\.{1,2}|\d{1,5}|true|false|(?:\.{0,2}|~)[\\/]"
+    r"|(?:[A-Za-z]:[\\/]|~|\.{0,2})?[\\/]?(?:[@\w.+-]+[\\/])+[@\w.+-]*"
+)
+"""An argument that is no credential: a number of a port's length, a flag, a path."""
+
+_RANDOM = re.compile(r"(?=(?:[^/\\]*\d){3})(?=[^/\\]*[A-Za-z])[\w+=-]{16,}")
+"""A long part of a path of letters and digits: a key, whatever stands around it."""
+
+_TARGET = re.compile(r"@?(?P<name>[A-Za-z]+(?:[-_./]@?[A-Za-z\d]+)*)(?:(?:@|==)[\w.-]+)?")
+_MAX_DIGITS = 2
+"""Digits of what a program runs, such as `context7-mcp` and `server-s3`; more may be a token."""
+
+_SWITCHES = frozenset("-y --yes -m -i --rm --from --isolated -q --quiet".split())
+"""Options of npx, uvx, python and docker before what they run; what follows any other option is taken for its value."""
 
 
 def parse_locator(text: str) -> Locator:
@@ -137,16 +159,16 @@ def parse_locator(text: str) -> Locator:
 
 
 def public(locator: Locator) -> str:
-    """The locator without credentials: fit for reports, messages and stores.
+    """Return the locator without credentials: fit for reports, messages and stores.
 
-    A URL loses userinfo, query and fragment; a command keeps its words, but not the values of options and assignments
-    whose name speaks of a key, token, secret, password or authorization, nor long words of letters and digits.
+    Of a URL remain scheme, host, and what reads as words in its path; of a command the program, what it runs, the
+    names of options, and values that cannot be credentials: paths, short numbers. What is doubtful is hidden.
     """
     match locator:
         case File(path=path):
             return path
         case Url(url=url):
-            return _bare(url)
+            return _shown_url(url)
         case Config(name=name):
             return f"config:{PROJECT if locator.is_project else ''}{name}"
         case InProcess(module=module, attribute=attribute):
@@ -157,30 +179,46 @@ def public(locator: Locator) -> str:
 
 
 def secrets(locator: Locator) -> tuple[str, ...]:
-    """The parts that `public` hides, so that a server's own words can be cleaned of them."""
+    """Return the parts that `public` hides, in every spelling, so that words of others can be cleaned of them."""
     match locator:
         case Stdio(command=command, args=args):
-            return tuple(part for _, hidden in _masked((command, *args)) for part in hidden)
+            parts = [part for _, hidden in _masked((command, *args)) for part in hidden]
         case Url(url=url):
-            parts = urlsplit(url)
-            values = [pair.partition("=")[2] for pair in parts.query.split("&")]
-            return tuple(part for part in (parts.password, parts.query, parts.fragment, *values) if part)
+            parts = list(_hidden_of_url(url))
         case _:
-            return ()
+            parts = []
+    return tuple(dict.fromkeys(spelling for part in parts for spelling in _spellings(part)))
 
 
 def repeatable_secrets(locator: Locator, options: LiveOptions) -> list[str]:
-    """What a definition is cleaned of, should the server repeat it there, the longest first.
+    """Return what a definition is cleaned of, should the server repeat it there, the longest first.
 
     Not every value is a credential: `production`, `4096` and `application/json` are left. Longer values are hidden
     whatever their variable is called, shorter ones and plain words only where its name speaks of a credential.
     """
     given = [*options.env.items(), *options.headers.items()]
     given += [(name, part) for name, value in options.headers.items() for part in value.split()]
-    parts = [(name, part) for name, value in given for part in (value, *_mask(value)[1])]
-    found = (part for name, part in parts if _is_secret(name, part))
-    hidden = {*found, *(part for part in secrets(locator) if _is_secret("token", part))}
+    parts = [(name, part) for name, value in given for part in (value, *_mask_value(value)[1])]
+    found = (spelling for name, part in parts if _is_secret(name, part) for spelling in _spellings(part))
+    is_url = isinstance(locator, Url)
+    arguments = (part for part in secrets(locator) if is_url or not _PLAIN.fullmatch(part))
+    named = _named_values(locator)
+    hidden = {*found, *(part for part in (*arguments, *named) if _is_secret("token", part))}
     return sorted(hidden, key=len, reverse=True)
+
+
+def _named_values(locator: Locator) -> list[str]:
+    """The values of a command's options and assignments whose name speaks of a credential."""
+    words = (locator.command, *locator.args) if isinstance(locator, Stdio) else ()
+    pairs = pairwise(words)
+    behind = [word for option, word in pairs if option.startswith("-") and _SECRET_NAME.search(option)]
+    assigned = [match for word in words if (match := _ASSIGNMENT.fullmatch(word.lstrip("-")))]
+    return [*behind, *(match["value"] for match in assigned if _SECRET_NAME.search(match["start"]))]
+
+
+def _spellings(part: str) -> list[str]:
+    """The part as it stands, percent-decoded and percent-encoded."""
+    return list(dict.fromkeys((part, unquote(part), unquote_plus(part), quote(part, safe=""), quote_plus(part))))
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -229,34 +267,77 @@ def _in_process(rest: str) -> InProcess:
     return InProcess(module=module, attribute=attribute)
 
 
-def _bare(url: str) -> str:
+def _shown_url(url: str) -> str:
+    """A URL's scheme, host, and the words of its path."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    path = "/".join(step if _is_word(step) else HIDDEN for step in parts.path.split("/"))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+
+
+def _hidden_of_url(url: str) -> Iterator[str]:
+    """What the shown form of a URL leaves out."""
+    match = _URL.fullmatch(url)
+    if match is None:
+        return
+    userinfo, rest = match["userinfo"] or "", match["rest"] or ""
+    query, _, fragment = rest.removeprefix("?").partition("#")
+    values = [pair.partition("=")[2] for pair in query.split("&")]
+    steps = [step for step in match["path"].split("/") if not _is_word(step)]
+    yield from filter(None, (userinfo, *userinfo.split(":", 1), *steps, query, fragment, *values))
+
+
+def _is_word(step: str) -> bool:
+    return len(step) <= _MAX_STEP and _STEP.fullmatch(step) is not None
 
 
 def _masked(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every word as it may be shown, beside the parts of it that may not."""
-    is_value = False
-    for word in words:
-        if is_value and not word.startswith("--"):
-            yield HIDDEN, (word,)
-            is_value = False
+    is_value, has_target = False, False
+    yield _mask_path(words[0])
+    for word in words[1:]:
+        if word.startswith("-") and len(word) > 1:
+            yield _mask_option(word)
+            is_value = "=" not in word and word not in _SWITCHES
+        elif not is_value and not has_target and _is_target(word):
+            yield _mask_path(word)
+            has_target = True
         else:
-            yield _mask(word)
-            is_value = word.startswith("-") and "=" not in word and bool(_SECRET_NAME.search(word))
+            yield _mask_value(word)
+            has_target, is_value = has_target or (not is_value and not _ASSIGNMENT.fullmatch(word)), False
 
 
-def _mask(word: str) -> tuple[str, tuple[str, ...]]:
-    assignment = _ASSIGNMENT.fullmatch(word)
-    if assignment and "://" not in assignment["name"]:
-        start, value = word[: assignment.start("value")], assignment["value"]
-        if _SECRET_NAME.search(assignment["name"]):
-            return start + HIDDEN, (value,)
-        shown, hidden = _mask(value)
-        return start + shown, hidden
-    url = _URL.fullmatch(word)
-    if url is None:
-        return (HIDDEN, (word,)) if _RANDOM.fullmatch(word) else (word, ())
-    userinfo, query = url["userinfo"], url["query"]
-    shown = url["start"] + (f"{HIDDEN}@" if userinfo else "") + url["path"] + (f"?{HIDDEN}" if query else "")
-    return shown, tuple(part for part in (userinfo, query) if part)
+def _is_target(word: str) -> bool:
+    """Return true for a package, a module or a file, such as `mcp-server-git==1.2`; `hunter2` may be a password."""
+    match = _TARGET.fullmatch(word)
+    return match is not None and sum(map(str.isdigit, match["name"])) <= _MAX_DIGITS
+
+
+def _mask_option(word: str) -> tuple[str, tuple[str, ...]]:
+    """`--token=X` and `-pX` without X."""
+    name, sign, value = word.partition("=")
+    if sign:
+        shown, hidden = _mask_value(value)
+        return f"{name}={shown}", hidden
+    is_word = word[1:].islower() and len(word) <= len("-port")
+    is_glued = not word.startswith("--") and len(word) > len("-p") and not is_word
+    return (word[:2] + HIDDEN, (word[2:],)) if is_glued else (word, ())
+
+
+def _mask_path(word: str) -> tuple[str, tuple[str, ...]]:
+    """A path or a name without its random parts; `mcp-server-git==2026.10.19` has a version."""
+    if _is_target(word):
+        return word, ()
+    return _RANDOM.sub(HIDDEN, word), tuple(match[0] for match in _RANDOM.finditer(word))
+
+
+def _mask_value(word: str) -> tuple[str, tuple[str, ...]]:
+    """An argument, or the value of an option, without what may be a credential."""
+    if match := _ASSIGNMENT.fullmatch(word):
+        shown, hidden = _mask_value(match["value"])
+        return match["start"] + (HIDDEN if _SECRET_NAME.search(match["start"]) else shown), (match["value"], *hidden)
+    if match := _URL.fullmatch(word):
+        userinfo = f"{HIDDEN}@" if match["userinfo"] else ""
+        path = "/".join(step if _is_word(step) else HIDDEN for step in match["path"].split("/"))
+        rest = f"?{HIDDEN}" if match["rest"] else ""
+        return match["start"] + userinfo + match["host"] + path + rest, tuple(_hidden_of_url(word))
+    return _mask_path(word) if _HARMLESS.fullmatch(word) else (HIDDEN, (word,))
