@@ -1,4 +1,4 @@
-"""Lists what requirements.lock pins, for whom and under which license; writes packaging/dependencies.md.
+"""Lists what requirements-dev.lock pins, for whom and under which license; writes packaging/dependencies.md.
 
 Run it where the lock file is installed: python packaging/licenses.py > packaging/dependencies.md
 """
@@ -15,9 +15,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 HEAD = """# Dependencies
 
-<!-- Written by packaging/licenses.py from requirements.lock and the installed packages. -->
+<!-- Written by packaging/licenses.py from requirements-dev.lock and the installed packages. -->
 
-What `requirements.lock` pins, with the license that each package states: what everybody gets with `tdqs-mcp`,
+What `requirements-dev.lock` pins, with the license that each package states: what everybody gets with `tdqs-mcp`,
 what an extra adds, and what only development needs.
 
 | package | license | for |
@@ -64,7 +64,7 @@ def page() -> str:
     extras = project["optional-dependencies"]
     by_default = needed_by(project["dependencies"])
     by_extras = needed_by(each for name, needs in extras.items() if name != "dev" for each in needs)
-    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements-dev.lock").read_text(encoding="utf-8"), re.MULTILINE)
     return HEAD + "".join(row(name, by_default, by_extras) for name in locked)
 
 

@@ -16,21 +16,23 @@ def test_a_generated_file_is_up_to_date(path: Path):
     assert path.read_text(encoding="utf-8") == FILES[path]()
 
 
-def locked():
-    """Versions by name, from the lock file."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+def locked(name):
+    """Versions by name, from a lock file."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     found = [re.match(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;]+)", line) for line in lines]
     return {canonicalize_name(match["name"]): match["version"] for match in found if match}
 
 
-def test_the_lock_file_fits_the_dependencies():
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_the_lock_file_fits_the_dependencies(name):
     """Otherwise write it anew, as CONTRIBUTING.md says."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [
-        *project["dependencies"],
-        *(each for extra in project["optional-dependencies"].values() for each in extra),
-    ]
-    versions = locked()
+    extras = project["optional-dependencies"]
+    chosen = extras if name == "requirements-dev.lock" else ["build"]
+    wanted = [*project["dependencies"], *(each for extra in chosen for each in extras[extra])]
+    versions = locked(name)
+    everything = locked("requirements-dev.lock")
+    assert versions.items() <= everything.items(), "both lock files pin the same versions"
     for requirement in map(Requirement, wanted):
         if requirement.name != "tdqs-mcp":
             version = versions.get(canonicalize_name(requirement.name))
@@ -38,8 +40,9 @@ def test_the_lock_file_fits_the_dependencies():
             assert requirement.specifier.contains(version, prereleases=True), f"{requirement} is locked at {version}"
 
 
-def test_the_lock_file_has_a_hash_for_everything_and_names_no_place():
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_the_lock_file_has_a_hash_for_everything_and_names_no_place(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
     entries = [entry for entry in re.split(r"\n(?=\S)", text) if not entry.startswith("#")]
     assert len(entries) > 50
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []

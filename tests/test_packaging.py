@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -79,7 +80,7 @@ def test_the_licenses_of_all_locked_packages_are_listed_and_free_for_every_use()
     page = (ROOT / "packaging" / "dependencies.md").read_text("utf-8")
     _, *rows = re.findall(r"^\| ([\w.-]+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
     listed = [row for row in rows if row[0] != "---"]
-    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements-dev.lock").read_text("utf-8"), re.MULTILINE)
     assert [name for name, _, _ in listed] == locked
     installed = [(name, stated) for name, stated, place in listed if place in ("everybody", "an extra")]
     assert [each for each in installed if each[1] == "not stated" or re.search(r"\bA?GPL", each[1])] == []
@@ -138,6 +139,51 @@ def test_the_image_copies_files_that_there_are_and_starts_our_command():
     assert all((ROOT / each).exists() and f"!{each}" in allowed for each in copied)
     assert 'ENTRYPOINT ["/opt/tdqs-mcp/bin/tdqs-mcp"]' in lines
     assert 'CMD ["serve"]' in lines
+    bases = [line.split()[1] for line in lines if line.startswith("FROM ")]
+    assert [base for base in bases if not re.search(r"@sha256:[0-9a-f]{64}$", base)] == []
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "action/install.sh"])
+def test_what_is_installed_is_what_the_lock_file_pins(file):
+    installs = re.findall(
+        r"(?:pip|\[@\]}\") install.*|\{pip\[@\]\}.*", (ROOT / file).read_text("utf-8").replace("\\\n", " ")
+    )
+    steps = [step for line in installs for step in line.split("&&") if "--requirement" in step or "--no-deps" in step]
+    assert len(steps) == 2
+    assert "--require-hashes" in steps[0]
+    assert "--no-build-isolation" in steps[1]
+
+
+@pytest.mark.process
+def test_the_lock_file_installs_the_program(tmp_path):
+    """As the Action does it, in an environment with nothing else."""
+    script = (
+        f"RUNNER_TEMP={tmp_path} GITHUB_ACTION_PATH={ROOT} INPUT_PYTHON={sys.executable} bash {ROOT}/action/install.sh"
+    )
+    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    program = tmp_path / "tdqs-mcp" / "bin" / "tdqs-mcp"
+    shown = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    assert shown.stdout.startswith("tdqs-mcp, version")
+
+
+@pytest.mark.process
+def test_the_bundle_installs_what_the_lock_file_pins(tmp_path):
+    target = tmp_path / "tdqs-mcp.mcpb"
+    uv = Path(sys.executable).with_name("uv")
+    subprocess.run(
+        ["bash", ROOT / "packaging" / "bundle.sh", target],
+        env={**os.environ, "UV": str(uv)},
+        check=True,
+        timeout=300,
+        capture_output=True,
+    )
+    with zipfile.ZipFile(target) as bundle:
+        locked = tomllib.loads(bundle.read("uv.lock").decode())["package"]
+    pinned = dict(re.findall(r"^([\w.-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE))
+    versions = {each["name"]: each["version"] for each in locked if each["name"] != "tdqs-mcp"}
+    assert len(versions) > 30
+    assert {name: version for name, version in versions.items() if pinned.get(name) != version} == {}
 
 
 @pytest.mark.parametrize(
@@ -147,3 +193,29 @@ def test_the_image_copies_files_that_there_are_and_starts_our_command():
 def test_the_shell_completes_commands_options_and_clients(command, words, completed):
     env = {"_TDQS_MCP_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     assert command(env=env).stdout.decode() == f"plain,{completed}\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("said", "code", "expected"),
+    [
+        ("No known vulnerabilities found", 0, 0),
+        ("Found 2 known vulnerabilities in 1 package", 1, 1),
+        ("ERROR: connection refused", 1, 3),
+    ],
+)
+def test_an_audit_that_could_not_ask_says_that_nothing_was_checked(tmp_path, said, code, expected):
+    uvx = tmp_path / "uvx"
+    uvx.write_text(f'#!/bin/sh\ncase "$*" in *pip-audit*) echo "{said}"; exit {code};; esac\n')
+    uvx.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    run = subprocess.run(
+        ["bash", ROOT / "packaging" / "audit.sh", tmp_path / "sbom.json"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (run.returncode, "NOT CHECKED" in run.stderr) == (expected, expected == 3)
+    assert said in run.stdout
