@@ -1,6 +1,8 @@
 """Broken input: a finding or a one-line error, and everything that can be scored is scored."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from definitions import flat, tool
@@ -12,6 +14,17 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.sources.files import read_catalog
 
 GOOD = tool("good", "Lists the open orders of one customer, newest first.")
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_a_locator_without_an_end_is_refused(command, tmp_path, kind):
+    path = Path("/dev/zero")
+    if kind == "pipe":
+        path = tmp_path / "pipe"
+        os.mkfifo(path)
+    run = command("score", path)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"is not a regular file; save it first, or pipe it in and give -" in run.stderr
 
 
 def rules(report):

@@ -370,6 +370,13 @@ def test_only_this_machine_sees_everything_without_a_token(dashboard, http, sees
     assert (found["score"] is not None) is sees_all
 
 
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded"])
+def test_who_comes_through_a_proxy_on_this_machine_is_not_this_machine(dashboard, header):
+    browser = dashboard()
+    assert json.loads(browser.ask("/api/server?name=zoo").text)["score"] is not None
+    assert json.loads(browser.ask("/api/server?name=zoo", **{header: "for=203.0.113.7"}).text)["score"] is None
+
+
 def test_signing_in_sets_a_cookie_that_no_script_reads(dashboard):
     browser = dashboard(token=WORD)
     form = urlencode({"token": WORD, "back": "/server?name=zoo"})

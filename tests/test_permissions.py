@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import threading
 from pathlib import Path
 
 import agent_session
@@ -98,6 +100,28 @@ def test_a_refused_url_is_shown_without_its_credentials(url, told):
     assert "s3cret" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/mcp/..;/admin",
+        "/mcp/..%5cadmin",
+        "/mcp/%2e%2e/admin",
+        "/mcp/%252e%252e/admin",
+        "/mcp/..%2fadmin",
+        "/mcp/.%2e;x/a",
+        "/mcp/%5c..%5ca",
+    ],
+)
+def test_a_path_that_a_server_may_read_otherwise_fits_no_pattern(path):
+    with pytest.raises(InputError, match="is not plain"):
+        permitted("https://h/mcp/*").check_url(f"https://h{path}")
+
+
+@pytest.mark.parametrize("path", ["/mcp/a", "/mcp/a%20b", "/mcp/v1.2/x;y=1", "/mcp/~me"])
+def test_ordinary_paths_fit(path):
+    assert permitted("https://h/mcp/*").check_url(f"https://h{path}")
+
+
 @pytest.mark.parametrize(("name", "is_allowed"), [("shop", True), ("shops", False), ("cursor/shop", False)])
 def test_a_configured_server_is_allowed_by_its_exact_name(name, is_allowed):
     permissions = Permissions(configs=("shop",))
@@ -135,6 +159,51 @@ async def test_files_outside_are_refused_also_through_links_and_whether_or_not_t
 async def test_a_hard_link_to_a_file_outside_is_refused(folder):
     (folder / "hard.json").hardlink_to(folder.parent / "outside" / "tools.json")
     assert "is a hard link" in await answer(Permissions(roots=(folder,)), catalog="hard.json")
+
+
+@pytest.mark.parametrize("moved", ["folder", "file"])
+def test_what_is_exchanged_for_a_link_after_the_check_is_not_read(folder, moved):
+    """Between the check and the opening, a folder or a file becomes a link that leads out."""
+    (folder / "deep" / "tools.json").write_text("[]")
+    permissions = Permissions(roots=(folder,))
+    admitted = permissions.admit(parse_locator("deep/tools.json"))
+    if moved == "folder":
+        shutil.rmtree(folder / "deep")
+        (folder / "deep").symlink_to(folder.parent / "outside")
+    else:
+        (folder / "deep" / "tools.json").unlink()
+        (folder / "deep" / "tools.json").symlink_to(folder.parent / "outside" / "tools.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        permissions.read(admitted)
+
+
+async def test_nothing_outside_is_read_while_folders_and_links_change_places(folder):
+    """A thread exchanges a folder and a link as fast as it can; the definitions outside have another name."""
+    (folder.parent / "outside" / "tools.json").write_text(json.dumps([{**agent_session.BAD, "name": "stolen"}]))
+    (folder / "deep" / "tools.json").write_text(json.dumps([agent_session.BAD]))
+    permissions, ended = Permissions(roots=(folder,)), threading.Event()
+    link, deep, aside = folder / "swap", folder / "deep", folder / "aside"
+    link.symlink_to(folder.parent / "outside")
+
+    def exchange():
+        while not ended.is_set():
+            for first, second in ((deep, aside), (link, deep), (deep, link), (aside, deep)):
+                first.rename(second)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    outcomes = []
+    try:
+        for _ in range(3_000):
+            try:
+                outcomes.append(permissions.read(permissions.admit(parse_locator("deep/tools.json"))))
+            except InputError:
+                outcomes.append(b"")
+    finally:
+        ended.set()
+        thread.join()
+    assert any(outcomes)
+    assert [each for each in outcomes if b"stolen" in each] == []
 
 
 @pytest.mark.parametrize("path", ["deep", "pipe", "nothing.json", "way/../tools.jsonx"])

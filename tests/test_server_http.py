@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ import httpx2
 import misbehaving_server
 import pytest
 import uvicorn
+from loopback import USUAL
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from own_server import HELLO, SERVE, caller, refusal, serving
@@ -25,7 +27,7 @@ from test_live_http import serving as serving_app
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.server import context, http_transport, lazy_server
+from tdqs_mcp.server import context, http_transport
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.files import read_catalog
@@ -225,25 +227,81 @@ async def test_without_sessions_reports_are_read_by_who_knows_them_and_listed_fo
 async def test_all_callers_together_have_a_limit_and_who_has_most_gives_way(monkeypatch):
     monkeypatch.setattr(context, "MAX_KEPT", 2_000)
     shared = context.ServerContext(permissions=Permissions(), answers={})
-    lazy_server.CALLER.set("light")
+    http_transport.CALLER.set("light")
     light = shared.keep_catalog(read_catalog(orders(), name="x"))
-    lazy_server.CALLER.set("heavy")
+    http_transport.CALLER.set("heavy")
     keys = [shared.keep_catalog(read_catalog(orders(number), name="x")) for number in range(1, 12)]
     call = SimpleNamespace(request_context=SimpleNamespace(request=None))
     assert (await shared.read_catalog(call, keys[-1]))[1] == keys[-1]
     with pytest.raises(InputError, match="there is no catalog"):
         await shared.read_catalog(call, keys[0])
-    lazy_server.CALLER.set("light")
+    http_transport.CALLER.set("light")
     assert (await shared.read_catalog(call, light))[1] == light
 
 
-def test_sessions_have_a_limit(monkeypatch):
-    monkeypatch.setattr(http_transport, "MAX_SESSIONS", 2)
+@pytest.mark.parametrize("limit", ["MAX_SESSIONS", "MAX_OF_PEER"])
+def test_a_new_session_ends_the_one_that_has_been_idle_for_longest(monkeypatch, limit):
+    monkeypatch.setattr(http_transport, limit, 3)
     server = make_server(permissions=Permissions(), settings=Settings())
     with serving_app(http_transport.http_app(server, http_transport.Http())) as address:
         headers = {"accept": "application/json, text/event-stream"}
-        answers = [httpx2.post(f"{address}/mcp", json=HELLO, headers=headers) for _ in range(3)]
-    assert [each.status_code for each in answers] == [200, 200, 503]
+
+        def opened():
+            answer = httpx2.post(f"{address}/mcp", json=HELLO, headers=headers)
+            assert answer.status_code == 200
+            return answer.headers["mcp-session-id"]
+
+        def status(session):
+            body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            return httpx2.post(f"{address}/mcp", json=body, headers={**headers, "mcp-session-id": session}).status_code
+
+        first, second, third = opened(), opened(), opened()
+        assert status(first) == 200
+        fourth = opened()
+        assert {each: status(each) for each in (first, second, third, fourth)} == {
+            first: 200,
+            second: 404,
+            third: 200,
+            fourth: 200,
+        }
+
+
+def test_nobody_is_turned_away_by_a_thousand_sessions_of_one_address():
+    sessions = http_transport._Sessions(None)
+    ended = []
+
+    async def end(name, scope):
+        ended.append(sessions._open.pop(name).peer)
+
+    async def open_session(scope, receive, send):
+        start = {"type": "http.response.start", "status": 200, "headers": [(b"mcp-session-id", b"%d" % len(made))]}
+        made.append(scope["client"])
+        await send(start)
+
+    async def send(_):
+        pass
+
+    made = []
+    sessions._app, sessions._end = open_session, end
+    for peer in ["10.0.0.1"] * 5 + ["10.0.0.2"] * 2_000:
+        anyio.run(sessions, {"type": "http", "method": "POST", "headers": [], "client": (peer, 1)}, None, send)
+    assert set(ended) == {"10.0.0.2"}
+    assert sum(each.peer == "10.0.0.1" for each in sessions._open.values()) == 5
+    assert len(sessions._open) == http_transport.MAX_OF_PEER + 5
+
+
+async def test_no_caller_judges_for_another(url):
+    """What one session has judged, another one with the same model's name is asked about itself."""
+    async with connect(url, "legacy") as one, connect(url, "legacy") as other:
+        page = await caller(one)("prepare_judgement", catalog=orders(), model="m")
+        entries = [
+            {"name": each["name"], "inputHash": each["inputHash"], "answer": USUAL["tdqs"]} for each in page["prompts"]
+        ]
+        await caller(one)("submit_judgement", catalog=orders(), answers=entries, model="m")
+        again = await caller(one)("prepare_judgement", catalog=orders(), model="m")
+        theirs = await caller(other)("prepare_judgement", catalog=orders(), model="m")
+    assert len(theirs["prompts"]) == len(page["prompts"])
+    assert len(again["prompts"]) < len(page["prompts"])
 
 
 def test_a_session_that_ends_while_a_notification_is_passed_on_is_no_error(caplog):
@@ -276,6 +334,32 @@ def test_a_session_that_ends_while_a_notification_is_passed_on_is_no_error(caplo
         ]
     assert [each.status_code for each in answers] == [202, 404]
     assert (errors, caplog.records) == ([], [])
+
+
+def test_a_slow_but_steady_body_is_read():
+    """It takes longer than half a request may, and arrives faster than the least rate."""
+    pieces, pause = 2 * int(http_transport.HALF_OPEN_SECONDS) + 6, 0.5
+    body = json.dumps({**HELLO, "padding": "x" * 1_200 * pieces}).encode()
+
+    def slowly():
+        for start in range(0, len(body), 1_200):
+            yield body[start : start + 1_200]
+            time.sleep(pause)
+
+    with serving() as (url, _):
+        headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+        assert httpx2.post(url, content=slowly(), headers=headers, timeout=60).status_code == 200
+
+
+def test_host_names_are_compared_without_case(url):
+    assert post(url, host="LOCALHOST:1").status_code != 421
+    http = http_transport.read_http(
+        "127.0.0.1:0", token_file=None, allowed_hosts=("MCP.Example.org",), allowed_origins=()
+    )
+    app = http_transport.http_app(make_server(permissions=Permissions(), settings=Settings()), http)
+    with serving_app(app) as address:
+        foreign, ours = (post(f"{address}/mcp", host=host).status_code for host in ("Example.org", "mcp.EXAMPLE.org"))
+        assert foreign == 421 != ours
 
 
 def test_connections_that_send_half_a_request_are_closed():

@@ -61,7 +61,7 @@ class Access:
     def sees_all(self, request: Request) -> bool:
         """Whether the request may see more than scores."""
         if self.token is None:
-            return self.is_open
+            return self.is_open and _FORWARDED.isdisjoint(request.headers.keys())
         scheme, _, sent = request.headers.get("authorization", "").partition(" ")
         is_bearer = scheme.lower() == "bearer" and _equal(sent.strip(), self.token)
         return is_bearer or _equal(request.cookies.get(COOKIE, ""), self.session)
@@ -91,6 +91,10 @@ class Access:
         answer = RedirectResponse("/", status_code=303)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer
+
+
+_FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"})
+"""Headers of proxies: who is behind one is somewhere else, although the proxy connects from this machine."""
 
 
 class _Site:

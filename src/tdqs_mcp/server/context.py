@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Any
 
 from cachetools import LRUCache
@@ -41,10 +42,10 @@ from tdqs_mcp.server.connected_client import (
     run_call,
     while_connected,
 )
-from tdqs_mcp.server.lazy_server import ADDRESS, CALLER
+from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach, tools_of
-from tdqs_mcp.sources.files import parse_json
+from tdqs_mcp.sources.files import parse_json, read_content
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
 MAX_TOOLS = 2_000
@@ -278,8 +279,12 @@ class ServerContext:
         await call.report_progress(0, None, "reading the definitions")
         options = LiveOptions(timeout=self._timeout, max_tools=MAX_TOOLS, max_bytes=MAX_BYTES, admit=check)
         try:
-            name = locator.path if isinstance(locator, File) else text
-            return await while_connected(call, lambda: catalogs.load(name, options))
+            if isinstance(locator, File):
+                path = Path(locator.path)
+                return read_content(
+                    self._permissions.read(locator), origin=repr(str(path)), name=path.stem, source=path.name
+                )
+            return await while_connected(call, lambda: catalogs.load(text, options))
         except TdqsError as error:  # a foreign server's last words may be in it
             status = f" ({judging.discovery_status(error)})" if isinstance(error, CaptureError) else ""
             raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error

@@ -10,6 +10,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -39,10 +40,29 @@ _HOST = re.compile(rf"{_NAME}(:[0-9]{{1,5}})?", re.IGNORECASE)
 _ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://{_NAME}(:([0-9]{{1,5}}|\*))?", re.IGNORECASE)
 
 MAX_SESSIONS = 1_000
-"""Sessions at the same time, 36 kB each; then others are asked to come back later."""
+"""Sessions at the same time, 36 kB each; a new one ends the one that has been idle for longest."""
+
+MAX_OF_PEER = 250
+"""Sessions of one address, so that nobody ends those of everybody else."""
+
+OPENING = 100
+"""Sessions that may be opened at one moment, before there is room for them."""
 
 HALF_OPEN_SECONDS = 10.0
 """How long a connection may take to send a request, as long as it sends none or half of one."""
+
+MIN_RATE = 1_000
+"""Bytes of a request's body for which it gets another second: a slow link is no attack."""
+
+CALLER: ContextVar[str] = ContextVar("tdqs_mcp_caller", default="")
+"""Who calls: the HTTP session, or for requests without one their address; empty for the one client of stdio."""
+
+ADDRESS = "address:"
+"""How a caller begins who has no session: several clients may share the address."""
+
+_SESSION = "mcp-session-id"
+_RECEIVED = "tdqs.received"
+"""The member of a request's scope that counts the bytes of its body."""
 
 MIN_TOKEN = 16
 """Characters of a bearer token: shorter ones can be guessed."""
@@ -170,7 +190,8 @@ class _HalfOpen:
             if request is None or request.response_complete or request.more_body:
                 last, since = before.get(each, (None, now))
                 self._since[each] = (request, since if last is request else now)
-                if now - self._since[each][1] > HALF_OPEN_SECONDS:
+                received = request.scope.get(_RECEIVED, 0) if request is not None and request.more_body else 0
+                if now - self._since[each][1] > HALF_OPEN_SECONDS + received / MIN_RATE:
                     each.transport.abort()
 
 
@@ -201,9 +222,9 @@ def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
         transport_security=read_security(http),
         max_request_body_size=MAX_BODY,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=MAX_SESSIONS,
+        max_sessions=MAX_SESSIONS + OPENING,
     )
-    return protect(app, http)
+    return protect(_Sessions(app), http)
 
 
 async def answer_health(_: "Request") -> "Response":
@@ -228,7 +249,7 @@ def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
     """The application behind what browsers may read, and the token."""
     from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
-    app = _answering_once(app)
+    app = _normalizing(_answering_once(app))
     return CORSMiddleware(
         app if http.token is None else _guarded(app, http.token),
         allow_origin_regex="|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in http.origins),
@@ -236,6 +257,93 @@ def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
         allow_headers=["*"],
         expose_headers=["mcp-session-id", "mcp-protocol-version", "www-authenticate"],
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    peer: str
+    requests: int = 0
+    """Requests under way, an open event stream among them."""
+
+
+class _Sessions:
+    """Ends the sessions that have been idle for longest where there are too many; their clients start others."""
+
+    def __init__(self, app: "ASGIApp") -> None:
+        """The application that opens a session where an answer names one."""
+        self._app = app
+        self._open: dict[str, _Session] = {}
+        """By id, the one that has been idle for longest first."""
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a request on, and note the session that it uses or opens."""
+        headers = dict(scope["headers"]) if scope["type"] == "http" else {}
+        name = headers.get(_SESSION.encode(), b"").decode("latin-1")
+        session = self._open.get(name)
+        before = len(self._open)
+
+        async def note(message: Any) -> None:  # noqa: ANN401  # an ASGI message
+            if message["type"] == "http.response.start":
+                opened = dict(message["headers"]).get(_SESSION.encode(), b"").decode("latin-1")
+                if not name and opened:
+                    self._open[opened] = _Session(peer=scope["client"][0] if scope.get("client") else "")
+                elif message["status"] == NOT_FOUND or scope["method"] == "DELETE":
+                    self._open.pop(name, None)
+            await send(message)
+
+        if session:
+            session.requests += 1
+        try:
+            await self._app(scope, receive, note if scope["type"] == "http" else send)
+        finally:
+            if session:
+                session.requests -= 1
+                if name in self._open:  # it is now the one that was used last
+                    self._open[name] = self._open.pop(name)
+        if len(self._open) > before:
+            for surplus in self._surplus(scope):
+                await self._end(surplus, scope)
+
+    def _surplus(self, scope: "Scope") -> list[str]:
+        """The sessions that have to end: first of this request's own address, then of all."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        own = [name for name, session in self._open.items() if session.peer == peer]
+        idle = {name: None for name, session in self._open.items() if not session.requests}
+        ending = [name for name in own if name in idle][: max(0, len(own) - MAX_OF_PEER)]
+        others = [name for name in idle if name not in ending]
+        return ending + others[: max(0, len(self._open) - len(ending) - MAX_SESSIONS)]
+
+    async def _end(self, name: str, scope: "Scope") -> None:
+        self._open.pop(name, None)
+        kept = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin", b"authorization")]
+
+        async def nothing(*_: object) -> Any:  # noqa: ANN401  # an ASGI message
+            return {"type": "http.request"}
+
+        headers = [*kept, (_SESSION.encode(), name.encode("latin-1"))]
+        await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, nothing)
+
+
+NOT_FOUND = 404
+
+
+def _normalizing(app: "ASGIApp") -> "ASGIApp":
+    """Compare hosts without case, and count what arrives of a request's body."""
+
+    async def pass_on(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        scope["headers"] = [(name, value.lower() if name == b"host" else value) for name, value in scope["headers"]]
+
+        async def count() -> Any:  # noqa: ANN401  # an ASGI message
+            message = await receive()
+            scope[_RECEIVED] = scope.get(_RECEIVED, 0) + len(message.get("body", b""))
+            return message
+
+        await app(scope, count, send)
+
+    return pass_on
 
 
 def _answering_once(app: "ASGIApp") -> "ASGIApp":
@@ -342,7 +450,7 @@ def read_http(
         host=host,
         port=port,
         token=read_token("TDQS_SERVE_TOKEN", token_file),
-        allowed_hosts=allowed_hosts,
+        allowed_hosts=tuple(map(str.lower, allowed_hosts)),
         allowed_origins=origins,
     )
     http.check()

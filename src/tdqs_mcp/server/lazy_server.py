@@ -4,7 +4,6 @@ Building them takes as long as a fifth of importing the SDK, and the client wait
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +22,7 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
+from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.stdio_transport import bounded_stdio, leave
 
 STATE_SECONDS = 3_600.0
@@ -33,13 +33,6 @@ LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/l
 
 LIST_MILLISECONDS = 3_600_000
 """How long a client need not ask for a list again: it is the same as long as the server runs."""
-
-
-CALLER: ContextVar[str] = ContextVar("tdqs_mcp_caller", default="")
-"""Who calls: the HTTP session, or for requests without one their address; empty for the one client of stdio."""
-
-ADDRESS = "address:"
-"""How a caller begins who has no session: several clients may share the address."""
 
 
 async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

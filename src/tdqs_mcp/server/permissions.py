@@ -1,9 +1,11 @@
 """What callers of our tools may have read, started or opened: the operator's policy; refusals name the option."""
 
 import ipaddress
+import os
 import re
 import shlex
 import socket
+import stat
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -131,7 +133,7 @@ class Permissions:
         """Whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
         shown = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
         parts = urlsplit(url)
-        if not _URL.fullmatch(url) or {".", ".."} & set(unquote(parts.path).split("/")):
+        if not _URL.fullmatch(url) or not _is_plain(parts.path):
             raise InputError(f"{shown} is not plain; give it in ASCII as https://host/path, without dot segments")
         fitting = [pattern for pattern in self.urls if pattern.fits(url)]
         if not fitting:
@@ -170,6 +172,17 @@ class Permissions:
             f"themselves, or have the server started with {option}"
         )
 
+    def read(self, file: File) -> bytes:
+        """Return the bytes of an admitted file, checked as it was opened. Raises InputError."""
+        real = Path(file.path)
+        base = next(base for base in map(Path.resolve, self.roots) if real.is_relative_to(base))
+        try:
+            with os.fdopen(_open_below(base, real), "rb") as stream:
+                _check_opened(os.fstat(stream.fileno()), file.path)
+                return stream.read(MAX_FILE_BYTES)
+        except OSError as error:
+            raise InputError(f"{file.path!r} cannot be read: {error.strerror}; check the path") from error
+
     def _file(self, path: str) -> Path:
         """The real path of a regular file below a root, symbolic links resolved."""
         if path == "-":
@@ -184,11 +197,48 @@ class Permissions:
             raise self._refusal(repr(path), "--root FOLDER")
         if found is None or details is None:
             raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
-        if details.st_nlink > 1:
-            raise InputError(f"{path!r} is a hard link, whose file may lie elsewhere too; copy it, and name the copy")
-        if details.st_size > MAX_FILE_BYTES:
-            raise InputError(f"{path!r} is larger than {MAX_FILE_BYTES} bytes; give a smaller file")
+        _check_opened(details, path)
         return found
+
+
+def _check_opened(details: os.stat_result, path: str) -> None:
+    """Raises InputError for what is no file, not only here, or too large."""
+    if not stat.S_ISREG(details.st_mode):
+        raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
+    if details.st_nlink > 1:
+        raise InputError(f"{path!r} is a hard link, whose file may lie elsewhere too; copy it, and name the copy")
+    if details.st_size > MAX_FILE_BYTES:
+        raise InputError(f"{path!r} is larger than {MAX_FILE_BYTES} bytes; give a smaller file")
+
+
+def _is_plain(path: str) -> bool:
+    """Return true for a path that every server reads alike, so that a pattern means what it says.
+
+    Not `/mcp/..;/admin`, `/mcp/%2e%2e/admin`, `/mcp/..%5cadmin` and `/mcp/%252e%252e/admin`.
+    """
+    decoded = unquote(path)
+    is_decoded_once = unquote(decoded) == decoded
+    steps = {step.partition(";")[0] for step in decoded.split("/")}
+    return is_decoded_once and not {".", ".."} & steps and "\\" not in decoded and decoded.count("/") == path.count("/")
+
+
+def _open_below(base: Path, real: Path) -> int:
+    """Return a descriptor of a file, opened step by step from its root without following links.
+
+    The path was resolved before: a link in it now has been put there since. Raises OSError.
+    """
+    if os.open not in os.supports_dir_fd:  # Windows
+        return os.open(real, os.O_RDONLY)
+    *folders, name = real.relative_to(base).parts
+    folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for step in folders:
+            inner = os.open(step, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _below(root: Path, path: str) -> Path | None:

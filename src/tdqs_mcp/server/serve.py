@@ -21,7 +21,9 @@ from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.judges.judge import Cache, CacheKey
+from tdqs_mcp.results.verdicts import HOST
 from tdqs_mcp.server.http_transport import (
+    CALLER,
     DEFAULT_ADDRESS,
     MAX_BODY,
     client_configuration,
@@ -55,39 +57,54 @@ ICON = (
 
 
 class CallerAnswers:
-    """The callers' judgements: in memory, and behind it on disk, where the operator keeps any."""
+    """Judgements in memory, and behind it on disk, where the operator keeps any.
+
+    What a caller over HTTP has judged is that caller's alone and is not kept on disk: nobody judges for another. The
+    only caller over stdio is the user whose disk it is.
+    """
 
     def __init__(self, open_cache: Callable[[], Cache | None]) -> None:
         """Opens the disk's cache when the first answer is looked up."""
         self._open = open_cache
-        self._latest: LRUCache[CacheKey, str] = LRUCache(MAX_ANSWERS)
+        self._latest: LRUCache[tuple[str, CacheKey], str] = LRUCache(MAX_ANSWERS)
+        """By caller, for the callers' own judgements, and key."""
+
         self._lock = Lock()
 
     def get(self, key: CacheKey) -> str | None:
         """The answer kept under the key."""
+        owner = _owner(key)
         with self._lock:
-            known = self._latest.get(key)
-        return self._disk.get(key) if known is None and self._disk else known
+            answer = self._latest.get((owner, key))
+        return self._disk.get(key) if answer is None and not owner and self._disk else answer
 
     def put(self, key: CacheKey, answer: str) -> None:
         """Keeps an answer in place of an earlier one."""
+        owner = _owner(key)
         with self._lock:
-            self._latest[key] = answer
-        if self._disk:
+            self._latest[owner, key] = answer
+        if not owner and self._disk:
             self._disk.put(key, answer)
 
     async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
         """The keys that nobody else asks for, where answers outlive the server; else all of them."""
-        return await self._disk.claim(keys) if self._disk else set(keys)
+        owned = set(filter(_owner, keys))
+        shared = [key for key in keys if key not in owned]
+        return owned | await self._disk.claim(shared) if shared and self._disk else set(keys)
 
     def release(self, keys: Collection[CacheKey]) -> None:
         """Gives keys back."""
         if self._disk:
-            self._disk.release(keys)
+            self._disk.release([key for key in keys if not _owner(key)])
 
     @cached_property
     def _disk(self) -> Cache | None:
         return self._open()
+
+
+def _owner(key: CacheKey) -> str:
+    """The caller whose judgement it is; empty over stdio, and for what the operator's model has judged."""
+    return CALLER.get() if key.judge == HOST else ""
 
 
 def make_server(

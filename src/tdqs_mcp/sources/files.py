@@ -163,7 +163,12 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def read_file(path: Path) -> Catalog:
-    """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError."""
+    """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError.
+
+    A device could have no end, and a pipe no beginning: they are refused.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(f"{str(path)!r} is not a regular file; save it first, or pipe it in and give - as the locator")
     return read_content(read_bytes(path), origin=repr(str(path)), name=path.stem, source=path.name)
 
 
