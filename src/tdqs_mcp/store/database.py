@@ -16,7 +16,7 @@ from tdqs_mcp.errors import InputError
 
 Result = TypeVar("Result")
 
-VERSION = "0002"
+VERSION = "0001"
 """The newest of `migrations/versions`."""
 
 VERSION_TABLE = "tdqs_version"
