@@ -111,8 +111,10 @@ def test_the_page_is_about_one_server(command, write):
     assert b"give one locator" in done.stderr
 
 
-def test_a_server_without_tools_has_a_page_too(report):
-    assert "no score" in report([]).read_text(encoding="utf-8")
+def test_a_server_without_tools_has_a_page_too(command, write, tmp_path):
+    page = tmp_path / "page.html"
+    assert command("score", write("shop.json", []), "--format", "html", "--output", page).returncode == 2
+    assert "no score" in page.read_text(encoding="utf-8")
 
 
 def test_no_text_of_a_definition_becomes_markup(report):

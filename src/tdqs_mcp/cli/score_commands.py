@@ -192,7 +192,7 @@ def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
 
 def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
     """The line that shows a badge's file in a README, on standard error."""
-    if page.form == "badge" and page.output and scores[0]:
+    if page.form == "badge" and page.output and scores[0] and scores[0].tool_count:
         line = reporter("charts:badge_line")(scores[0], page.output)
         click.echo(f"{page.output} is written. In a README: {line}", err=True)
 
