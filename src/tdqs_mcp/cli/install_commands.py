@@ -8,6 +8,7 @@ from tdqs_mcp.app.installing import Installation, client_names, plan_install, pl
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import Page, page_options, views
 from tdqs_mcp.report.escape import visible
+from tdqs_mcp.report.installed_report import list_blocks
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
 _dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -55,7 +56,7 @@ def servers(*, page: Page) -> None:
     """
     from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # installing goes without judges
 
-    page.show([installed_servers.servers()], views("installed_report:list_blocks"))
+    page.show([installed_servers.servers()], views(list_blocks))
 
 
 def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:

@@ -13,6 +13,7 @@ from tdqs_mcp.cli.judge_options import tell_usage
 from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
+from tdqs_mcp.report.installed_report import installed_blocks
 from tdqs_mcp.report.score_report import missed_words
 from tdqs_mcp.results.client_servers import InstalledReport, Standing
 from tdqs_mcp.results.verdicts import Tier
@@ -60,7 +61,7 @@ class Installed:
                 **options,
             )
         tell_usage(options["judge"])
-        page.show([report], views("installed_report:installed_blocks"))
+        page.show([report], views(installed_blocks))
         _end(report, fail_under)
 
 

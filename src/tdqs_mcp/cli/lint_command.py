@@ -23,7 +23,6 @@ from tdqs_mcp.cli.runner import (
     page_options,
     policy_of,
     read_json,
-    reporter,
     split_names,
     tell_left,
     views,
@@ -44,9 +43,10 @@ from tdqs_mcp.gate.known_findings import (
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.report.lint_report import Verdict, comment_blocks, unused_line
+from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.lint_report import Verdict, comment_blocks, rules_blocks, unused_line
 from tdqs_mcp.report.lint_text import MAX_NAMED, full_blocks, lint_blocks, statistics_blocks, summary_blocks
+from tdqs_mcp.report.portability_report import portability_blocks
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.client_limits import CLIENTS
 from tdqs_mcp.rules.registry import RULES
@@ -58,7 +58,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 if TYPE_CHECKING:
     from tdqs_mcp.app.fixing import Fixed  # linting alone goes without rewriting
 
-_PORTABILITY = views("portability_report:portability_blocks")
+_PORTABILITY = views(portability_blocks)
 _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
 """Formats that hold several servers in one document."""
 
@@ -221,7 +221,7 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
 @page_options()
 def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> None:
     """List the rules, or those that ids, names, aliases and lanes mean."""
-    page.show([linting.list_rules(words, table)], views("lint_report:rules_blocks"))
+    page.show([linting.list_rules(words, table)], views(rules_blocks))
 
 
 def _views(policy: Policy, listing: str | None) -> dict[str, View]:
@@ -235,7 +235,7 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
     }
     return {
         "text": lambda located: as_text(views[listing](located, verdict=verdict)),
-        "json": lambda located: reporter("json_values:document")(located.report),
+        "json": lambda located: document(located.report),
     }
 
 
@@ -256,14 +256,19 @@ def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOpti
 
 def _documents(policy: Policy) -> dict[str, View]:
     verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
-    sarif = reporter("lint_formats:sarif_document")
+    from tdqs_mcp.report.lint_formats import (  # noqa: PLC0415  # what people read goes without XML
+        github_text,
+        junit_text,
+        sarif_document,
+    )
+
     table = policy.selection.table
     return {
         "markdown": lambda reports: as_markdown(comment_blocks(reports, verdict=verdict)),
-        "sarif": lambda reports: json_text(sarif(reports, table=table)),
-        "code-scanning": lambda reports: json_text(sarif(reports, table=table, has_passes=False)),
-        "junit": partial(reporter("lint_formats:junit_text"), fail_on=policy.fail_on),
-        "github": "lint_formats:github_text",
+        "sarif": lambda reports: json_text(sarif_document(reports, table=table)),
+        "code-scanning": lambda reports: json_text(sarif_document(reports, table=table, has_passes=False)),
+        "junit": partial(junit_text, fail_on=policy.fail_on),
+        "github": github_text,
     }
 
 

@@ -15,13 +15,14 @@ from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locat
 from tdqs_mcp.gate.policy import is_locked
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.lock_report import lock_blocks
 from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.sources.locator import LiveOptions
 
-_LOCK = views("lock_report:lock_blocks", is_lock=True)
-_VERIFY = views("lock_report:lock_blocks")
+_LOCK = views(partial(lock_blocks, is_lock=True))
+_VERIFY = views(lock_blocks)
 
 _file_option = click.option(
     "--lock", "path", type=TARGET, default="tdqs.lock", show_default=True, help="The lock; it may hold several servers."

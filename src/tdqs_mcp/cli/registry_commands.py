@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,9 @@ from tdqs_mcp.cli.judge_options import Asked, judge_options, spec_option
 from tdqs_mcp.cli.runner import Page, live_options, page_options, progress_line, until_end, views, warn
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.blocks import count_words
+from tdqs_mcp.report.charts import statistics_svg
 from tdqs_mcp.report.documents import price
+from tdqs_mcp.report.registry_reports import search_blocks, standing_blocks, statistics_blocks, sweep_blocks
 from tdqs_mcp.server.http_transport import DEFAULT_ADDRESS, Http, check_hosts, read_address, read_token, run_http
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url, public_url
@@ -76,7 +79,7 @@ def sweep(
         try:
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
-            page.show([report], views("registry_reports:sweep_blocks", statistics=_stats_command(store)))
+            page.show([report], views(partial(sweep_blocks, statistics=_stats_command(store))))
             if report.unread or not report.servers:
                 some = f"{count_words(report.unread, 'input')} could not be read to the end"
                 raise InputError(some if report.servers else "no server could be read")  # --watch goes on
@@ -113,17 +116,17 @@ def stats(
     named, again = store or default_url(os.environ), _stats_command(store)
     if server is not None:
         standing = registry_queries.server_standing(named, server, method=method)
-        page.show([standing], views("registry_reports:standing_blocks", command=again))
+        page.show([standing], views(partial(standing_blocks, command=again)))
     elif query is not None:
         found = registry_queries.search_tools(named, query, method=method, limit=limit or 10)
-        shown = views("registry_reports:search_blocks", command=again)
+        shown = views(partial(search_blocks, command=again))
         page.show([found], shown) if page.form != _JSONL else page.stream(found.matches)
     elif page.form == _JSONL:
         page.stream(registry_queries.stored_tools(named, method=method))
     else:
-        found_views = views("registry_reports:statistics_blocks", command=again)
+        found_views = views(partial(statistics_blocks, command=again))
         found_statistics = registry_queries.store_statistics(named, method=method)
-        page.show([found_statistics], {**found_views, _SVG: "charts:statistics_svg"})
+        page.show([found_statistics], {**found_views, _SVG: statistics_svg})
 
 
 @command()

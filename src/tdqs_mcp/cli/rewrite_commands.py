@@ -45,8 +45,10 @@ from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog
 from tdqs_mcp.report.blocks import count_words
+from tdqs_mcp.report.check_reports import selection_blocks
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.improvement_reports import compare_blocks, plan_blocks, rewrite_blocks, what_if_blocks
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
@@ -177,7 +179,7 @@ def rewrite(
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
-    page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None, is_verbose=is_verbose))
+    page.show(reports, views(partial(rewrite_blocks, is_saved=target is not None, is_verbose=is_verbose)))
     for catalog, rewrites in (result for result in results if result is not None):
         if place and target:
             _write_patch(place, rewrites, target, is_code=source is not None)
@@ -286,8 +288,8 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
 
 
-_PLAN = views("improvement_reports:plan_blocks")
-_WHAT_IF = views("improvement_reports:what_if_blocks")
+_PLAN = views(plan_blocks)
+_WHAT_IF = views(what_if_blocks)
 
 
 @command()
@@ -322,7 +324,7 @@ def plan(locator: str, *, target: str, tool: str | None, asked: Asked, live: Liv
     end(results, arrives if tool is None else None)
 
 
-_COMPARE = views("improvement_reports:compare_blocks")
+_COMPARE = views(compare_blocks)
 
 
 @command()
@@ -363,7 +365,7 @@ def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     return max(answered(comparison.old), answered(comparison.new))
 
 
-_SELECT = views("check_reports:selection_blocks")
+_SELECT = views(selection_blocks)
 
 
 @command()

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,8 +19,9 @@ from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
 from tdqs_mcp.cli.hints import hint_for
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.blocks import Block, as_markdown, as_text
 from tdqs_mcp.report.escape import printable, well_formed
-from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.report.json_values import document, json_line, json_text
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
@@ -33,18 +33,23 @@ if TYPE_CHECKING:
 
     from tdqs_mcp.rewriting.text_patches import LeftOut
 
-View = Callable[[Any], Any] | str
-"""What shows a result: a function, or `module:function` of the reports, imported when it is needed: most need one."""
+View = Callable[[Any], Any]
+"""Shows a result."""
 
 
-def views(blocks: str, **options: Any) -> dict[str, View]:  # noqa: ANN401  # the function's own
-    """Text, Markdown and HTML of a result, by the function of the reports that gives its blocks."""
+def views(blocks: Callable[[Any], list[Block]]) -> dict[str, View]:
+    """Return the views of a result as text, Markdown and HTML, by the function that gives its blocks."""
 
-    def written(form: str) -> View:
-        return lambda result: reporter(form)(reporter(blocks)(result, **options))
+    def as_page(result: Any) -> str:  # noqa: ANN401  # whatever the function takes
+        from tdqs_mcp.report.html_pages import as_html  # noqa: PLC0415  # the other forms need no templates
 
-    forms = {"text": "blocks:as_text", "markdown": "blocks:as_markdown", "html": "html_pages:as_html"}
-    return {name: written(form) for name, form in forms.items()}
+        return as_html(blocks(result))
+
+    return {
+        "text": lambda result: as_text(blocks(result)),
+        "markdown": lambda result: as_markdown(blocks(result)),
+        "html": as_page,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +66,13 @@ class Page:
         JSON is one object for one locator and a list for several. `ending` shows several results together, at the end
         of a text.
         """
-        view = reporter(views.get(self.form, "json_values:document"))
+        view = views.get(self.form, document)
         found = [result for result in results if result is not None]
         shown = list(map(view, found))
         if not shown:
             return
         if ending and self.form == "text" and len(found) > 1:
-            shown.append(reporter(ending)(found))
+            shown.append(ending(found))
         if self.form == "json":
             write(json_text(shown[0] if len(results) == 1 else shown), self.output)
         elif self.form == "markdown" or isinstance(shown[0], str):
@@ -77,10 +82,9 @@ class Page:
 
     def stream(self, results: Iterable[Any]) -> None:
         """Write each result on a line of JSON, as it comes. Raises InputError for a file that cannot be written."""
-        line = reporter("json_values:json_line")
         try:
             with click.open_file(self.output or "-", "w", encoding="utf-8", atomic=self.output is not None) as file:
-                file.writelines(f"{line(each)}\n" for each in results)
+                file.writelines(f"{json_line(result)}\n" for result in results)
         except BrokenPipeError:
             raise  # the reader has seen enough; click ends quietly
         except OSError as error:
@@ -100,11 +104,6 @@ def page_options(*more: str, help: str = "What to print.") -> Callable[[Callback
     forms = click.Choice(["text", "json", "markdown", *more])
     form = click.option("--format", "form", type=forms, default="text", show_default=True, help=help)
     return group_options("page", Page, form, output_option)
-
-
-def reporter(view: View) -> Callable[..., Any]:
-    """The function that a view names."""
-    return resolve_name(f"tdqs_mcp.report.{view}") if isinstance(view, str) else view
 
 
 def write(text: str, output: Path | None) -> None:

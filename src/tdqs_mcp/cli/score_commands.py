@@ -41,7 +41,6 @@ from tdqs_mcp.cli.runner import (
     output_option,
     page_options,
     policy_of,
-    reporter,
     shown_locator,
     views,
     waiting,
@@ -52,9 +51,18 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.documents import capture_document
-from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.report.score_report import missed_words
+from tdqs_mcp.report.charts import badge_line, badge_svg
+from tdqs_mcp.report.check_reports import calibration_blocks, gate_blocks, grade_blocks
+from tdqs_mcp.report.documents import capture_document, ledger_document, ledger_line, prompts_text
+from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.score_report import (
+    label_blocks,
+    missed_words,
+    ranking_blocks,
+    score_blocks,
+    skill_blocks,
+    tool_blocks,
+)
 from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
@@ -64,22 +72,22 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
-_LABELS = views("score_report:label_blocks")
-_SKILL = views("score_report:skill_blocks")
+_LABELS = views(label_blocks)
+_SKILL = views(skill_blocks)
 _NAME_MODEL = (
     f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
     "--rubric bundles [--skill FILE] prints and give --answers"
 )
 _OF_ONE = ("html", "badge")
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
-_RANKING = views("score_report:ranking_blocks")["text"]
+_RANKING = views(ranking_blocks)["text"]
 installed_options = group_options(
     "installed",
     Installed,
     click.option("--installed", "is_asked", is_flag=True, help="Score the servers of all installed clients together."),
     click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
 )
-_LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
+_LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
 
 
 @command()
@@ -193,7 +201,7 @@ def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
 def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
     """The line that shows a badge's file in a README, on standard error."""
     if page.form == "badge" and page.output and scores[0] and scores[0].tool_count:
-        line = reporter("charts:badge_line")(scores[0], page.output)
+        line = badge_line(scores[0], page.output)
         click.echo(f"{page.output} is written. In a README: {line}", err=True)
 
 
@@ -223,25 +231,26 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
 
     def as_page(score: ServerScore) -> str:
         from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
+        from tdqs_mcp.report.score_page import score_page  # noqa: PLC0415  # nor do they need templates
 
         measured = measure(scored[0])
         named = [tool] if tool in {each.tool.name for each in measured.subjects} else None
         with waiting().on("rewriting"):
             rewrites = blocking(improving.rewrite)(measured, tools=named)
-        shown: str = reporter("score_page:score_page")(score, measured, rewrites, locator=locator, tool=tool)
-        return shown
+        return score_page(score, measured, rewrites, locator=locator, tool=tool)
 
-    own: dict[str, View] = {"html": as_page, "badge": "charts:badge_svg"}
+    own: dict[str, View] = {"html": as_page, "badge": badge_svg}
     if tool is None:
-        return views("score_report:score_blocks", locator=locator) | own
+        return views(partial(score_blocks, locator=locator)) | own
 
     def only(score: ServerScore) -> dict[str, Any]:
-        document: dict[str, Any] = reporter("json_values:document")(score)
-        tools = [each for each in document["tools"] if each["name"] == tool]
-        findings = [each for each in document["findings"] if each["subject"] == {"kind": "tool", "name": tool}]
-        return document | {"tools": tools, "findings": findings}
+        everything = document(score)
+        tools = [scored for scored in everything["tools"] if scored["name"] == tool]
+        subject = {"kind": "tool", "name": tool}
+        findings = [finding for finding in everything["findings"] if finding["subject"] == subject]
+        return everything | {"tools": tools, "findings": findings}
 
-    return views("score_report:tool_blocks", tool=tool, locator=locator) | own | {"json": only}
+    return views(partial(tool_blocks, tool=tool, locator=locator)) | own | {"json": only}
 
 
 @command()
@@ -310,9 +319,15 @@ def _refuse_mixture(
         raise click.UsageError("--skill belongs to --rubric bundles; or use tdqs-mcp skill")
 
 
-_GRADE = views("check_reports:grade_blocks")
-_GATE = views("check_reports:gate_blocks") | {"junit": "lint_formats:gate_junit"}
-_CALIBRATION = views("check_reports:calibration_blocks")
+def _gate_junit(report: GateReport) -> str:
+    from tdqs_mcp.report.lint_formats import gate_junit  # noqa: PLC0415  # the other forms go without XML
+
+    return gate_junit(report)
+
+
+_GRADE = views(grade_blocks)
+_GATE = views(gate_blocks) | {"junit": _gate_junit}
+_CALIBRATION = views(calibration_blocks)
 
 
 @command()
@@ -373,8 +388,7 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
     end([report if len(known) == len(catalogs) else None], calibrated)
 
 
-_TEXT = "documents:prompts_text"
-_PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
+_PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
 
 
 @command()

@@ -31,15 +31,16 @@ from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.study_reports import benchmark_blocks, front_svg, outcome_blocks, task_blocks, task_lines
 from tdqs_mcp.results.studies import TaskSet, ToolTask
 from tdqs_mcp.sources.locator import LiveOptions
 
 MAX_NAMED = 5
 """Tools in a warning."""
 
-_OUTCOMES = {**views("study_reports:outcome_blocks"), "svg": "study_reports:front_svg"}
-_BENCHMARK = views("study_reports:benchmark_blocks")
-_TASKS = {**views("study_reports:task_blocks"), "jsonl": "study_reports:task_lines"}
+_OUTCOMES = {**views(outcome_blocks), "svg": front_svg}
+_BENCHMARK = views(benchmark_blocks)
+_TASKS = {**views(task_blocks), "jsonl": task_lines}
 
 
 @command()
