@@ -42,11 +42,11 @@ from tdqs_mcp.gate.known_findings import (
 )
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
+from tdqs_mcp.report.check_reports import portability_blocks
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import Verdict, comment_blocks, rules_blocks, unused_line
 from tdqs_mcp.report.lint_text import MAX_NAMED, full_blocks, lint_blocks, statistics_blocks, summary_blocks
-from tdqs_mcp.report.portability_report import portability_blocks
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.client_limits import CLIENTS
 from tdqs_mcp.rules.registry import RULES

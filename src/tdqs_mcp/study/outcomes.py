@@ -21,7 +21,7 @@ from tdqs_mcp.results.studies import (
     VariantPair,
 )
 from tdqs_mcp.sources.study_files import TaskRun
-from tdqs_mcp.study.estimates import DIGITS, estimate
+from tdqs_mcp.study.predictions import DIGITS, estimate
 
 KEPT = 0.95
 """Share of the successful runs that a cap keeps."""
