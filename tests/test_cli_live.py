@@ -86,7 +86,8 @@ def test_credentials_of_the_command_line_are_in_no_output(tdqs_mcp):
 
 def test_a_server_of_a_client_s_configuration_is_scored_by_name(tdqs_mcp, tmp_path):
     entry = {"command": sys.executable, "args": [misbehaving_server.__file__, "plain"]}
-    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"mine": entry}}), encoding="utf-8")
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"mine": entry}}), encoding="utf-8")
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     run = tdqs_mcp("score", "config:mine", "--format", "json", cwd=tmp_path, env=environment)
     assert json.loads(run.stdout)["server"]["source"] == "config:mine"

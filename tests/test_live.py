@@ -70,7 +70,7 @@ async def test_what_is_not_declared_is_not_asked_for_and_stays_unknown():
 async def test_the_source_is_the_locator_without_credentials():
     locator = Stdio(command=sys.executable, args=(misbehaving_server.__file__, "plain", f"--token={SECRET}"))
     catalog = await capture(locator, options())
-    assert catalog.source == f"stdio:{sys.executable} {misbehaving_server.__file__} plain --token=***"
+    assert catalog.source == f"stdio:{sys.executable} {misbehaving_server.__file__} *** --token=***"
 
 
 async def test_a_server_that_does_not_name_itself_is_called_after_its_command():

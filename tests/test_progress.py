@@ -100,7 +100,7 @@ def test_a_terminal_shows_how_much_is_judged_what_is_waited_for_and_the_time_lef
         stdout = process.stdout.read()
         rest = read_until(ours, rb"(?!)")
     os.close(ours)
-    assert process.returncode == 0
+    assert process.returncode == (2 if args[0] == "score" else 0)  # other.json has no tools
     assert doing in shown
     assert re.search(rb"answers,[^\r\n]*[-\d:]+[^\r\n]* left", shown)
     json.loads(stdout)

@@ -79,7 +79,7 @@ def _end(report: InstalledReport, fail_under: str | None) -> None:
         note_incomplete("any server: none was scored")
     results = [*scores, *([None] if failed else [])]
     if fail_under is None:
-        end(results, answered)
+        end(results, answered, may_be_partial=True)
     else:
         tier = Tier(fail_under)
         end(results, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))

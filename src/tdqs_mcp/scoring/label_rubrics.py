@@ -22,12 +22,14 @@ from tdqs_mcp.results.labels import (
 )
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.answer import excerpt
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, percent, reliabilities
 from tdqs_mcp.scoring.score import context_signals, sort_out, unmeasured_tools
+
+MAX_LABEL = 40
+"""Characters of a judge's own label that a problem repeats."""
 
 IMPROVABLE = 3
 """A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""
@@ -71,7 +73,8 @@ def _contradictions(tools: Sequence[LabeledTool], judged: Sequence[tuple[Subject
     """A sentence for each tool that the judge itself labels otherwise than its scores do; the scores count."""
     for tool, (_, verdict) in zip(tools, judged, strict=True):
         if verdict.label is not None and verdict.label.strip().casefold() != tool.label.casefold():
-            yield f"{tool.name!r}: the judge calls it {excerpt(verdict.label)!r}, by its own scores it is {tool.label}"
+            said = verdict.label[:MAX_LABEL]
+            yield f"{tool.name!r}: the judge calls it {said!r}, by its own scores it is {tool.label}"
 
 
 def finish_skill(
