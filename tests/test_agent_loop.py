@@ -152,15 +152,19 @@ async def test_hints_follow_what_the_operator_allows(options, hints):
     assert (rule.read_only_hint, rule.destructive_hint, rule.open_world_hint) == (True, False, False)
 
 
-async def test_a_draft_is_checked_and_what_it_makes_up_is_left_out():
-    words = "Cancels one order and refunds the customer. Use it before the order ships. At most 7 orders an hour."
+async def test_a_draft_stands_and_what_nothing_proves_is_listed():
+    words = "Cancels one order and refunds the customer. Use it before the order ships. Or use `void_order` first."
     async with in_process() as client:
         call = caller(client)
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
         [change] = line["changes"]
-        assert change["new"] == '⟦"Cancels one order and refunds the customer. Use it before the order ships."⟧'
-        assert [each["text"] for each in line["refused"]] == ["⟦At most 7 orders an hour.⟧"]
+        assert change["new"] == f'⟦"{words}"⟧'
+        assert line["unproven"] == [
+            "⟦Cancels one order and refunds the customer.⟧",
+            "⟦Use it before the order ships.⟧",
+        ]
+        assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])
     assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
 

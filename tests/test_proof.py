@@ -13,7 +13,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.model import Fact, Material
 from tdqs_mcp.results.improvements import Mode
-from tdqs_mcp.rewriting.draft_checks import KnownSources
+from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.sources.input_files import parse_material, read_material
 
 FIND = tool(
@@ -38,8 +38,7 @@ def refused(claims):
 
 def claims_of(catalog, definition, *, material=None):
     measured = measure(catalog(FIND, OTHER))
-    witnesses = KnownSources(measured, material or Material())
-    return witnesses.claims(measured.subjects[0], definition)
+    return DraftChecker(measured, material or Material()).claims(measured.subjects[0], definition)
 
 
 def described(text):
@@ -91,17 +90,15 @@ def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
         assert refused(claims_of(catalog, with_property(name, enum=values), material=facts))
 
 
-def test_facts_that_contradict_each_other_support_no_hint(catalog):
+def test_facts_that_contradict_each_other_prove_no_hint(catalog):
     texts = ("It is idempotent.", "Each call creates one more draft.", "It is read-only.", "Deletes old drafts.")
     facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
     for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):
-        assert refused(claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts)))
-    assert refused(
-        claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
-    )
-    alone = Material(facts=facts[3:])
-    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=alone)
-    assert [claim.sources for claim in proven] == [("fact 4",)]
+        [claim] = claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts))
+        assert claim.sources == ()
+    destructive = {**FIND, "annotations": {"destructiveHint": True}}
+    [claim] = claims_of(catalog, destructive, material=Material(facts=facts[3:]))
+    assert claim.sources == ("fact 4",)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +164,8 @@ PRAISES = (
 
 @pytest.mark.parametrize("text", PRAISES)
 @pytest.mark.parametrize("tool_of_fact", ["find_orders", None])
-def test_praise_given_as_a_fact_is_neither_taken_nor_a_source(catalog, text, tool_of_fact):
+def test_praise_given_as_a_fact_is_not_taken(text, tool_of_fact):
     facts = (Fact(number=1, text=text, tool=tool_of_fact),)
-    [claim] = claims_of(catalog, described(text), material=Material(facts=facts))
-    assert "praises and tells nothing" in claim.refusal
     [rewrite, _] = rewritten(FIND, OTHER, material=Material(facts=facts))
     assert text not in rewrite.definition["description"]
 

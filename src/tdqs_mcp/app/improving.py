@@ -108,7 +108,7 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    said = ((each, material_statements(each, basis.sources.material(each), mode)) for each in subjects)
+    said = ((each, material_statements(each, basis.checker.material(each), mode)) for each in subjects)
     found = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in said)
     return {each.index: each for each in found if each.parts}
 
@@ -207,8 +207,8 @@ def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: R
     """The rewrite with the definition that was handed in for its tool, checked; as it is where there is none."""
     if draft.name not in drafts:
         return draft
-    subject = basis.sources.subjects[draft.index]
-    checked = basis.sources.check_draft(subject, drafts[draft.name])
+    subject = basis.checker.subjects[draft.index]
+    checked = basis.checker.check_draft(subject, drafts[draft.name], withholds_conflicts=False)
     return rewrite_review.reworded(draft, subject, checked, writer=DRAFT)
 
 
@@ -237,8 +237,8 @@ async def _worded(
     offline = [each for each in drafts if each.writer == OFFLINE]
     addressed = {each.index: words for each in offline if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in offline if each.index not in addressed]
-    work = writing.jobs(measured, safe, basis.sources, questions)
-    written = await writing.write(work, model=writer, sources=basis.sources, growth=basis.growth, mode=mode)
+    work = writing.jobs(measured, safe, basis.checker, questions)
+    written = await writing.write(work, model=writer, checker=basis.checker, growth=basis.growth, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [

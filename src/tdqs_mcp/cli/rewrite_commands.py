@@ -277,7 +277,9 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
 
 
 def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:
-    """The whole catalog with the rewrites: what was read from a file in its own form, any other as a capture."""
+    """Write the whole catalog with the rewrites: a file in its own form, any other as a capture."""
+    if not catalog.tools:
+        return  # the command ends with an error that says so
     if catalog.content is None:
         write(json_text(capture_document(improving.with_rewrites(catalog, rewrites))), target)
         left_out: tuple[LeftOut, ...] = ()

@@ -74,9 +74,12 @@ class RewriteLine:
     """Why the writer's text was not used."""
 
     refused: Annotated[tuple[Claim, ...] | Absent, Only("path text refusal")] = ABSENT
-    """Statements of the writer that the definition contradicts; they are left out."""
+    """Statements of a model that the definition disproves, and changes of the contract; they are left out."""
 
-    unchecked: tuple[str, ...] | Absent = ABSENT
+    conflicts: Annotated[tuple[Claim, ...] | Absent, Only("path text conflict")] = ABSENT
+    """Statements that stand because their author wrote them, and what disproves them."""
+
+    unproven: tuple[str, ...] | Absent = ABSENT
     """Statements that nothing but the writer's word bears out."""
 
     ungraded: str | Absent = ABSENT
@@ -274,7 +277,8 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
         tokens_added=rewrite.tokens_added,
         setback=rewrite.setback or ABSENT,
         refused=rewrite.refused or ABSENT,
-        unchecked=tuple(each.text for each in rewrite.claims if not each.sources) or ABSENT,
+        conflicts=tuple(claim for claim in rewrite.claims if claim.conflict) or ABSENT,
+        unproven=tuple(claim.text for claim in rewrite.claims if not claim.sources and not claim.conflict) or ABSENT,
         ungraded=rewrite.unjudged or ABSENT,
         full=answer(rewrite, only=_FULL) if is_full else ABSENT,
     )

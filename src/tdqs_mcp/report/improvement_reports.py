@@ -332,16 +332,18 @@ def _why(rewrite: Rewrite) -> Iterator[str]:
         routes = dict.fromkeys(str(claim.route) for claim in rewrite.claims if claim.route and claim.route not in own)
         sources = dict.fromkeys(source for claim in rewrite.claims for source in claim.sources)
         told = f"{', '.join(routes)}: " if routes else ""
-        yield f"why: {by}{told}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing could be checked'}"
+        yield f"why: {by}{told}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing proves them'}"
     if rewrite.setback:
         yield f"the writer's text was not used: {rewrite.setback}"
 
 
 def _doubts(rewrite: Rewrite) -> Iterator[str]:
-    """What of another writer's words was refused, and what could not be checked."""
+    """What of another writer's words was refused, what conflicts with something, and what nothing proves."""
     yield from (f"refused: {claim.text!r}: {claim.refusal}" for claim in rewrite.refused)
     if rewrite.writer != OFFLINE:
-        yield from (f"not checked, read it: {claim.text!r}" for claim in rewrite.claims if not claim.is_checked)
+        conflicts = [claim for claim in rewrite.claims if claim.conflict]
+        yield from (f"conflict: {claim.text!r}: {claim.conflict}" for claim in conflicts)
+        yield from (f"unproven: {claim.text!r}" for claim in rewrite.claims if not (claim.is_proven or claim.conflict))
 
 
 def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
@@ -360,7 +362,7 @@ def _rewrite_numbers(rewrite: Rewrite) -> str:
 def _evidence(rewrite: Rewrite) -> Iterator[str]:
     """Each statement with what it rests on, the components, the nearest sibling and the findings."""
     for claim in rewrite.claims:
-        yield f"{claim.path[1:]}: {claim.text!r} from {'; '.join(claim.sources) or 'nothing that could be checked'}"
+        yield f"{claim.path[1:]}: {claim.text!r} from {'; '.join(claim.sources) or 'nothing that proves it'}"
     if rewrite.changes:
         yield f"tells: {', '.join(rewrite.components)}"
     before, after = rewrite.likeness_before, rewrite.likeness_after

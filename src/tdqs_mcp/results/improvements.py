@@ -119,7 +119,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One new statement. A refused one is never proposed; one without a source is its writer's word."""
+    """One new statement; without a source it is unproven and rests on its writer's word."""
 
     path: Pointer
     """JSON pointer inside the definition."""
@@ -137,9 +137,12 @@ class Claim:
     refusal: str | None = None
     """Why it is refused; null for one that may stand."""
 
-    @published(after="sources", key="checked")
-    def is_checked(self) -> bool:
-        """Whether it has a source; what has none could not be checked, and rests on its writer's word."""
+    conflict: str | None = None
+    """What disproves a statement that stands because its author wrote it; null where nothing does."""
+
+    @published(after="sources", key="proven")
+    def is_proven(self) -> bool:
+        """Whether a source says it; the definition, its schema, a fact, a call, or the documentation."""
         return bool(self.sources)
 
 
@@ -160,7 +163,7 @@ class Aspect(StrEnum):
     """Two statements of which only one can hold."""
 
     CLAIM = "claim"
-    """A statement of a draft that was refused."""
+    """A statement of a draft that something disproves."""
 
     @property
     def dimension(self) -> str:
@@ -292,7 +295,7 @@ class Rewrite:
     """Every new statement."""
 
     refused: tuple[Claim, ...] = ()
-    """What the writer said and the checks refused; the definition does not have it."""
+    """Disproven statements of a model and changes of the contract; the definition does not have them."""
 
     beside: OtherDraft | None = None
     """The other writer's draft: the offline one beside a text that no named judge has compared with it."""

@@ -23,7 +23,7 @@ from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.results.improvements import Question as OpenQuestion
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
-from tdqs_mcp.rewriting.draft_checks import CheckedDraft, KnownSources
+from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.rewrite_review import REFUSED
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
@@ -163,7 +163,7 @@ class Job:
 
 
 def jobs(
-    measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources, questions: Sequence[OpenQuestion]
+    measured: Measured, drafts: Sequence[Rewrite], checker: DraftChecker, questions: Sequence[OpenQuestion]
 ) -> list[Job]:
     """A job for each draft; a tool sees its siblings, with what they do in harmless words."""
     context = CatalogContext.of(measured)
@@ -176,7 +176,7 @@ def jobs(
         Job(
             subject=subjects[draft.index],
             draft=draft.definition,
-            material=sources.material(subjects[draft.index]),
+            material=checker.material(subjects[draft.index]),
             siblings=_siblings(draft.name, context.near(subjects[draft.index], len(lines)), lines),
             questions="\n".join(each.text for each in questions if draft.name in each.tools),
         )
@@ -198,11 +198,11 @@ def _siblings(own: str, near: Sequence[str], lines: Mapping[str, str]) -> str:
 
 
 async def write(
-    work: Sequence[Job], *, model: Model, sources: KnownSources, growth: int, mode: Mode
+    work: Sequence[Job], *, model: Model, checker: DraftChecker, growth: int, mode: Mode
 ) -> list[CheckedDraft | Failure]:
-    """A draft for each job, in order, without refused words; a Failure where the model gave none.
+    """A draft for each job, in order, without disproven words; a Failure where the model gave none.
 
-    What is refused goes back to the model with the reasons; what is refused still is left out and stays known.
+    What is disproven goes back to the model with the reasons; what is disproven still is left out and reported.
 
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
@@ -219,7 +219,7 @@ async def write(
 
     def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
         def read(answer: str) -> CheckedDraft:
-            draft = last[place] = _draft(work[place], answer, sources=sources, growth=growth, mode=mode)
+            draft = last[place] = _draft(work[place], answer, checker=checker, growth=growth, mode=mode)
             if draft.refused:
                 reasons = (f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS])
                 raise Refusal("; ".join(reasons))
@@ -239,7 +239,7 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
     fault: ClassVar = REFUSED
 
 
-def _draft(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> CheckedDraft:
+def _draft(job: Job, answer: str, *, checker: DraftChecker, growth: int, mode: Mode) -> CheckedDraft:
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
     said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
@@ -249,7 +249,7 @@ def _draft(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: M
     over = tokens_added(job.subject, made) - growth
     if over > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
-    return sources.check_draft(job.subject, made)
+    return checker.check_draft(job.subject, made, withholds_conflicts=True)
 
 
 def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:

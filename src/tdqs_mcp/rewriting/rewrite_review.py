@@ -8,6 +8,7 @@ from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema import compatibility, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
@@ -29,7 +30,7 @@ from tdqs_mcp.results.improvements import (
 )
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import material_statements
-from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, KnownSources
+from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
@@ -61,7 +62,7 @@ class Assessment:
 class ReviewBasis:
     """What every rewrite of one catalog is held to."""
 
-    sources: KnownSources
+    checker: DraftChecker
     growth: int
     """Tokens that a definition may grow by."""
 
@@ -71,8 +72,8 @@ class ReviewBasis:
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
         """The basis for the original catalog, read once for all its tools."""
-        sources = KnownSources(measured, material)
-        return cls(sources=sources, growth=growth, likeness=search.nearest_siblings(measured.subjects))
+        checker = DraftChecker(measured, material)
+        return cls(checker=checker, growth=growth, likeness=search.nearest_siblings(measured.subjects))
 
 
 def assess(
@@ -164,19 +165,24 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
 
 
 def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, *, writer: str) -> Rewrite:
-    """The rewrite with another writer's words, not scored yet; the offline draft with the reason if there are none."""
+    """The rewrite with another writer's words, not scored yet; the offline draft with the reason if there are none.
+
+    A sentence that the offline draft has too keeps its sources.
+    """
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
     definition = outcome.definition
+    offline = {plain_text(claim.text): claim for claim in draft.claims}
+    claims = [claim if claim.sources else offline.get(plain_text(claim.text), claim) for claim in outcome.claims]
     by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, definition)}
-    for claim in outcome.claims:
+    for claim in claims:
         by_path.get(claim.path, []).extend(claim.sources)
     return replace(
         draft,
         definition=definition,
         tokens_after=tokens.definition_tokens(definition),
         writer=writer,
-        claims=outcome.claims,
+        claims=tuple(claims),
         refused=outcome.refused,
         changes=_changes(subject.tool.raw, definition, by_path),
     )
@@ -224,7 +230,7 @@ def conclude(
     after = assess(improved, scores, findings)
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
-    answered = {place for subject in basis.sources.subjects.values() for place in _answered(subject, basis.sources)}
+    answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
     asked: dict[str, list[Question]] = {}
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
@@ -233,7 +239,7 @@ def conclude(
         replace(
             each,
             questions=(
-                *_conflict_questions(basis.sources.subjects[each.index], basis.sources),
+                *_conflict_questions(basis.checker.subjects[each.index], basis.checker),
                 *_claim_questions(each),
                 *asked.get(each.name, ()),
             ),
@@ -243,7 +249,7 @@ def conclude(
             findings_added=tuple(finding.rule for finding in _beyond(after[each.index], before[each.index])),
             unused=tuple(
                 unused
-                for unused in _reasons(basis.sources.subjects[each.index], each, basis.sources)
+                for unused in _reasons(basis.checker.subjects[each.index], each, basis.checker)
                 if unused.source not in each.sources
             ),
         )
@@ -251,10 +257,10 @@ def conclude(
     ]
 
 
-def _answered(subject: Subject, sources: KnownSources) -> Iterator[tuple[str, str]]:
+def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, str]]:
     """The tool with each of its places that the author has answered, or that another question names with two sides."""
-    yield from ((subject.tool.name, each.place) for each in sources.conflicts(subject) if each.place)
-    for fact in sources.material(subject).facts:
+    yield from ((subject.tool.name, each.place) for each in checker.conflicts(subject) if each.place)
+    for fact in checker.material(subject).facts:
         objection = find_objection(fact, subject) if fact.place else TOLD
         if fact.place and objection in (None, TOLD):
             yield subject.tool.name, fact.place
@@ -272,10 +278,10 @@ def with_gain(rewrite: Rewrite, error: tuple[int, int, int]) -> Rewrite:
     return replace(rewrite, gain=gain)
 
 
-def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Question]:
+def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Question]:
     """A question for each pair of statements of which only one can hold."""
     name = subject.tool.name
-    found = {each.question: each.source for each in reversed(sources.conflicts(subject))}
+    found = {each.question: each.source for each in reversed(checker.conflicts(subject))}
     return [
         Question(
             id=f"{name}.conflict.{source.replace(' ', '-')}",
@@ -290,10 +296,11 @@ def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Questio
 
 
 def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
-    """A question for each refused statement of another writer; what was dropped is there again."""
-    for claim in rewrite.refused:
-        if claim.refusal != DROPPED and not str(claim.refusal).startswith(HOSTILE):
-            text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Refused because {claim.refusal}"
+    """A question for each disproven statement of another writer."""
+    for claim in (*rewrite.refused, *rewrite.claims):
+        reason = claim.refusal or claim.conflict
+        if reason and reason != DROPPED and not reason.startswith(HOSTILE):
+            text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Against it: {reason}"
             name = f"{rewrite.name}.{Aspect.CLAIM}.{short_hash(claim.text)[:8]}"
             yield Question(id=name, text=text, about=Aspect.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
 
@@ -358,10 +365,10 @@ def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  
     return Component.PURPOSE
 
 
-def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
+def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Iterator[Unused]:
     """Why a rewrite would not name it, for every fact, trace and text about its tool."""
-    material = sources.material(subject)
-    for conflict in sources.conflicts(subject):
+    material = checker.material(subject)
+    for conflict in checker.conflicts(subject):
         yield Unused(source=conflict.source, reason=f"it cannot stand beside this: {conflict.other}")
     for fact in material.facts:
         yield Unused(source=fact.source, reason=find_objection(fact, subject) or _left_out(rewrite))
