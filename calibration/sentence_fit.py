@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, vstack
 from sklearn.linear_model import LogisticRegression
 
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.sentences import FULL, Sentence, read_text
-from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.judges.sentence_model import NOTHING, UNRELATED, Aspect
+from tdqs_mcp.judges.sentences import FULL, Sentence, read_text
 
 UNIT = 1000
 STRENGTH = 0.25

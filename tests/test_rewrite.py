@@ -15,7 +15,8 @@ from schemas import SCHEMAS
 import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema import tokens
-from tdqs_mcp.facts.text.words import stem, words_of
+from tdqs_mcp.facts.spelling import words_of
+from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.results.improvements import Mode, RewriteReport
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict

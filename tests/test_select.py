@@ -24,7 +24,8 @@ from tokenizers.pre_tokenizers import Whitespace
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights, documents_ahead
 from tdqs_mcp.results.checks import Mutation, Query
 from tdqs_mcp.rewriting.catalog_diff import mutate

@@ -1,4 +1,4 @@
-from tdqs_mcp.facts.text_cache import LONG_TEXTS, MAX_SHORT, cached_by_text
+from tdqs_mcp.facts.lexicon import LONG_TEXTS, MAX_SHORT, cached_by_text
 
 
 def test_long_texts_are_kept_only_for_a_while_and_push_no_short_one_out():

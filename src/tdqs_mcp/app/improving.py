@@ -8,8 +8,8 @@ from typing import Any
 
 from tdqs_mcp.app.judging import guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
+from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model, VerdictCache
 from tdqs_mcp.judges.offline import Offline, calibration

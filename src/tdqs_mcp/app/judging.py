@@ -10,8 +10,8 @@ from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
+from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard

@@ -10,7 +10,7 @@ from shutil import which
 
 from tdqs_mcp.cli import as_command
 from tdqs_mcp.errors import InputError, nearest
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.sources.locator import PROJECT, File, parse_locator
 
 _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)

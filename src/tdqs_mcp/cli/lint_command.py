@@ -30,7 +30,7 @@ from tdqs_mcp.cli.runner import (
     write,
 )
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.gate.known_findings import (
     baseline_document,
     compare_to_baseline,

@@ -26,7 +26,7 @@ from tdqs_mcp.cli.runner import (
     warn,
 )
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.report.blocks import count_words

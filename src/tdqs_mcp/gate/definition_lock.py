@@ -7,8 +7,8 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json, replace_surrogates, short_hash
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
+from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.results.locks import (

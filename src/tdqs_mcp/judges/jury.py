@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import twice_median
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
 from tdqs_mcp.results.verdicts import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case

@@ -9,10 +9,10 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from tdqs_mcp.facts.text.sentences import read_text
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.reasons import explain_set, explain_tool
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model
+from tdqs_mcp.judges.sentences import read_text
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Outlook, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load

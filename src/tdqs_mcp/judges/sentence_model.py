@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.text.sentences import FULL, Sentence, Text
+from tdqs_mcp.judges.sentences import FULL, Sentence, Text
 
 MOST = 200
 """Hundredths that a sentence tells of one aspect at most: it would be missed. 100 is a hint (the readers' 2 and 1)."""

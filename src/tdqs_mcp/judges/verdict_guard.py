@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import round_half_up, short_hash
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import Judge, JudgeWrapper
 from tdqs_mcp.judges.offline import Offline, calibration, versions

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.escape import markdown, printable, visible
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 

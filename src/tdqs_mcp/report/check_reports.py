@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.blocks import (
     TIER_STYLES,
     Block,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.blocks import (
     Block,
     Diff,

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.blocks import (
     Block,
     Code,

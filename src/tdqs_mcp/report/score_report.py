@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.toolset.names import NameNeighbors, read_names
 from tdqs_mcp.report.blocks import (
     MAX_NAMED,

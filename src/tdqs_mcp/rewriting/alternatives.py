@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, words_from
-from tdqs_mcp.facts.text.wording import purpose
-from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, name_parts, plurals_in, stem, words_of
+from tdqs_mcp.facts.text.vocabulary import LEMMAS
+from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.results.improvements import Route
+from tdqs_mcp.rewriting.original_text import purpose
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence
 
 MAX_RIVALS = 6

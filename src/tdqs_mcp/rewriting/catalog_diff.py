@@ -11,8 +11,8 @@ from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison

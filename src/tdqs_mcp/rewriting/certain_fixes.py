@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
+from tdqs_mcp.facts.spelling import is_plain
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.text.claims import Topic
-from tdqs_mcp.facts.text.vocabulary import words_from
 from tdqs_mcp.facts.text.wording import lead_in_length
-from tdqs_mcp.facts.text.words import is_plain, spell_acronyms
+from tdqs_mcp.facts.text.words import spell_acronyms
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.findings import Finding

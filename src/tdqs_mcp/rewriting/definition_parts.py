@@ -7,27 +7,29 @@ from itertools import islice
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.lexicon import read_table, words_from
 from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
+from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect, read_table, words_from
-from tdqs_mcp.facts.text.wording import (
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect
+from tdqs_mcp.facts.text.words import plurals_in, stem
+from tdqs_mcp.facts.toolset import names
+from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.facts.toolset.parameter_meanings import Namesakes, documented_parameters, infer_meanings
+from tdqs_mcp.facts.toolset.relations import display_name
+from tdqs_mcp.results.improvements import Mode, Route
+from tdqs_mcp.rewriting.alternatives import MAX_ALTERNATIVES, MAX_RIVALS, find_alternatives
+from tdqs_mcp.rewriting.original_text import (
     can_continue_in_english,
     copied_spans,
     is_in_other_language,
     repeated_spans,
     says_read_only,
 )
-from tdqs_mcp.facts.text.words import joined, name_parts, plurals_in, stem
-from tdqs_mcp.facts.toolset import names
-from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
-from tdqs_mcp.facts.toolset.parameter_meanings import Namesakes, documented_parameters, infer_meanings
-from tdqs_mcp.facts.toolset.relations import display_name
-from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources
-from tdqs_mcp.results.improvements import Mode, Route
-from tdqs_mcp.rewriting.alternatives import MAX_ALTERNATIVES, MAX_RIVALS, find_alternatives
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.value_sources import ValueSource, ValueSources
 from tdqs_mcp.sources.json_text import Edit
 
 MAX_LOOKUPS = 3

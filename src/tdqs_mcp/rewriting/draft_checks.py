@@ -7,23 +7,25 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable
 from tdqs_mcp.facts.schema import arguments, compatibility
 from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
 from tdqs_mcp.facts.schema.walk import accepted_values, all_texts, put_at, split_pointer
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_clashes
-from tdqs_mcp.facts.text.fact_conflicts import Conflict, find_conflicts
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, ParameterMention, read_mentions
 from tdqs_mcp.facts.text.parameter_texts import known_units
 from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, stated_hints
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, Cue, PatternTable
-from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, name_parts, numbers_of, words_of
+from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Claim, Component
+from tdqs_mcp.rewriting.fact_conflicts import Conflict, find_conflicts
 
 HOSTILE = "its text "
 """How the reason begins to refuse a draft as a whole: it tries to steer its reader."""

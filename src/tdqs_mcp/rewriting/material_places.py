@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import stated_hints
-from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Aspect
 from tdqs_mcp.rewriting.questions import SHARED, find_groups, find_open_places

@@ -7,18 +7,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of, plain_text
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue, words_from
-from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise, lead_in_length
-from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems, words_of
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue
+from tdqs_mcp.facts.text.wording import find_praise, lead_in_length
+from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
+from tdqs_mcp.rewriting.original_text import can_continue_in_english
 from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
 from tdqs_mcp.sources.json_text import Edit
@@ -308,7 +311,7 @@ def _example(subject: Subject, material: Material) -> Statement | None:
     if "example" in subject.prose.words or not can_continue_in_english(subject):
         return None
     calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
-    showable = [trace for trace in calls if is_showable(trace.arguments, subject)]
+    showable = [trace for trace in calls if is_showable(trace.arguments, subject.tool)]
     shown = [(json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable]
     _, call, number = min(((len(call), call, number) for call, number in shown), default=(0, "", 0))
     if not 0 < len(call) <= MAX_CALL:

@@ -16,7 +16,6 @@ from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.support import redact
-from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material
@@ -24,6 +23,7 @@ from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.results.improvements import Question as OpenQuestion
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
+from tdqs_mcp.rewriting.original_text import purpose
 from tdqs_mcp.rewriting.rewrite_review import REFUSED
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced

@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema.walk import Node, accepted_values
+from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.fact_conflicts import is_ruled_out
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
-from tdqs_mcp.facts.text.vocabulary import Cue, Effect, words_from
-from tdqs_mcp.facts.text.words import joined, name_parts
+from tdqs_mcp.facts.text.vocabulary import Cue, Effect
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
 from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.rewriting.fact_conflicts import is_ruled_out
 from tdqs_mcp.rubrics.rubric import load
 
 SHARED = "*"

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.overlaps import Overlap, OverlapKind

@@ -5,6 +5,7 @@ from functools import partial
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.wording import (
     count_characters,
@@ -15,7 +16,6 @@ from tdqs_mcp.facts.text.wording import (
     is_name,
     mentions_result,
 )
-from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona
 from tdqs_mcp.rules.rule import Hit, foreign_rule, rule
 from tdqs_mcp.rules.rule_profiles import MCPTEST
@@ -75,14 +75,18 @@ def verbatim_name(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ116", "DESC-004", confidence=Confidence.LOW, dimension="purpose_clarity")
 def absent_verb(subject: Subject) -> Iterator[Hit]:
     """The description has no common verb, so an agent cannot tell what kind of tool it is."""
-    if not _is_silent(subject) and is_english(subject) and not has_verb(subject):
+    if (
+        not _is_silent(subject)
+        and is_english(subject.tool, subject.prose)
+        and not has_verb(subject.tool, subject.prose)
+    ):
         yield Hit("/description", "the description has no common verb", "open with the verb for what the tool does")
 
 
 @_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
-    phrase = find_position(subject)
+    phrase = find_position(subject.prose)
     if phrase:
         yield Hit(
             "/description",

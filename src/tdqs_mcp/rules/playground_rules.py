@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import partial
 
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names

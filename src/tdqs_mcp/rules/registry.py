@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from tdqs_mcp.errors import InputError, UnknownIdError, nearest
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
 from tdqs_mcp.rules import (

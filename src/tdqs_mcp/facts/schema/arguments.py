@@ -5,9 +5,9 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, required_names, schema_of
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, PatternTable, lazy_pattern
-from tdqs_mcp.facts.text.words import is_plain
+from tdqs_mcp.facts.spelling import is_plain
 from tdqs_mcp.model import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")

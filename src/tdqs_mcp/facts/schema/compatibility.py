@@ -20,7 +20,7 @@ from tdqs_mcp.facts.schema.walk import (
     required_names,
     schema_of,
 )
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.spelling import first_of
 
 MAX_PAIRS = 20_000
 """Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""

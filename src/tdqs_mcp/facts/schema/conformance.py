@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
+from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern
 from tdqs_mcp.facts.schema.validation import check_schema, is_expression
 from tdqs_mcp.facts.schema.walk import (
     MAX_SCHEMAS,
@@ -20,8 +21,6 @@ from tdqs_mcp.facts.schema.walk import (
     resolve_reference,
     type_of,
 )
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
-from tdqs_mcp.facts.text_cache import cached_by_text
 
 MAX_TOOL_NAME = 128
 """Characters of a tool name (MCP 2025-11-25, Tool Names)."""

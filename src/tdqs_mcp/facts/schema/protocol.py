@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.schema.walk import Node, Shape, escape_step, type_of
-from tdqs_mcp.facts.text.vocabulary import PatternTable, words_from
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.model import CACHING_HINTS, Catalog, Resource, Tool
 
 MODERN = "2026-07-28"

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
 from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.walk import keyword_members, required_names
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10

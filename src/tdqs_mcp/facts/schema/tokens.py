@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.walk import Shape
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 LETTERS = 11

@@ -7,11 +7,10 @@ from enum import StrEnum
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash, named_values
-from tdqs_mcp.facts.text.vocabulary import PatternTable, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
+from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.vocabulary import (
     LEMMAS,
     PHRASES,
@@ -16,15 +18,10 @@ from tdqs_mcp.facts.text.vocabulary import (
     Cue,
     Effect,
     Lexicon,
-    PatternTable,
     Phrase,
     fold,
-    lazy_pattern,
     lexicon_of,
-    read_table,
-    words_from,
 )
-from tdqs_mcp.facts.text.words import words_of
 
 MAX_LEAD = 8
 """Words of the first sentence among which the verb is sought, as in English; lead-ins count."""

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
+from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import name_parts, words_of
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "hints")

@@ -8,9 +8,8 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")

@@ -6,14 +6,15 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, read_table, words_from
 from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.claims import stated_limits
 from tdqs_mcp.facts.text.parameter_mentions import words_in
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.value_claims import stated_default
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, PatternTable, read_table, words_from
-from tdqs_mcp.facts.text.words import name_parts, stem, words_of
-from tdqs_mcp.facts.text_cache import cached_by_text
+from tdqs_mcp.facts.text.vocabulary import STOPWORDS
+from tdqs_mcp.facts.text.words import stem
 
 _PATTERNS = PatternTable("parameters")
 _words = partial(words_from, "parameters")

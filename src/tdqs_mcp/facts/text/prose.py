@@ -8,7 +8,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import MAX_TEXT
 from tdqs_mcp.facts.schema.signals import Parameter, Signals
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
 from tdqs_mcp.facts.text.vocabulary import (
@@ -17,7 +19,6 @@ from tdqs_mcp.facts.text.vocabulary import (
     KNOWN,
     LEAD_IN,
     LEMMAS,
-    MAX_TEXT,
     OVERT_MUTATIONS,
     PHRASES,
     STOPWORDS,
@@ -27,7 +28,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     Lexicon,
     lexicon_of,
 )
-from tdqs_mcp.facts.text.words import index_phrases, name_parts, phrases_in, stem, words_of
+from tdqs_mcp.facts.text.words import index_phrases, phrases_in, stem
 from tdqs_mcp.model import Tool
 
 MIN_LETTERS = 12

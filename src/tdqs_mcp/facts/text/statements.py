@@ -7,18 +7,11 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
-from tdqs_mcp.facts.text.vocabulary import (
-    MAX_EXPLANATION,
-    MAX_TEXT,
-    PatternTable,
-    expand,
-    lazy_pattern,
-    read_table,
-    words_from,
-)
-from tdqs_mcp.facts.text.words import content_stems, words_of
+from tdqs_mcp.facts.text.words import content_stems
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("statements")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import PatternTable, words_from
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("support")
 
@@ -20,9 +20,9 @@ MAX_NESTING = 8
 """Levels of a value that are looked into; a deeper one is not shown."""
 
 
-def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:
+def is_showable(call: Mapping[str, Any], tool: Tool) -> bool:
     """Whether a call's arguments may stand in a definition as an example: each is known to the schema, or plain."""
-    known = arguments.properties(subject.tool)
+    known = arguments.properties(tool)
     return all(
         words_from("support", "private").isdisjoint(name_parts(name))
         and (is_known(value, known.get(name)) or is_plain_value(value))

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Accepted
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.vocabulary import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.facts.text_cache import cached_by_text
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")

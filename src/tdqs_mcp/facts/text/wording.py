@@ -1,29 +1,17 @@
 """How a description is worded: length, language, the name again, praise, lead-ins, repetition, copies of the schema."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from tdqs_mcp.canonical import trim, utf16_length
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.statements import stated_hints
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, Cue, PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import stem
-from tdqs_mcp.facts.toolset.names import Label
+from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.vocabulary import LEMMAS
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")
 
-Span = tuple[int, int]
-"""Start and end inside the description as it came."""
-
-MAX_BORROWED = 12
-"""Words of a first sentence that another description may carry; longer ones are no longer plain."""
-
-MIN_WORDS = 5
-"""Words from which a repeated sentence is a mistake; shorter lines may well recur."""
 
 MAX_BEYOND_LATIN = 10
 """Percent of letters beyond Latin from which English word lists say nothing about a text."""
@@ -35,10 +23,7 @@ _LETTERS = lazy_pattern(r"[a-z]+")
 MAX_PLACES = 6
 """Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
 
-_PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
-_PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
-_WORD_OR_END = lazy_pattern(r"\w|$")
 
 
 def count_characters(tool: Tool) -> int:
@@ -63,10 +48,10 @@ def is_spelled_name(tool: Tool) -> bool:
     return bool(text) and len(text) == len(tool.name) and spaced == name
 
 
-def has_verb(subject: Subject) -> bool:
+def has_verb(tool: Tool, prose: Prose) -> bool:
     """A word of the description, or a part of a joined one, is a common verb in some form."""
-    text = (subject.tool.description or "")[:MAX_TEXT]
-    return any(word in LEMMAS for word in subject.prose.words) or any(
+    text = (tool.description or "")[:MAX_TEXT]
+    return any(word in LEMMAS for word in prose.words) or any(
         word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
     )
 
@@ -82,12 +67,12 @@ def _more_verb_forms() -> frozenset[str]:
     )
 
 
-def find_position(subject: Subject) -> str | None:
+def find_position(prose: Prose) -> str | None:
     """The first phrase that points to another place; a long text may point to a place of its own."""
-    if (_words("ordinals") | _words("times")).isdisjoint(subject.prose.words):
+    if (_words("ordinals") | _words("times")).isdisjoint(prose.words):
         return None
-    words = [word for word in subject.prose.words if word != "the"]
-    is_short = len(subject.prose.sentences) <= MAX_PLACES
+    words = [word for word in prose.words if word != "the"]
+    is_short = len(prose.sentences) <= MAX_PLACES
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if word in _words("ordinals") and after in _words("tool_nouns"):
             return f"{word} {after}"
@@ -111,78 +96,10 @@ def is_latin(tool: Tool) -> bool:
     return text.isascii() or 100 * len(_LETTERS_BEYOND_LATIN.findall(text)) < MAX_BEYOND_LATIN * len(text)
 
 
-def is_english(subject: Subject) -> bool:
+def is_english(tool: Tool, prose: Prose) -> bool:
     """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
-    is_ascii = (subject.tool.description or "").isascii()
-    return is_ascii or (is_latin(subject.tool) and not _words("grammar").isdisjoint(subject.prose.words))
-
-
-def purpose(subject: Subject, label: Label) -> str:
-    """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
-
-    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
-    nothing to an agent: another tool's text is hostile input, and nothing beyond its purpose may get into other
-    descriptions. An enumeration is not cut in two.
-    """
-    first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
-    clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
-    end = _PATTERNS.purpose_end.search(first, lead_in_length(first))
-    words = clause.split()
-    while any(rest) and words and words[-1].lower() in _words("joints"):
-        words.pop()
-    if len(words) > 1 and words[0].lower().endswith("ly") and words[1].lower() in LEMMAS:
-        words = words[1:]
-    spoken = [word.lower() for word in words]
-    verb = LEMMAS.get(spoken[0]) if words else None
-    is_cut = end is not None and end[0] in (",", "`", '"') and _LISTING.search(first[end.end() :]) is not None
-    is_short = 1 < len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
-    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _words("listing_verbs"))
-    is_harmless = is_short and not is_cut and not is_scoped and _words("orders").isdisjoint(spoken)
-    is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
-    is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
-    is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
-    if not (verb and is_harmless and is_purpose and is_about and spoken[0] in (verb, *_third_persons(verb))):
-        return ""
-    ordered = [
-        LEMMAS[after]
-        if before in ("and", "or") and spoken[0] != verb and after in _third_persons(LEMMAS.get(after, ""))
-        else word
-        for before, after, word in zip(spoken, spoken[1:], words[1:], strict=False)
-    ]
-    return " ".join((verb, *ordered))
-
-
-def _third_persons(verb: str) -> tuple[str, ...]:
-    """How "he" does it: lists, fetches, copies."""
-    return (f"{verb}s", f"{verb}es", f"{verb[:-1]}ies")
-
-
-_LISTING = lazy_pattern(r"\b(?:and|or)\b")
-
-
-def says_read_only(subject: Subject) -> bool:
-    """The description states in a sentence of its own that the whole tool is read-only; no verb contradicts it."""
-    effects = (subject.prose.effect, subject.prose.name_effect)
-    is_contradicted = any(effect is not None and effect.is_mutating for effect in effects)
-    return not is_contradicted and any(
-        ("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences
-    )
-
-
-def is_in_other_language(subject: Subject) -> bool:
-    """The description is known to be in another language than English."""
-    return subject.prose.language not in ("en", None)
-
-
-def can_continue_in_english(subject: Subject) -> bool:
-    """Fit to be continued in English: known to be English, or a verb that we know, or no text at all.
-
-    Hardly a letter of it is beyond ASCII.
-    """
-    text = subject.tool.description or ""
-    foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
-    is_fit = subject.prose.verb is not None or subject.prose.language == "en" or subject.signals.is_missing_description
-    return is_fit and not is_in_other_language(subject) and 20 * foreign <= len(text)
+    is_ascii = (tool.description or "").isascii()
+    return is_ascii or (is_latin(tool) and not _words("grammar").isdisjoint(prose.words))
 
 
 def find_praise(text: str) -> str | None:
@@ -196,125 +113,6 @@ def lead_in_length(text: str) -> int:
     found = _PATTERNS.lead_in.match(text)
     word = found and _FIRST_WORD.match(text, found.end())
     return found.end() if found and word and word[0].lower() in LEMMAS else 0
-
-
-def repeated_spans(subject: Subject) -> list[Span]:
-    """Running text that stands there once more right behind itself.
-
-    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
-    """
-    text = _text(subject)
-    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
-    said = [sentence for _, sentence in placed]
-    latest: dict[str, int] = {}
-    spans: list[Span] = []
-    position = 0
-    for place, (start, sentence) in enumerate(placed):
-        first = latest.get(sentence, place)
-        latest[sentence] = place
-        block = said[place : 2 * place - first]
-        is_long = len(" ".join(block).split()) >= MIN_WORDS
-        if start >= position and block == said[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
-            last, words = placed[place + len(block) - 1]
-            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
-                position = last + len(words)
-                spans.append((start, position))
-    return spans
-
-
-def copied_spans(subject: Subject) -> list[Span]:
-    """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
-
-    A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
-    """
-    known = {each.name: _bare(each.description) for each in subject.signals.parameters if each.description}
-    lines = list(_lines(_text(subject)))
-    spans: list[Span] = []
-    for block in _lists(lines) if known else ():
-        head = _beside(lines, block[0], -1)
-        above = lines[head][1].strip() if head is not None else "."
-        is_headed = _PATTERNS.heading.fullmatch(above) is not None
-        following = [lines[below][1] if (below := _beside(lines, place, 1)) is not None else "" for place in block]
-        goes_on = any(_indent(below) > _indent(lines[place][1]) for place, below in zip(block, following, strict=True))
-        is_copy = not goes_on and all(_is_copy(lines[place][1], known) for place in block)
-        if is_copy and (is_headed or above.endswith((".", "!", "?"))):
-            start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
-            spans.append((start, last[0] + len(last[1])))
-    return spans
-
-
-def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
-    """The places of neighboring lines that are entries, up to a heading or to an empty line before something else."""
-    block: list[int] = []
-    for place, (_, line) in enumerate(lines):
-        if not line.strip():
-            continue
-        if block and _ends(lines, block[-1], place):
-            yield block
-            block = []
-        if _PATTERNS.entry.fullmatch(line.strip()):
-            block.append(place)
-    if block:
-        yield block
-
-
-def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
-    """Whether a list whose last entry is given does not go on at a later line that is not empty."""
-    entry, line = lines[last][1], lines[place][1]
-    if _PATTERNS.entry.fullmatch(line.strip()):
-        return place - last > 1 and _mark(line) != _mark(entry)
-    return _PATTERNS.heading.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
-
-
-def _text(subject: Subject) -> str:
-    """The description as it came; nothing of one that is longer than what is read of it."""
-    text = subject.tool.description or ""
-    return text if len(text) <= MAX_TEXT else ""
-
-
-def _placed(text: str, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
-    position = 0
-    for sentence in sentences if text else ():
-        position = text.index(sentence, position)
-        yield position, sentence
-        position += len(sentence)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    position = 0
-    for line in text.split("\n"):
-        yield position, line
-        position += len(line) + 1
-
-
-def _is_copy(line: str, known: Mapping[str, str]) -> bool:
-    entry = _PATTERNS.entry.fullmatch(line.strip())
-    return (
-        entry is not None
-        and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
-        and known.get(entry[1]) == _bare(entry[3])
-    )
-
-
-def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
-    """The next line, or with -1 the one before, that is not empty."""
-    while 0 <= (place := place + step) < len(lines):
-        if lines[place][1].strip():
-            return place
-    return None
-
-
-def _mark(line: str) -> str:
-    """What stands before an entry's first word: its depth and its bullet."""
-    return line[: _WORD_OR_END.search(line).start()]  # type: ignore[union-attr]  # every line has an end
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _bare(text: str) -> str:
-    return " ".join(text.split()).rstrip(".").lower()
 
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")

@@ -7,22 +7,12 @@ from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from typing import TypeVar
 
-from tdqs_mcp.facts.text.vocabulary import (
-    EFFECTS,
-    LEMMAS,
-    MAX_NAME,
-    STOPWORDS,
-    Effect,
-    lazy_pattern,
-    read_table,
-    words_from,
-)
-from tdqs_mcp.facts.text_cache import cached_by_text
+from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.spelling import words_of
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, STOPWORDS, Effect
 
 K = TypeVar("K")
 
-MAX_PLAIN_NAME = 64
-"""Characters of a name that other texts may carry; clients and models cut longer ones."""
 
 MAX_QUOTATION = 400
 """Characters of a quotation; what is longer is not a quotation."""
@@ -39,21 +29,9 @@ _VOWEL = lazy_pattern(r"[AEFHILMNORSX](?![a-z])|[AEI][a-z]|[fhlmnrsx][^aeiouy]*$
 
 PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
 _words = partial(words_from, "wording")
-_WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = lazy_pattern(r"`([\w.\-/]{1,128})`")
 _JOINT = lazy_pattern(r"[-/'’.]")
-
-
-def words_of(text: str) -> list[str]:
-    """The lower-case words of a text; `read-only`, `don't`, `e.g` and `list_files` are one word each."""
-    return _WORD.findall(text.lower())
-
-
-def name_parts(name: str) -> tuple[str, ...]:
-    """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
-    return tuple(map(str.lower, _NAME_PART.findall(name[:MAX_NAME])))
 
 
 @cached_by_text(5_000)
@@ -140,22 +118,6 @@ def shared_prefix(names: Sequence[Sequence[str]]) -> str:
     return word if len(names) > 2 and 2 * count > len(names) and word not in LEMMAS else ""
 
 
-def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
-    """The first of some items, and how many more there are."""
-    shown = separator.join(items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
-
-
-def joined(parts: Sequence[str], joint: str = "and") -> str:
-    """Parts of a sentence: "a, b and c"."""
-    return f" {joint} ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-
-
-def some_names(names: Iterable[str]) -> str:
-    """The first names of a catalog, for a message about one that it does not have."""
-    return first_of([repr(name) for name in names if name], 8) or "no named tool"
-
-
 def spell_acronyms(phrase: str) -> str:
     """A name's words with the acronyms in capitals."""
     acronyms = {word.lower(): word for word in _words("acronyms")}
@@ -235,11 +197,3 @@ def _span(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
             return None
         begin, end = match.start() if begin is None else begin, match.end()
     return text[begin:end]
-
-
-def is_plain(name: str) -> bool:
-    """Fit to be quoted in another text: ASCII letters, digits and MCP's joints, at most MAX_PLAIN_NAME characters."""
-    return len(name) <= MAX_PLAIN_NAME and _PLAIN_NAME.fullmatch(name) is not None
-
-
-_PLAIN_NAME = lazy_pattern(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)

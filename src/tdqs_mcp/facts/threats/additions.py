@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import NamedTuple
 
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, lazy_pattern, read_table
+from tdqs_mcp.facts.lexicon import lazy_pattern, read_table
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS
 from tdqs_mcp.facts.threats.detection import Kind, Threat, cut_quote, find_threats, list_strings
 
 _CHANGES = {

@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.walk import escape_step
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.facts.threats import structure
 from tdqs_mcp.facts.threats.structure import Pattern

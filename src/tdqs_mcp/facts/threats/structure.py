@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from tdqs_mcp.canonical import is_shaped
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern, read_table
+from tdqs_mcp.facts.lexicon import lazy_pattern, read_table
 
 MAX_STRAY = 3
 """Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""

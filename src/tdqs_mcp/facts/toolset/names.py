@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Shape
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, Effect, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import MAX_PLAIN_NAME, PREPOSITIONS, effect_of, is_plain, name_parts, shared_prefix, stem
+from tdqs_mcp.facts.spelling import MAX_PLAIN_NAME, is_plain, name_parts
+from tdqs_mcp.facts.text.vocabulary import STOPWORDS, Effect
+from tdqs_mcp.facts.text.words import PREPOSITIONS, effect_of, shared_prefix, stem
 
 _words = partial(words_from, "names")
 

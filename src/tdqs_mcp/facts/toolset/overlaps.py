@@ -8,9 +8,11 @@ from functools import cache, partial
 from itertools import chain, dropwhile
 from typing import NamedTuple
 
+from tdqs_mcp.facts.lexicon import lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEAD_IN, LEMMAS, Effect, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plural, name_parts, parts_of, stem
+from tdqs_mcp.facts.text.vocabulary import LEAD_IN, LEMMAS, Effect
+from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plural, parts_of, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD, Label, read_names
 
 _words = partial(words_from, "overlaps")

@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.spelling import is_plain, name_parts, words_of
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import PREPOSITIONS, identifiers_of, is_plain, name_parts, parts_of, stem, words_of
+from tdqs_mcp.facts.text.vocabulary import LEMMAS
+from tdqs_mcp.facts.text.words import PREPOSITIONS, identifiers_of, parts_of, stem
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "names")

@@ -8,17 +8,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim, utf16_order
+from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import Signals
-from tdqs_mcp.facts.text.vocabulary import (
-    LEMMAS,
-    MAX_TEXT,
-    VAGUE_VERBS,
-    Cue,
-    Effect,
-    lazy_pattern,
-    words_from,
-)
-from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, VAGUE_VERBS, Cue, Effect
+from tdqs_mcp.facts.text.words import shared_prefix, stem
 from tdqs_mcp.facts.toolset.overlaps import Overlap, Purpose
 from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate

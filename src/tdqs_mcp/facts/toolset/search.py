@@ -9,21 +9,12 @@ from itertools import islice
 from statistics import fmean
 from typing import NamedTuple
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import (
-    MAX_EXPLANATION,
-    MAX_NAME,
-    MAX_TEXT,
-    STOPWORDS,
-    lazy_pattern,
-    read_table,
-    words_from,
-)
-from tdqs_mcp.facts.text.words import content_stems, empty_stems, name_parts, stem, words_of
-from tdqs_mcp.facts.toolset.names import MAX_CROWD
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.vocabulary import STOPWORDS
+from tdqs_mcp.facts.text.words import content_stems, stem
 from tdqs_mcp.model import Tool
-from tdqs_mcp.results.improvements import Likeness
 
 _words = partial(words_from, "names")
 
@@ -147,47 +138,6 @@ def _parameters(tool: Tool) -> Iterator[tuple[str, str]]:
         if name and isinstance(schema, dict):
             description = schema.get("description")
             yield name[:MAX_NAME], description[:MAX_EXPLANATION] if isinstance(description, str) else ""
-
-
-MAX_RIVALS = 24
-"""Siblings that are compared word by word: those that share the most words."""
-
-
-def nearest_siblings(subjects: Sequence[Subject]) -> dict[int, Likeness]:
-    """Every tool's nearest sibling by its index; linear, as only words that few tools have make two tools rivals.
-
-    A sentence that names a sibling is left out: it tells the two apart, whatever words it takes from the other.
-    """
-    words = {subject.tool.index: _own_words(subject) for subject in subjects}
-    names = {subject.tool.index: subject.tool.name for subject in subjects}
-    crowds: dict[str, list[int]] = {}
-    for index, own in words.items():
-        for word in own:
-            crowds.setdefault(word, []).append(index)
-    return {index: _nearest(index, words, names, crowds) for index in words}
-
-
-def _nearest(
-    index: int, words: Mapping[int, frozenset[str]], names: Mapping[int, str], crowds: Mapping[str, Sequence[int]]
-) -> Likeness:
-    shared: dict[int, int] = {}
-    for word in words[index]:
-        for rival in crowds[word] if len(crowds[word]) <= MAX_CROWD else ():
-            if rival != index:
-                shared[rival] = shared.get(rival, 0) + 1
-    rivals = sorted(shared, key=lambda rival: (-shared[rival], rival))[:MAX_RIVALS]
-    own = words[index]
-    measured = [(100 * len(own & words[each]) // max(1, len(own | words[each])), -each) for each in rivals]
-    percent, place = max(measured, default=(0, 0))
-    return Likeness(sibling=names[-place] if measured else None, percent=percent)
-
-
-def _own_words(subject: Subject) -> frozenset[str]:
-    """The telling stems of the name and of all sentences that name no sibling."""
-    siblings = set(map(str.lower, subject.mentions))
-    spoken = [words for words in subject.prose.spoken if siblings.isdisjoint(words)]
-    stems = {stem(word) for words in (name_parts(subject.tool.name), *spoken) for word in words}
-    return frozenset(each for each in stems - empty_stems() if len(each) > 1)
 
 
 K1, B = 1.5, 0.75

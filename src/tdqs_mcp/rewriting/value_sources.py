@@ -6,12 +6,14 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.schema.walk import schema_of
+from tdqs_mcp.facts.spelling import is_plain, name_parts
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plain, name_parts, stem
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect
+from tdqs_mcp.facts.text.words import PREPOSITIONS, stem
 from tdqs_mcp.facts.toolset.names import Label
 
 _words = partial(words_from, "names")

@@ -8,11 +8,13 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, words_from
+from tdqs_mcp.facts.text.vocabulary import STOPWORDS
 from tdqs_mcp.facts.text.wording import lead_in_length
-from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.text.words import stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""

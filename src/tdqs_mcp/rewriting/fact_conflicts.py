@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.hint_claims import said_deleting
 from tdqs_mcp.facts.text.prose import sentences_of
@@ -16,8 +18,8 @@ from tdqs_mcp.facts.text.statements import (
     read_polarity,
     stated_hints,
 )
-from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
-from tdqs_mcp.facts.text.words import content_stems, words_of
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS
+from tdqs_mcp.facts.text.words import content_stems
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.model import ANNOTATIONS, Fact
 
