@@ -29,8 +29,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges.features import of_set, of_tool
 from tdqs_mcp.judges.offline import Rounding, versions
-from tdqs_mcp.judges.sentence_model import SentenceModel, read_model
-from tdqs_mcp.judges.sentences import read_text
+from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 

@@ -16,8 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.judges.sentence_model import NOTHING, UNRELATED, Aspect
-from tdqs_mcp.judges.sentences import FULL, Sentence, read_text
+from tdqs_mcp.judges.sentence_model import FULL, NOTHING, UNRELATED, Aspect, Sentence, read_text
 
 UNIT = 1000
 STRENGTH = 0.25

@@ -10,19 +10,16 @@ from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, Rewrit
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, PromptsAnswer
 from tdqs_mcp.report.agent_scores import JudgementAnswer, ScoreAnswer, ToolAnswer
 from tdqs_mcp.results.checks import GateReport, Selection
-from tdqs_mcp.results.client_servers import InstalledReport, ServerList
-from tdqs_mcp.results.comparisons import Comparison
+from tdqs_mcp.results.clients import InstalledReport, PortabilityReport, ServerList
+from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
 from tdqs_mcp.results.findings import LintReport, RuleList
 from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
-from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.results.plans import Plan, WhatIfReport
-from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSearch
-from tdqs_mcp.results.stored_servers import Leaderboard, StoredServer, StoredToolHistory
+from tdqs_mcp.results.stored_servers import Leaderboard, StoredServer, StoredToolHistory, SweepReport
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
-from tdqs_mcp.results.sweeps import SweepReport
 
 FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
 CONTRACTS = {

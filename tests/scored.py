@@ -14,9 +14,8 @@ from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.scoring.score import all_cases, finish_cases
 from tdqs_mcp.sources.files import read_content
-from tdqs_mcp.store.encoding import unpack
-from tdqs_mcp.store.scored_captures import ScoredCapture, StoredVerdict, capture_digest
-from tdqs_mcp.store.tables import CAPTURED_TOOLS, SERVER_SCORES, SERVERS, TOOL_SCORES, UNGRADED
+from tdqs_mcp.store.captures import ScoredCapture, StoredVerdict, capture_digest
+from tdqs_mcp.store.tables import CAPTURED_TOOLS, SERVER_SCORES, SERVERS, TOOL_SCORES, UNGRADED, unpack
 
 JUDGE = Offline()
 METHOD = MethodStamp(judge=JUDGE.stamp, spec_version="1.2")

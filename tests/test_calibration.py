@@ -19,7 +19,7 @@ from tdqs_mcp import sync
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.features import of_tool
 from tdqs_mcp.judges.offline import UNIT, Forest, Offline, calibration, versions
-from tdqs_mcp.judges.sentences import read_text
+from tdqs_mcp.judges.sentence_model import read_text
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks

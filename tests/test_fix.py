@@ -6,7 +6,7 @@ import pytest
 from definitions import FINE, tool
 
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.rewriting.certain_fixes import find_fixes
+from tdqs_mcp.rewriting.text_patches import find_fixes
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_catalog
 

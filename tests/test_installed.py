@@ -14,9 +14,9 @@ from schemas import VALIDATORS
 import tdqs_mcp
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.report.blocks import as_markdown
-from tdqs_mcp.report.installed_report import installed_blocks
-from tdqs_mcp.results.client_servers import InstalledReport, Place, Standing
-from tdqs_mcp.scoring.client_sets import view_set
+from tdqs_mcp.report.registry_reports import installed_blocks
+from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport, Place
+from tdqs_mcp.scoring.rollup import view_set
 from tdqs_mcp.sources.files import read_catalog
 
 REAL = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -311,7 +311,7 @@ def test_a_misspelled_choice_gets_what_was_probably_meant(command, words, meant)
 
 
 def test_standings_are_words_of_the_contract():
-    assert [each.value for each in Standing] == ["scored", "disabled", "not started", "failed"]
+    assert [each.value for each in InstalledOutcome] == ["scored", "disabled", "not started", "failed"]
 
 
 @pytest.fixture

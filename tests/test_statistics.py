@@ -14,10 +14,10 @@ from schemas import VALIDATORS
 from scored import METHOD, scored_capture
 
 from tdqs_mcp.judges.offline import versions
-from tdqs_mcp.report.json_values import document
+from tdqs_mcp.report.documents import document
 from tdqs_mcp.results.verdicts import EstimateCheck, JudgeStamp, Ungraded
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.known_servers import captured_percentiles
+from tdqs_mcp.scoring.score import captured_percentiles
 from tdqs_mcp.store.captures import start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, public_url

@@ -29,10 +29,9 @@ from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.captures import complete_captures, start_run
 from tdqs_mcp.store.database import open_store, read_url
 from tdqs_mcp.sweep import records
-from tdqs_mcp.sweep.plan import SHARD_TOOLS, Tally, plan_shards
+from tdqs_mcp.sweep.plan import SERVERS_AT_ONCE, SHARD_TOOLS, TOOLS_AT_ONCE, Share, Shares, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_entry, read_records
 from tdqs_mcp.sweep.run import is_local, run_shards
-from tdqs_mcp.sweep.shares import SERVERS_AT_ONCE, TOOLS_AT_ONCE, Share, Shares
 
 LOANS = {
     "id": "org/loans",

@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app.catalogs import read
+    from tdqs_mcp.app.catalogs import read, servers
     from tdqs_mcp.app.improving import patch_file, patch_sources
-    from tdqs_mcp.app.installed_servers import servers
     from tdqs_mcp.app.judging import (
         costs,
         explain,
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     )
     from tdqs_mcp.app.linting import lint, portability
     from tdqs_mcp.app.locking import read_lock, verify
-    from tdqs_mcp.app.registry_queries import search_tools, server_standing, store_statistics, stored_tools
+    from tdqs_mcp.app.stored_scores import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
     from tdqs_mcp.app.sweeping import SweepRequest, sweep_registry
     from tdqs_mcp.model import Fact, Material, Trace

@@ -1,27 +1,90 @@
 """Findings without a score: which rules run, what they find, and the places in a file that it is about."""
 
-from collections.abc import Mapping, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
+from tdqs_mcp.app import improving
 from tdqs_mcp.app.configuration import Configuration, is_text
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure, measure_together
-from tdqs_mcp.gate.known_findings import suppress
+from tdqs_mcp.gate.policy import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
+from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
-from tdqs_mcp.results.portability import PortabilityReport
+from tdqs_mcp.results.improvements import Rewrite
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rewriting.text_patches import LeftOut, apply_changes, find_fixes, write_json
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.client_limits import view_catalog
-from tdqs_mcp.rules.registry import Selection
-from tdqs_mcp.rules.rule import AnyRule
-from tdqs_mcp.rules.rule_profiles import lane_of
+from tdqs_mcp.rules.client_rules import view_catalog
+from tdqs_mcp.rules.registry import RULES, Selection, lane_of
+from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
+from tdqs_mcp.sources.files import write_bytes
 from tdqs_mcp.sources.json_text import locate
 from tdqs_mcp.sources.locator import File, parse_locator
+
+_ID = re.compile(r"(?!TDQ)[A-Z]{2,}\d{3}")
+
+
+def load_rules(module: str) -> tuple[AnyRule, ...]:
+    """All rules, ours and those of a module: the path of a `.py` file, or a name that Python can import from here.
+
+    Raises InputError for a module that cannot be imported, has no rule, or has one whose words mean another.
+    """
+    found = tuple(each for each in _names_of(module).values() if isinstance(each, Rule))
+    if not found:
+        raise InputError(
+            f'{module!r} has no rule; write @rule("ORG001", ...) above a function, as docs/custom-rules.md says'
+        )
+    known = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name, *map(str.lower, rule.aliases))}
+    for each in found:
+        if not _ID.fullmatch(each.id):
+            raise InputError(
+                f"{module!r}: the id {each.id!r} must be capitals, not TDQ, and three digits, as in ORG001"
+            )
+        for word in (each.id.lower(), each.name, *map(str.lower, each.aliases)):
+            if known.setdefault(word, each) is not each:
+                raise InputError(
+                    f"{module!r}: {word!r} of {each.id} means {known[word].id} already; give it another name"
+                )
+    return (*RULES, *(replace(each, check=_guarded(each, module)) for each in found))
+
+
+def _names_of(module: str) -> Mapping[str, Any]:
+    """What a module holds, once it has run."""
+    try:
+        if module.endswith(".py"):
+            return run_path(module)
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            return vars(import_module(module))
+        finally:
+            sys.path.pop(0)
+    except (Exception, SystemExit) as error:  # a foreign module may raise anything
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"the rules of {module!r} cannot be imported ({what}); give a module or a .py file") from error
+
+
+def _guarded(rule: AnyRule, module: str) -> Callable[..., Iterator[Hit]]:
+    """The rule's check, whose failures are said to be the module's."""
+
+    def check(seen: Any, **limit: int) -> Iterator[Hit]:  # noqa: ANN401  # whatever the rule reads
+        try:
+            yield from rule.check(seen, **limit)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise InputError(f"{rule.id} of {module!r} failed ({what}); correct it, or --ignore {rule.id}") from error
+
+    return check
+
 
 NEVER = "never"
 """The value of fail-on that lets every finding pass."""
@@ -256,3 +319,59 @@ def _find_rules(word: str, origin: str, table: Sequence[AnyRule]) -> tuple[str, 
         return registry.find_all(word, table)
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What was written."""
+
+    catalog: Catalog
+    """The definitions with it."""
+
+    place: Path
+    made: tuple[str, ...]
+    """Each change that was written: the tool and the place in its definition."""
+
+    left_out: tuple[LeftOut, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None) -> Fixed:
+    """Fix what is certain among the findings, in the Python code at `source` or else in the locator's file.
+
+    Raises InputError where there is no such file, or it cannot be written.
+    """
+    rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    if source is not None:
+        patch, root = improving.patch_sources(source, rewrites)
+        for file in patch.files:
+            write_bytes(root / file.name, file.content)
+        return _fixed(catalog, rewrites, patch.left_out, place=source, problems=patch.problems)
+    parsed = parse_locator(locator)
+    if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
+        raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
+    path = Path(parsed.path)
+    content, left_out = write_json(catalog.content, rewrites)
+    fixed = _fixed(catalog, rewrites, left_out, place=path)
+    if fixed.made:
+        write_bytes(path, content)
+    return fixed
+
+
+def _fixed(
+    catalog: Catalog,
+    rewrites: Sequence[Rewrite],
+    left_out: tuple[LeftOut, ...],
+    *,
+    place: Path,
+    problems: tuple[str, ...] = (),
+) -> Fixed:
+    left = {(each.tool, each.path) for each in left_out}
+    made = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
+    return Fixed(
+        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in made}),
+        place=place,
+        made=tuple(f"{each.name} {it.path}" for each, found in made for it in found),
+        left_out=left_out,
+        problems=problems,
+    )

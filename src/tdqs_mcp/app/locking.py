@@ -10,20 +10,13 @@ from tdqs_mcp.app.judging import score_measured
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.validation import find_fault
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.gate import definition_lock, lock_changes
+from tdqs_mcp.gate import definition_lock
 from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.json_values import read_document
-from tdqs_mcp.results.comparisons import Impact
-from tdqs_mcp.results.locks import (
-    LOCK_VERSION,
-    DefinitionLock,
-    LockedServer,
-    LockReport,
-    LockState,
-)
+from tdqs_mcp.report.documents import read_document
+from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import parse_json, read_bytes
 
@@ -65,7 +58,7 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
     if known is None:
         names = ", ".join(repr(each.name) for each in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
-    return lock_changes.verify(known, catalog, again)
+    return definition_lock.verify(known, catalog, again)
 
 
 async def lock(
@@ -92,10 +85,10 @@ async def lock(
     if entry is None:
         if accept:
             raise InputError(f"the lock does not have {catalog.server!r}: nothing to accept; add it without --accept")
-        report = replace(lock_changes.verify(now, catalog, again), state=LockState.NEW)
+        report = replace(definition_lock.verify(now, catalog, again), state=LockState.NEW)
         return DefinitionLock(servers=_sorted([*known.servers, now])), report
     entry = entry if allow is None else replace(entry, allow=now.allow)
-    report = lock_changes.verify(entry, catalog, again)
+    report = definition_lock.verify(entry, catalog, again)
     updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
     others = [each for each in known.servers if each.name != entry.name or each.source != entry.source]
     return DefinitionLock(servers=_sorted([*others, updated])), report

@@ -17,11 +17,9 @@ from tdqs_mcp.app.catalogs import find_configured
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.studies import ToolTask
-from tdqs_mcp.router.connection_log import ConnectionLog, Write
-from tdqs_mcp.router.frames import Messages, Peer
+from tdqs_mcp.router.connection_log import ConnectionLog, Messages, Peer, Write
 from tdqs_mcp.router.relay import Relay, relay_frames
-from tdqs_mcp.router.variant_source import VariantSource
-from tdqs_mcp.router.variants import read_components
+from tdqs_mcp.router.variants import VariantSource, read_components
 from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.locator import HIDDEN, Config, LiveOptions, Stdio, Url, parse_locator, public, repeatable_secrets
 from tdqs_mcp.sources.recording import Recording, hide

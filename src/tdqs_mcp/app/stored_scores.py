@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeVar
@@ -13,23 +13,78 @@ from sqlalchemy import Connection
 from tdqs_mcp.app.linting import DEFAULT_POLICY, find
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.report.json_values import read_document
+from tdqs_mcp.report.documents import read_document
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import Percentiles, ServerScore
-from tdqs_mcp.results.statistics import MethodStamp, Statistics
+from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch
 from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, StoredServer, StoredToolHistory
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
-from tdqs_mcp.scoring.known_servers import percentiles
-from tdqs_mcp.scoring.score import finish_cases, judge_cases
-from tdqs_mcp.store import server_queries
+from tdqs_mcp.scoring.score import finish_cases, judge_cases, percentiles
+from tdqs_mcp.store import server_queries, tool_search
 from tdqs_mcp.store.captures import read_capture
 from tdqs_mcp.store.database import open_filled_store, read, revision
-from tdqs_mcp.store.score_queries import methods, score_counts
+from tdqs_mcp.store.score_queries import find_method, known_percentiles, methods, score_counts, standing, statistics
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
 Result = TypeVar("Result")
+
+
+def store_statistics(store: str, *, method: str | None = None) -> Statistics:
+    """The numbers of the newest run's method, or of the one whose key or judge is given. Raises InputError."""
+    return _read(store, lambda connection: statistics(connection, find_method(connection, method).key))
+
+
+def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
+    """Where a server stands among the others of the store. Raises InputError and UnknownIdError."""
+    return _read(store, lambda connection: standing(connection, find_method(connection, method), server))
+
+
+def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
+    """The score with its percentiles among a store's other servers, where the store has such of the same method."""
+
+    def among(connection: Connection) -> ServerScore:
+        stamp, rollup = (score.judge, score.spec_version), score.rollup
+        key = next((each.key for each in methods(connection) if (each.judge, each.spec_version) == stamp), None)
+        if key is None:
+            return score
+        found = known_percentiles(
+            connection, key, server=score.server, overall=rollup.overall, quality=rollup.description_quality
+        )
+        return replace(score, percentiles=found or score.percentiles)
+
+    return _read(store, among)
+
+
+def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
+    """The tools of the store that a query finds; among comparable matches those with better definitions first."""
+
+    def search(connection: Connection) -> ToolSearch:
+        found = find_method(connection, method)
+        matches = tool_search.search(connection, found, query, limit=limit)
+        return ToolSearch(query=query, method=found, matches=matches)
+
+    return _read(store, search)
+
+
+def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
+    """Every tool of the store with its score, as of one moment. Raises InputError."""
+    engine = open_filled_store(store)
+    try:
+        found = read(engine, lambda connection: find_method(connection, method))
+        yield from tool_search.export_tools(engine, found)
+    finally:
+        engine.dispose()
+
+
+def _read(store: str, use: Callable[[Connection], Result]) -> Result:
+    engine = open_filled_store(store)
+    try:
+        return read(engine, use)
+    finally:
+        engine.dispose()
+
 
 MAX_KEPT = 32
 """Whole scores in the cache: a maintainer goes from tool to tool of one server."""

@@ -19,8 +19,15 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
 from tdqs_mcp.study import trace_tasks
-from tdqs_mcp.study.outcomes import compare_variants
-from tdqs_mcp.study.predictions import TWICE, Observation, ToolKey, ToolValues, predict, require_statistics
+from tdqs_mcp.study.outcomes import (
+    TWICE,
+    Observation,
+    ToolKey,
+    ToolValues,
+    compare_variants,
+    predict,
+    require_statistics,
+)
 
 K = 5
 """Places in which a tool counts as found."""

@@ -23,10 +23,9 @@ from tdqs_mcp.judges.budget import Ledger, cost
 from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
-from tdqs_mcp.report.documents import capture_document
-from tdqs_mcp.report.json_values import document
+from tdqs_mcp.report.documents import capture_document, document
 from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.results.sweeps import MAX_PROBLEMS, ServerChange, SweepReport
+from tdqs_mcp.results.stored_servers import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
@@ -34,11 +33,10 @@ from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture,
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
+from tdqs_mcp.sweep.plan import Shard, Share, Shares, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
 from tdqs_mcp.sweep.scoring import score_shard
-from tdqs_mcp.sweep.shares import Share, Shares
 
 CAPTURES_AT_ONCE = 8
 """Live servers that are captured at once."""

@@ -56,21 +56,19 @@ _COMMANDS = {
         "plan": "Find the cheapest rewrites that bring a server to a tier.",
         "select": "Test whether the right tool is found for a query, before and after a change.",
     },
-    "tdqs_mcp.cli.study_command": {
-        "study": "Compare variants of descriptions over the outcomes of tasks, by the tests of the paper.",
-    },
-    "tdqs_mcp.cli.install_commands": {
+    "tdqs_mcp.cli.agent_commands": {
         "install": "Add this MCP server to a client's configuration.",
         "uninstall": "Remove this MCP server from a client's configuration.",
         "servers": "List the servers of all installed clients, without what they are started with.",
+        "route": "Serve the tools of another server with other descriptions.",
     },
     "tdqs_mcp.cli.registry_commands": {
         "sweep": "Score a registry's servers into a store: only what is new or has changed since the last sweep.",
         "stats": "Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query.",
+        "study": "Compare variants of descriptions over the outcomes of tasks, by the tests of the paper.",
         "dashboard": "Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.",
     },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
-    "tdqs_mcp.cli.route_command": {"route": "Serve the tools of another server with other descriptions."},
 }
 """Module and first sentence of each command, so that the group's help imports none of them."""
 

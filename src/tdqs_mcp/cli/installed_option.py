@@ -13,9 +13,9 @@ from tdqs_mcp.cli.judge_options import tell_usage
 from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
-from tdqs_mcp.report.installed_report import installed_blocks
+from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import missed_words
-from tdqs_mcp.results.client_servers import InstalledReport, Standing
+from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.sources.locator import LiveOptions
 
@@ -44,17 +44,17 @@ class Installed:
         **options: Any,  # noqa: ANN401  # score_installed's
     ) -> None:
         """Prints the report, and ends with 2 if a server failed, or was not looked at and could change the verdict."""
-        from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # scoring files goes without
+        from tdqs_mcp.app import catalogs  # noqa: PLC0415  # scoring files goes without
 
         if live.headers or live.env or live.cwd:
             raise click.UsageError(
                 "--header, --env and --cwd belong to one server; its client's configuration has its own"
             )
-        agreed = {each.id for each in installed_servers.servers().servers if each.is_project and not each.is_disabled}
+        agreed = {each.id for each in catalogs.servers().servers if each.is_project and not each.is_disabled}
         question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
         may_start = bool(agreed) and live.consent(question)
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
-            report = blocking(installed_servers.score_installed)(
+            report = blocking(catalogs.score_installed)(
                 consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
                 options=live,
                 task=self.task,
@@ -66,11 +66,11 @@ class Installed:
 
 
 def _end(report: InstalledReport, fail_under: str | None) -> None:
-    failed = [each.server.id for each in report.servers if each.standing is Standing.FAILED]
+    failed = [each.server.id for each in report.servers if each.standing is InstalledOutcome.FAILED]
     if failed:
         fail(InputError(f"without a score: {', '.join(failed)}"))
     for each in report.servers:
-        if each.standing is Standing.NOT_STARTED or each.incomplete:
+        if each.standing is InstalledOutcome.NOT_STARTED or each.incomplete:
             note_incomplete(f"{each.server.id!r}: {each.reason or each.incomplete}")
     for problem in report.problems:
         note_incomplete(problem)

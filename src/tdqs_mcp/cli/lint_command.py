@@ -31,7 +31,7 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.gate.known_findings import (
+from tdqs_mcp.gate.policy import (
     baseline_document,
     compare_to_baseline,
     is_clean,
@@ -43,20 +43,27 @@ from tdqs_mcp.gate.known_findings import (
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.check_reports import portability_blocks
+from tdqs_mcp.report.documents import document, json_text
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.lint_report import Verdict, comment_blocks, rules_blocks, unused_line
-from tdqs_mcp.report.lint_text import MAX_NAMED, full_blocks, lint_blocks, statistics_blocks, summary_blocks
+from tdqs_mcp.report.lint_report import (
+    MAX_NAMED,
+    Verdict,
+    comment_blocks,
+    full_blocks,
+    lint_blocks,
+    rules_blocks,
+    statistics_blocks,
+    summary_blocks,
+    unused_line,
+)
 from tdqs_mcp.results.findings import KnownFinding, LintReport
-from tdqs_mcp.rules.client_limits import CLIENTS
-from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.rules.client_rules import CLIENTS
+from tdqs_mcp.rules.registry import DEFAULT_PROFILE, PROFILES, RULES
 from tdqs_mcp.rules.rule import AnyRule
-from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
-from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app.fixing import Fixed  # linting alone goes without rewriting
+    from tdqs_mcp.app.linting import Fixed  # linting alone goes without rewriting
 
 _PORTABILITY = views(portability_blocks)
 _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
@@ -77,7 +84,7 @@ def _table(_: click.Context, __: click.Parameter, module: str | None) -> tuple[A
     """All rules, with those of a module that is named."""
     if module is None:
         return RULES
-    from tdqs_mcp.app.custom_rules import load_rules  # noqa: PLC0415  # most runs load none
+    from tdqs_mcp.app.linting import load_rules  # noqa: PLC0415  # most runs load none
 
     return load_rules(module)
 
@@ -203,7 +210,7 @@ def lint(
 
 def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
     """Fix what is certain; standard error says what was written and what is left."""
-    from tdqs_mcp.app.fixing import fix  # noqa: PLC0415  # linting alone goes without rewriting
+    from tdqs_mcp.app.linting import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
     fixed = fix(catalog, locator, policy, source=source)
     for problem in fixed.problems:

@@ -2,12 +2,15 @@
 
 import io
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,23 +18,94 @@ import click
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
-from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
-from tdqs_mcp.cli.hints import hint_for
-from tdqs_mcp.errors import CaptureError, InputError, TdqsError
+from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import Block, as_markdown, as_text
+from tdqs_mcp.report.documents import document, json_line, json_text
 from tdqs_mcp.report.escape import printable, well_formed
-from tdqs_mcp.report.json_values import document, json_line, json_text
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.sources import files
-from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
+from tdqs_mcp.sources.locator import PROJECT, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
     from tdqs_mcp.rewriting.text_patches import LeftOut
+
+_ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)
+"""Host and port of a URL without its scheme."""
+
+MAX_FILES = 3
+"""Files of a folder that a hint names."""
+
+_INTERPRETERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node"}
+
+
+def hint_for(locators: Sequence[str]) -> str | None:
+    """What was probably meant by the first of these locators, which cannot be read; None if nobody can tell."""
+    try:
+        parsed = parse_locator(locators[0])
+    except InputError:
+        return None
+    if not isinstance(parsed, File) or parsed.path == "-":
+        return None
+    path = Path(parsed.path)
+    return _of_file(path) if path.exists() else _of_words(locators)
+
+
+def _of_words(locators: Sequence[str]) -> str | None:
+    first = locators[0]
+    if found := _ADDRESS.fullmatch(first):
+        scheme = "http" if found["host"] == "localhost" or found["host"][0] in "1[" else "https"
+        return f"did you mean {scheme}://{first} ?"
+    if first.endswith(".json"):
+        return nearest(first, map(str, Path(first).parent.glob("*.json"))).removeprefix("; ") or None
+    if len(first.split()) > 1:
+        return f"to start it as a server: {as_command(_split(first))}"
+    if which(first):
+        return f"to start it as a server: {as_command(locators)}"
+    return f"to score a live server, give its URL, or its command last: {as_command(['COMMAND', 'ARG'])}..."
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _of_file(path: Path) -> str | None:
+    if path.is_dir():
+        files = sorted(map(str, path.glob("*.json")))
+        return f"this command takes one file: {first_of(files, MAX_FILES)}" if files else None
+    if server := _configured(path):
+        return f"it configures servers; score one of them by name: {server}"
+    if path.suffix in _INTERPRETERS:
+        return f"to start it as a server: {as_command([_INTERPRETERS[path.suffix], str(path)])}"
+    if os.access(path, os.X_OK) and path.suffix != ".json":
+        return f"to start it as a server: {as_command([str(path.absolute())])}"
+    return None
+
+
+def _configured(path: Path) -> str | None:
+    """How the first server in a client's configuration is named; None for any other file."""
+    from tdqs_mcp.sources.clients import configured_names, find_server  # noqa: PLC0415  # after a mistake alone
+
+    try:
+        name = next(iter(configured_names(path)), None)
+    except (OSError, ValueError):
+        return None
+    for is_project in (False, True) if name else ():
+        with suppress(InputError):
+            server = find_server(name or "", is_project=is_project)
+            if server.file.resolve() == path.resolve():
+                return f"config:{PROJECT if is_project else ''}{name}"
+    return "config:project/NAME, in the folder of its project" if name else None
+
 
 View = Callable[[Any], Any]
 """Shows a result."""
@@ -41,7 +115,7 @@ def views(blocks: Callable[[Any], list[Block]]) -> dict[str, View]:
     """Return the views of a result as text, Markdown and HTML, by the function that gives its blocks."""
 
     def as_page(result: Any) -> str:  # noqa: ANN401  # whatever the function takes
-        from tdqs_mcp.report.html_pages import as_html  # noqa: PLC0415  # the other forms need no templates
+        from tdqs_mcp.report.charts import as_html  # noqa: PLC0415  # the other forms need no templates
 
         return as_html(blocks(result))
 

@@ -53,8 +53,7 @@ from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, l
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.charts import badge_line, badge_svg
 from tdqs_mcp.report.check_reports import calibration_blocks, gate_blocks, grade_blocks
-from tdqs_mcp.report.documents import capture_document, ledger_document, ledger_line, prompts_text
-from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.documents import capture_document, document, json_text, ledger_document, ledger_line, prompts_text
 from tdqs_mcp.report.score_report import (
     label_blocks,
     missed_words,
@@ -215,7 +214,7 @@ def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_ba
 
 def _among_stored(score: ServerScore, store: str) -> ServerScore:
     """The score with its place in the store, which a score does without where the store cannot be used."""
-    from tdqs_mcp.app.registry_queries import with_store_percentiles  # noqa: PLC0415  # databases are slow to import
+    from tdqs_mcp.app.stored_scores import with_store_percentiles  # noqa: PLC0415  # databases are slow to import
 
     try:
         return with_store_percentiles(score, store)

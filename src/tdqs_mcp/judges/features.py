@@ -6,8 +6,7 @@ from tdqs_mcp.facts.lexicon import PatternTable
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import Effect
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.judges.sentence_model import MOST, Aspect, Reading
-from tdqs_mcp.judges.sentences import FUNCTION_STEMS, Text, generic_stems
+from tdqs_mcp.judges.sentence_model import FUNCTION_STEMS, MOST, Aspect, Reading, Text, generic_stems
 
 TOLD = 70
 """Hundredths from which a sentence counts as telling something of an aspect."""

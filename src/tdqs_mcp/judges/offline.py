@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.reasons import explain_set, explain_tool
-from tdqs_mcp.judges.sentence_model import SentenceModel, read_model
-from tdqs_mcp.judges.sentences import read_text
+from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Outlook, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load

@@ -1,12 +1,344 @@
 """What each sentence of a description tells an agent: weights of terms and traits, fitted to readers' labels."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tdqs_mcp.judges.sentences import FULL, Sentence, Text
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.vocabulary import STOPWORDS
+from tdqs_mcp.facts.text.wording import lead_in_length
+from tdqs_mcp.facts.text.words import stem
+
+MAX_WORDS = 60
+"""Words of a sentence that are read; hardly a sentence has more."""
+
+MAX_PROPERTIES = 200
+"""Properties, nested ones included, whose names are known; the largest real schema has fewer."""
+
+MAX_DEPTH = 4
+"""Levels of nested objects whose properties are read."""
+
+FULL = 100
+"""A trait that holds, and the whole of a share."""
+
+LONG, MANY, SEVERAL = 40, 10, 6
+"""Words of a sentence, new words, and new words beside a reference, that count as 100 percent."""
+
+PARAMETER, TOOL, SELF, NUMBER = "<parameter>", "<tool>", "<self>", "<number>"
+"""What stands for a parameter, a sibling, the tool itself and whatever has a digit, among the terms."""
+
+
+class Sentence(NamedTuple):
+    """One sentence and what is measured of it."""
+
+    text: str
+    """Verbatim; an opening that only says that it is a tool is not measured."""
+
+    terms: frozenset[str]
+    """Stems of its words, each two in a row, and those of the heading that it stands under."""
+
+    traits: Mapping[str, int]
+    """Shares of its content words and other properties, in percent."""
+
+    fresh: frozenset[str]
+    """Content words that no sentence before it has."""
+
+    word_count: int
+    distinct: int
+    """Different words: what is said twice counts once."""
+
+    entry: str | None
+    """The parameter whose entry it is, in lower case."""
+
+    is_prose: bool
+    """Neither a heading, an entry of a list of parameters nor a mere word or two."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A definition's sentences, and the words that it has besides."""
+
+    sentences: Sequence[Sentence]
+    said: frozenset[str]
+    """Words of all sentences."""
+
+    repeated: int
+    """Words that stand there once more."""
+
+    own: frozenset[str]
+    """Words of the name and the title."""
+
+    names: Mapping[str, frozenset[str]]
+    """Words of the name of each top-level parameter."""
+
+    described: Mapping[str, frozenset[str]]
+    """Words of its description in the schema."""
+
+
+FUNCTION_STEMS = frozenset(map(stem, STOPWORDS))
+"""Stems of the words of every sentence."""
+
+_ENTRY = re.compile(
+    r"\W{0,8}(\w[\w.\-]{0,60})[`\"'*]{0,4}\s{0,4}(?:\([^)\n]{0,80}\)|\[[^\]\n]{0,80}\])?\s{0,4}(?:[:：=–]|- )"  # noqa: RUF001
+)
+_ITEM = re.compile(r"\W{0,3}(?:[-*•·–]|\d{1,3}[.)]|#)\s|[-*•]")  # noqa: RUF001
+_LABEL = re.compile(r"\W{0,8}[\w. -]{1,40}\W{0,4}\s{0,4}(?:[:：=–]|- )")  # noqa: RUF001
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DIGIT = re.compile(r"\d")
+_QUOTE = re.compile(r"[\"'`]")
+_BRIEF = 4
+"""Words below which a line is no prose."""
+
+_HEADING_WORDS = 6
+"""Last words of a heading that count for what stands under it."""
+
+
+@cache
+def generic_stems() -> frozenset[str]:
+    """Stems of words that fit any tool and so tell nothing about this one."""
+    return frozenset(map(stem, words_from("wording", "generic")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Context:
+    """What an agent knows of a tool without its description."""
+
+    subject: Subject
+    own: frozenset[str]
+    names: frozenset[str]
+    """Words of the parameters' names."""
+
+    described: frozenset[str]
+    """Words of their descriptions."""
+
+    about: frozenset[str]
+    """All of these."""
+
+    properties: AbstractSet[str]
+
+
+def read_text(subject: Subject) -> Text:
+    """The text of a definition; linear in its length."""
+    tool, parameters = subject.tool, subject.signals.parameters
+    own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
+    names = {each.name: _stems(name_parts(each.name)) for each in parameters}
+    described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in parameters}
+    context = _Context(
+        subject=subject,
+        own=own,
+        names=frozenset().union(*names.values()),
+        described=frozenset().union(*described.values()),
+        about=own.union(*names.values(), *described.values()),
+        properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
+    )
+    sentences = tuple(_sentences(context))
+    words = subject.prose.words
+    said = _stems(words)
+    return Text(
+        sentences=sentences, said=said, repeated=len(words) - len(said), own=own, names=names, described=described
+    )
+
+
+def _sentences(context: _Context) -> Iterator[Sentence]:
+    prose = context.subject.prose
+    cues: dict[int, list[str]] = {}
+    for cue, places in prose.cue_places.items():
+        for place in places:
+            cues.setdefault(place, []).append(f"cue {cue}")
+    fresh_before: set[str] = set()
+    said: set[str] = set()
+    lines = zip(prose.sentences, prose.spoken, _headings(prose), strict=True)
+    for place, (verbatim, told, heading) in enumerate(lines):
+        skipped = lead_in_length(verbatim) if place == 0 else 0
+        text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, told)
+        words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
+        stems = list(map(stem, words))
+        telling = {each for each in stems if len(each) > 1} - FUNCTION_STEMS
+        fresh = frozenset(telling - generic_stems() - context.own - fresh_before)
+        content = telling.intersection(stems[:MAX_WORDS])
+        match = _ENTRY.match(text)
+        name = match[1].lower() if match else ""
+        entry = name if name in context.properties else None
+        is_heading, is_item, is_label = _is_heading(text), bool(_ITEM.match(text)), bool(_LABEL.match(text))
+        traits = {
+            "first": FULL * (place == 0),
+            "heading": FULL * is_heading,
+            "item": FULL * is_item,
+            "label": FULL * is_label,
+            "label of no parameter": FULL * (is_label and entry is None),
+            "under heading": FULL * bool(heading),
+            "item under heading": FULL * (is_item and bool(heading)),
+            "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
+            **_share(context, content, fresh=fresh, said=said, is_first=place == 0, is_entry=bool(entry)),
+            **_reference(context, words[:MAX_WORDS], content=content, said=said),
+            **dict.fromkeys(cues.get(place, ()), FULL),
+            "parenthesis": FULL * ("(" in text),
+            "quotation": FULL * (_QUOTE.search(text) is not None),
+            "number": FULL * (_DIGIT.search(text) is not None),
+            "translated": FULL * (prose.language not in ("en", None)),
+        }
+        yield Sentence(
+            text=verbatim,
+            terms=_terms(context, text, words[:MAX_WORDS], stems, heading=heading, is_first=place == 0),
+            traits={trait: value for trait, value in traits.items() if value},
+            fresh=fresh,
+            word_count=len(spoken),
+            distinct=len(set(spoken)),
+            entry=entry,
+            is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
+        )
+        fresh_before |= fresh
+        said |= content
+
+
+def _is_heading(text: str) -> bool:
+    line = text.strip()
+    return line.endswith((":", "：")) or line.startswith("#") or (line.startswith("**") and line.endswith("**"))  # noqa: RUF001
+
+
+def _headings(prose: Prose) -> list[tuple[str, ...]]:
+    """For each sentence the last words of the heading that it stands under, as stems."""
+    found: list[tuple[str, ...]] = []
+    heading: tuple[str, ...] = ()
+    since = 0
+    for text, spoken in zip(prose.sentences, prose.spoken, strict=True):
+        is_listed = bool(heading and (_ITEM.match(text) or _LABEL.match(text)))
+        found.append(heading if is_listed or since == 0 else ())
+        since += 1
+        if _is_heading(text):
+            heading, since = tuple(map(stem, spoken[-_HEADING_WORDS:])), 0
+        elif not is_listed and since > 1:
+            heading = ()
+    return found
+
+
+def _share(
+    context: _Context,
+    content: AbstractSet[str],
+    *,
+    fresh: AbstractSet[str],
+    said: AbstractSet[str],
+    is_first: bool,
+    is_entry: bool,
+) -> dict[str, int]:
+    """What a sentence's content words are shared with, and how many are new."""
+    added = fresh - context.names - context.described
+    alone = content - context.about - said
+
+    def share(others: AbstractSet[str]) -> int:
+        return FULL * len(content & others) // max(1, len(content))
+
+    new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
+    of_name = share(context.own)
+    is_apart = not is_first and bool(content) and len(alone) == len(content)
+    return {
+        "new": new,
+        "nothing new": FULL * (not fresh),
+        "hardly new": FULL * (len(fresh) <= 1),
+        "added": more,
+        "nothing added": FULL * (not added),
+        "hardly added": FULL * (len(added) <= 1),
+        "of name": of_name,
+        "said before": share(said),
+        "of parameters": share(context.names),
+        "of schema": share(context.described),
+        "generic": share(generic_stems()),
+        "unrelated": FULL - share(content - (alone - generic_stems())) if content else 0,
+        "apart": FULL * is_apart,
+        "long apart": FULL * is_apart * min(len(content), 8) // 8,
+        "entry": FULL * is_entry,
+        "added by entry": more * is_entry,
+        "new at first": new * is_first,
+        "of name at first": of_name * is_first,
+    }
+
+
+def _reference(
+    context: _Context, words: Sequence[str], *, content: AbstractSet[str], said: AbstractSet[str]
+) -> dict[str, int]:
+    """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
+    siblings, own = context.subject.siblings, context.subject.tool.name.lower()
+    named = [word for word in words if word != own and word in siblings]
+    if not named:
+        return {}
+    theirs = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
+    beside = content - theirs - frozenset(map(stem, named)) - generic_stems()
+    return {
+        "reference": FULL,
+        "related reference": FULL * (not theirs.isdisjoint(context.own)),
+        "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
+        "bare reference": FULL * (not beside),
+        "new beside reference": FULL * min(len(beside - context.about - said), SEVERAL) // SEVERAL,
+    }
+
+
+def _terms(
+    context: _Context,
+    text: str,
+    words: Sequence[str],
+    stems: Sequence[str],
+    *,
+    heading: Sequence[str],
+    is_first: bool,
+) -> frozenset[str]:
+    own, siblings, parameters = context.subject.tool.name.lower(), context.subject.siblings, context.properties
+
+    def term(word: str, form: str) -> str:
+        if word in parameters:
+            return PARAMETER
+        if word == own:
+            return SELF
+        if word in siblings:
+            return TOOL
+        return form if word.isalpha() or not _DIGIT.search(word) else NUMBER
+
+    is_spaced = text.isascii() or not _UNSPACED.search(text)
+    terms = list(map(term, words, stems)) if is_spaced else words
+    pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
+    opening = [f"first {each}" for each in terms] if is_first else ()
+    return frozenset([*terms, *pairs, *opening, *(f"under {word}" for word in heading)])
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(stem, words))
+
+
+def _parts(word: str) -> Sequence[str]:
+    """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
+    return [word[start : start + 2] for start in range(0, len(word), 2)] if _UNSPACED.search(word) else (word,)
+
+
+def _property_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
+    """Names of properties at every level, breadth first, MAX_PROPERTIES at most."""
+    level: list[Any] = [schema]
+    left = MAX_PROPERTIES
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for node in level:
+            if not isinstance(node, Mapping):
+                continue
+            properties = node.get("properties")
+            for name, child in (properties if isinstance(properties, Mapping) else {}).items():
+                if left == 0:
+                    return
+                left -= 1
+                yield name
+                below.append(child)
+            below.append(node.get("items"))
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                branches = node.get(keyword)
+                below += branches[:MAX_PROPERTIES] if isinstance(branches, list) else []
+        level = [node for node in below[:MAX_PROPERTIES] if node is not None]
+
 
 MOST = 200
 """Hundredths that a sentence tells of one aspect at most: it would be missed. 100 is a hint (the readers' 2 and 1)."""

@@ -37,8 +37,8 @@ from tdqs_mcp.results.checks import (
     QueryChoice,
     Selection,
 )
+from tdqs_mcp.results.clients import Change, ClientView, Handling, Limit, PortabilityReport
 from tdqs_mcp.results.labels import Deduction, ServerGrade
-from tdqs_mcp.results.portability import Change, ClientView, Handling, Limit, PortabilityReport
 from tdqs_mcp.results.verdicts import Tier
 
 STYLES = {Handling.KEPT: "green", Handling.RENAMED: "cyan", Handling.CUT: "yellow", Handling.REFUSED: "red"}

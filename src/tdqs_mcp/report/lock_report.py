@@ -12,8 +12,7 @@ from tdqs_mcp.report.blocks import (
     named,
     problem_items,
 )
-from tdqs_mcp.results.comparisons import Impact
-from tdqs_mcp.results.locks import LockedChange, LockReport, LockState
+from tdqs_mcp.results.comparisons import Impact, LockedChange, LockReport, LockState
 
 STYLES = {Impact.BREAKING: "bold red", Impact.DANGEROUS: "bold red", Impact.COMPATIBLE: "cyan", Impact.WORDING: "dim"}
 

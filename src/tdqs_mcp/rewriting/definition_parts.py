@@ -17,19 +17,20 @@ from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect
 from tdqs_mcp.facts.text.words import plurals_in, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
-from tdqs_mcp.facts.toolset.parameter_meanings import Namesakes, documented_parameters, infer_meanings
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.improvements import Mode, Route
-from tdqs_mcp.rewriting.alternatives import MAX_ALTERNATIVES, MAX_RIVALS, find_alternatives
 from tdqs_mcp.rewriting.original_text import (
+    MAX_ALTERNATIVES,
+    MAX_RIVALS,
     can_continue_in_english,
     copied_spans,
+    find_alternatives,
     is_in_other_language,
     repeated_spans,
     says_read_only,
 )
-from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.value_sources import ValueSource, ValueSources
+from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
 from tdqs_mcp.sources.json_text import Edit
 
 MAX_LOOKUPS = 3

@@ -8,7 +8,6 @@ from typing import Any
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.hint_claims import said_deleting
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import (
     Bound,
@@ -16,6 +15,7 @@ from tdqs_mcp.facts.text.statements import (
     closed_values,
     find_bounds,
     read_polarity,
+    said_deleting,
     stated_hints,
 )
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS

@@ -2,15 +2,132 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
+from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.walk import put_at, split_pointer, value_at
+from tdqs_mcp.facts.spelling import is_plain
+from tdqs_mcp.facts.subject import Measured, Subject, measure
+from tdqs_mcp.facts.text.claims import Topic
+from tdqs_mcp.facts.text.wording import lead_in_length
+from tdqs_mcp.facts.text.words import spell_acronyms
+from tdqs_mcp.facts.toolset import names
+from tdqs_mcp.facts.toolset.relations import display_name
+from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, Rewrite
+from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.sources.files import SourceFile
 from tdqs_mcp.sources.json_text import DefinitionText, Edit, Node, edited, locate
+
+_WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
+
+Fixer = Callable[[Subject], Iterator[Change]]
+
+
+def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> tuple[Rewrite, ...]:
+    """The fixes of what `check` finds: only those that remove a finding of their tool and add none."""
+    found = check(measured)
+    fixers = _fixers(measured)
+    fixed = []
+    for subject in measured.subjects:
+        rules = {each.rule for each in found if each.tool_index in (subject.tool.index, None)}
+        changes = {each.path: each for rule in fixers if rule in rules for each in fixers[rule](subject)}
+        if changes:
+            fixed.append(_rewrite(subject, tuple(changes.values())))
+    after = check(measure(apply(measured.catalog, {each.index: each.definition for each in fixed})))
+    return tuple(each for each in fixed if _is_better(each.index, found, after))
+
+
+def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
+    """A raw definition with some changes."""
+    for change in changes:
+        raw = put_at(raw, change.path, change.after)
+    return raw
+
+
+def _is_better(index: int, found: Sequence[Finding], left: Sequence[Finding]) -> bool:
+    """A tool has less to report, or the server has, which reports once what all tools lack."""
+    before, after = (
+        {(each.rule, each.subject.path) for each in findings if each.tool_index == index} for findings in (found, left)
+    )
+    return after < before or (after == before and len(left) < len(found))
+
+
+def _fixers(measured: Measured) -> Mapping[str, Fixer]:
+    """What can be fixed, by rule."""
+    openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+    labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
+    title = partial(_title, labels)
+    return {"TDQ160": _opening, "TDQ236": _spelled_values, "TDQ137": title, "TDQ721": title}
+
+
+def _opening(subject: Subject) -> Iterator[Change]:
+    """The first sentence without the words before its verb."""
+    text = subject.tool.description or ""
+    skipped = lead_in_length(first) if (first := next(iter(subject.prose.sentences), "")) else 0
+    if skipped:
+        start = text.index(first)
+        rest = text[start + skipped :]
+        yield _change(subject, "/description", text[:start] + rest[:1].upper() + rest[1:])
+
+
+def _spelled_values(subject: Subject) -> Iterator[Change]:
+    """Values that a parameter's own description spells in another case, as the schema has them."""
+    for clash in subject.clashes.get(Topic.CHOICES, ()):
+        schema = clash.mention.node.schema
+        items = schema.get("items")
+        listed = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None) or ()
+        values = [value for value in listed if isinstance(value, str)]
+        text = value_at(subject.tool.raw, clash.mention.path)
+        if values and isinstance(text, str):
+            new = _WORD.sub(partial(_as_value, values), text)
+            if new != text:
+                yield _change(subject, clash.mention.path, new)
+
+
+def _as_value(values: Sequence[str], found: re.Match[str]) -> str:
+    """A word as the one value that it spells in another case; a capitalized word may begin a sentence."""
+    word, quote = found["word"], found["quote"]
+    meant = [value for value in values if value.lower() == word.lower()]
+    is_value = len(meant) == 1 and word not in values and (quote or not word.istitle())
+    return f"{quote}{meant[0]}{quote}" if is_value else found[0]
+
+
+def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Change]:
+    """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
+    label = labels[subject.tool.name]
+    is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
+    if subject.tool.raw.get("title") is None and display_name(subject.tool) is None and is_clear:
+        words = spell_acronyms(label.phrase)
+        if len(words.split()) > 1:
+            yield _change(subject, "/title", words[:1].upper() + words[1:])
+
+
+def _change(subject: Subject, path: str, after: object) -> Change:
+    return Change(path=path, before=value_at(subject.tool.raw, path), after=after, sources=("the definition",))
+
+
+def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:
+    raw: Mapping[str, Any] = subject.tool.raw
+    new = apply_changes(raw, changes)
+    return Rewrite(
+        index=subject.tool.index,
+        name=subject.tool.name,
+        original=raw,
+        definition=new,
+        changes=changes,
+        questions=(),
+        before=None,
+        after=None,
+        tokens_before=tokens.definition_tokens(raw),
+        tokens_after=tokens.definition_tokens(new),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,9 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.types import CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_REQUEST, PROTOCOL_VERSION_META_KEY
 
 from tdqs_mcp.errors import CaptureError
-from tdqs_mcp.router.connection_log import ConnectionLog
-from tdqs_mcp.router.frames import (
+from tdqs_mcp.router.connection_log import (
     CLOSED,
+    ConnectionLog,
     Frame,
     Peer,
     connect,
@@ -34,8 +34,7 @@ from tdqs_mcp.router.frames import (
     meta_of,
     params_of,
 )
-from tdqs_mcp.router.variant_source import VariantSource
-from tdqs_mcp.router.variants import reword
+from tdqs_mcp.router.variants import VariantSource, reword
 from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.input_files import CALL
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST, server_info

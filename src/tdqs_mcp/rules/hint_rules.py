@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text import hint_claims
+from tdqs_mcp.facts.text import statements
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -33,7 +33,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, but the annotations say that it only reads."""
     if not subject.signals.read_only:
         return
-    if said := hint_claims.said_writing(subject.tool, subject.prose, subject.mentions):
+    if said := statements.said_writing(subject.tool, subject.prose, subject.mentions):
         yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {said}", "correct whichever is wrong")
 
 
@@ -46,7 +46,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
 def harmless_deletion(subject: Subject) -> Iterator[Hit]:
     """The tool deletes, but destructiveHint says that it only adds."""
     is_denied = subject.signals.destructive is False and not subject.signals.read_only
-    word = hint_claims.said_deleting(subject.tool, subject.prose) if is_denied else None
+    word = statements.said_deleting(subject.tool, subject.prose) if is_denied else None
     if word:
         yield Hit(
             "/annotations/destructiveHint",
@@ -65,7 +65,7 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
 def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     """Each call adds or sends one more, but idempotentHint says that a second call changes nothing."""
     is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
-    word = hint_claims.said_adding(subject.tool, subject.prose) if is_claimed else None
+    word = statements.said_adding(subject.tool, subject.prose) if is_claimed else None
     if word:
         yield Hit(
             "/annotations/idempotentHint",
@@ -83,7 +83,7 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
 )
 def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
-    if "readOnlyHint" not in (subject.tool.annotations or {}) and hint_claims.is_reading(subject.prose):
+    if "readOnlyHint" not in (subject.tool.annotations or {}) and statements.is_reading(subject.prose):
         yield Hit(
             "/annotations",
             "the tool only reads, but does not declare readOnlyHint, which defaults to false",

@@ -1,8 +1,11 @@
 """The four stages: facts, hard gates, a judge's verdict, overrides; then the server."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
 
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -16,6 +19,8 @@ from tdqs_mcp.results.scores import (
     DiscoveryStatus,
     Enforced,
     Flag,
+    Percentiles,
+    Rollup,
     ServerScore,
     ToolScore,
     UngradedTool,
@@ -24,8 +29,48 @@ from tdqs_mcp.results.verdicts import Judged, Judgement, JudgeStamp, ShadowingRi
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Dimension, load
 from tdqs_mcp.scoring.judge_error import likely_overall
-from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, coherence_of, jury_of, reliabilities, roll_up, tdqs
+
+
+def captured_percentiles(rollup: Rollup, *, judge: JudgeStamp, spec: str) -> Percentiles | None:
+    """Among the captured servers; None where they were scored by another method, or without an overall score."""
+    if judge.calibration is None:
+        return None
+    known = _captured()
+    if (judge.id, judge.calibration, spec) != (known["judge"], known["calibration"], known["spec"]):
+        return None
+    return percentiles(
+        rollup.overall,
+        rollup.description_quality,
+        overalls={int(score): count for score, count in known["overall"].items()},
+        qualities={int(score): count for score, count in known["descriptionQuality"].items()},
+    )
+
+
+def percentiles(
+    overall: int | None, quality: int | None, *, overalls: Mapping[int, int], qualities: Mapping[int, int]
+) -> Percentiles | None:
+    """Of two scores in tenths among servers counted by theirs; None without an overall score or another server."""
+    count = sum(overalls.values())
+    if overall is None or not count:
+        return None
+    return Percentiles(
+        servers=count,
+        overall=_percent_below(overall, overalls),
+        description_quality=None if quality is None else _percent_below(quality, qualities),
+    )
+
+
+def _percent_below(score: int, counts: Mapping[int, int]) -> int:
+    """Rounded down, so that 100 means all of them."""
+    return 100 * sum(count for other, count in counts.items() if other < score) // sum(counts.values())
+
+
+@cache
+def _captured() -> dict[str, Any]:
+    text = files("tdqs_mcp.scoring").joinpath("data/known_servers.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]  # our own file
+
 
 Score = TypeVar("Score", ServerScore, LabelScore)
 

@@ -33,7 +33,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tdqs_mcp.app.routing import Router
 from tdqs_mcp.errors import CaptureError
-from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, params_of, read_frame
+from tdqs_mcp.router.connection_log import (
+    CLOSED,
+    Frame,
+    Messages,
+    error_frame,
+    make_frame,
+    meta_of,
+    params_of,
+    read_frame,
+)
 from tdqs_mcp.router.relay import CANCELLED, SUBSCRIBE, Relay
 from tdqs_mcp.server.http_transport import (
     HEALTH,

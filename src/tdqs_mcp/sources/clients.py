@@ -14,7 +14,7 @@ from typing import Any, Literal
 import json5
 
 from tdqs_mcp.errors import InputError, nearest
-from tdqs_mcp.results.client_servers import InstalledServer
+from tdqs_mcp.results.clients import InstalledServer
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, read_url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")

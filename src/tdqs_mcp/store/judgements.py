@@ -14,8 +14,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.store.database import open_store, put_rows, read, transact
-from tdqs_mcp.store.encoding import clean_text
-from tdqs_mcp.store.tables import ANSWERS, BATCHES
+from tdqs_mcp.store.tables import ANSWERS, BATCHES, clean_text
 
 try:
     import fcntl

@@ -28,9 +28,8 @@ from tdqs_mcp.results.statistics import (
     UngradedStatistics,
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
-from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.store.encoding import clean_text
+from tdqs_mcp.scoring.score import percentiles
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -44,6 +43,7 @@ from tdqs_mcp.store.tables import (
     SERVERS,
     TOOL_SCORES,
     UNGRADED,
+    clean_text,
 )
 
 MAX_LISTED = 20

@@ -12,7 +12,7 @@ from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, ServerVersion, ToolStanding, ToolVersion
 from tdqs_mcp.results.verdicts import Tier, Verdict
-from tdqs_mcp.store import encoding
+from tdqs_mcp.store import tables
 from tdqs_mcp.store.captures import rows_among, select_captures
 from tdqs_mcp.store.score_queries import newest
 from tdqs_mcp.store.tables import (
@@ -104,7 +104,7 @@ def find_server(
 ) -> tuple[str, ServerStanding, dict[str, int | None]]:
     """The key of its newest capture, its scores, and those of its tool set by part. Raises UnknownIdError."""
     query = _standings(method.key).add_columns(SERVERS.c.capture, *(SERVER_SCORES.c[part] for part in PARTS))
-    row = connection.execute(query.where(SERVERS.c.server == encoding.clean_text(server))).first()
+    row = connection.execute(query.where(SERVERS.c.server == tables.clean_text(server))).first()
     if row is None:
         raise UnknownIdError(f"there is no server {server!r} with scores")
     return row.capture, _standing(row), {part: getattr(row, part) for part in PARTS}
@@ -126,7 +126,7 @@ def list_tools(
         .order_by(CAPTURED_TOOLS.c.position)
     )
     if name is not None:
-        query = query.where(CAPTURED_TOOLS.c.name == encoding.clean_text(name))
+        query = query.where(CAPTURED_TOOLS.c.name == tables.clean_text(name))
     found: dict[str, list[ToolStanding]] = {capture: [] for capture in captures}
     for row in connection.execute(query):
         found[row.capture].append(_tool(row))
@@ -211,8 +211,8 @@ def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -
     documents = {each["verdict"]: each["document"] for each in rows}
     places |= {COHERENCE: row.verdict} if row.verdict else {}
     return StoredVerdicts(
-        verdicts={place: encoding.unpack_verdict(documents[verdict]) for place, verdict in places.items()},
-        shadowing=encoding.unpack_verdict(documents[row.shadow_verdict]) if row.shadow_verdict else None,
+        verdicts={place: tables.unpack_verdict(documents[verdict]) for place, verdict in places.items()},
+        shadowing=tables.unpack_verdict(documents[row.shadow_verdict]) if row.shadow_verdict else None,
         ungraded={row.position: row.reason for row in connection.execute(ungraded)},
     )
 
@@ -243,7 +243,7 @@ def _conditions(wanted: ServerFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     rank = OVERALL_RANK
     if wanted.text:
-        found.append(SERVERS.c.server.icontains(encoding.clean_text(wanted.text), autoescape=True))
+        found.append(SERVERS.c.server.icontains(tables.clean_text(wanted.text), autoescape=True))
     if wanted.tier == NO_TIER:
         found.append(rank == _MISSING)
     elif wanted.tier:
@@ -259,7 +259,7 @@ def _conditions(wanted: ServerFilter) -> list[ColumnElement[bool]]:
 
 def _following(wanted: ServerFilter) -> list[ColumnElement[bool]]:
     """The conditions for servers after the last one of the page before; none if `after` cannot be read."""
-    value, is_given, server = encoding.clean_text(wanted.after).partition(":")
+    value, is_given, server = tables.clean_text(wanted.after).partition(":")
     key, is_descending = _ORDERS[wanted.order]
     later = SERVERS.c.server > server
     if not is_given or not _NUMBER.fullmatch(value if key is not None else "0"):

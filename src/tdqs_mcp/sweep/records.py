@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.files import parse_json, read_bytes, read_pages
-from tdqs_mcp.store.scored_captures import capture_digest
+from tdqs_mcp.store.captures import capture_digest
 
 FORMATS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
 """The endings of files with many records; any other file is one capture."""

@@ -21,8 +21,7 @@ from urllib.parse import urlsplit
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.sweep.plan import Shard, Tally
-from tdqs_mcp.sweep.shares import Share, Shares
+from tdqs_mcp.sweep.plan import Shard, Share, Shares, Tally
 
 Work: TypeAlias = Callable[[Shard, Share], Tally]
 """Scores the servers of a shard and stores them; it may run twice for one shard, at the same time too."""

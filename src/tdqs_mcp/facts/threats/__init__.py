@@ -1,10 +1,11 @@
 """What the strings of a definition try to do to the agent, the judge or the client that reads them."""
 
-from tdqs_mcp.facts.threats.additions import find_additions, find_hosts
 from tdqs_mcp.facts.threats.detection import (
     Kind,
     Part,
     Threat,
+    find_additions,
+    find_hosts,
     find_threats,
     first_aimed_at_model,
     is_tampered,

@@ -1,0 +1,152 @@
+"""`servers`, `install` and `uninstall`: the configuration of MCP clients, and our entry in it."""
+
+import gc
+import json
+import logging
+import shlex
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp.app.installing import Installation, client_names, plan_install, plan_uninstall
+from tdqs_mcp.cli import command
+from tdqs_mcp.cli.runner import TARGET, Page, live_options, locator_argument, page_options, views, warn
+from tdqs_mcp.report.escape import visible
+from tdqs_mcp.report.registry_reports import list_blocks
+from tdqs_mcp.server.http_transport import http_options, read_http, run_http, tell_url
+from tdqs_mcp.sources.locator import LiveOptions
+
+
+@command()
+@locator_argument
+@click.option(
+    "--variants",
+    metavar="FILE|URL",
+    required=True,
+    help="The descriptions: {variants: {NAME: {TOOL: text}}}, what rewrite --format json prints, or the store of a "
+    "sweep with the captures of the server.",
+)
+@click.option(
+    "--components",
+    metavar="NAME,...",
+    help="Of what components descriptions consist, and in which order: purpose, guidelines, limitations, parameter "
+    "explanation, examples.",
+)
+@click.option("--log", type=TARGET, help="Append a line of JSON for each list of tools: which variants it had.")
+@click.option("--log-calls", type=TARGET, help="Append a line of JSON for each call: its outcome, values left out.")
+@http_options
+@live_options
+def route(
+    *,
+    locator: str,
+    variants: str,
+    components: str | None,
+    log: Path | None,
+    log_calls: Path | None,
+    live: LiveOptions,
+    address: str | None,
+    token_file: Path | None,
+    allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
+) -> None:
+    """Serve the tools of another server with other descriptions.
+
+    Everything else passes as it is: calls, progress, errors, what the server asks its client. The variants are read
+    again when they change, and clients are told that the tools have changed.
+    """
+    import anyio  # noqa: PLC0415  # the help goes without
+
+    from tdqs_mcp.app.routing import line_writer, make_router  # noqa: PLC0415  # the SDK
+    from tdqs_mcp.server.stdio_transport import run_stdio  # noqa: PLC0415
+
+    http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what it would log goes to the client, or ends the router
+    router = make_router(
+        locator,
+        live,
+        variants=variants,
+        components=components,
+        log=line_writer(log, tell=warn) if log else _tell_line,
+        log_call=line_writer(log_calls, tell=warn) if log_calls else None,
+        tell=warn,
+    )
+    if http is not None:
+        from tdqs_mcp.server.routed_http import router_app  # noqa: PLC0415
+
+        tell = partial(tell_url, has_token=http.token is not None, name="routed")
+        run_http(router_app(router, http, tell=warn), http, log_level="warning", tell=tell)
+        return
+    gc.freeze()
+    sys.exit(anyio.run(partial(run_stdio, router.serve, live.max_bytes)))
+
+
+def _tell_line(line: Mapping[str, Any]) -> None:
+    click.echo(json.dumps(line), err=True)
+
+
+_client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
+_dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+
+
+@command()
+@_client_argument
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- SERVE-OPTION...]")
+@_dry_run_option
+def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
+    """Add this MCP server to a client's configuration.
+
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli. The file of the user is
+    changed, not the project's: only our entry in it, and the file as it was is kept beside it. What follows -- are
+    options of serve, such as --root /home/you/servers. Restart the client where it says so.
+    """
+    from tdqs_mcp.server.serve import serve  # noqa: PLC0415  # its options, and no server
+
+    # What serve refuses would keep the client from starting it.
+    with serve.make_context("tdqs-mcp serve", list(arguments)) as context:
+        if any(context.params[name] for name in ("address", "token_file", "allowed_hosts", "allowed_origins")):
+            raise click.UsageError("clients start the server over stdio: leave --http and its options out")
+    change = plan_install(client, arguments)
+    _make(change, is_dry_run=dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
+
+
+@command()
+@_client_argument
+@_dry_run_option
+def uninstall(client: str, *, dry_run: bool) -> None:
+    """Remove this MCP server from a client's configuration.
+
+    CLIENT is one of those of install. Only our entry goes, and the file as it was is kept beside it.
+    """
+    _make(plan_uninstall(client), is_dry_run=dry_run)
+
+
+@command()
+@page_options()
+def servers(*, page: Page) -> None:
+    """List the servers of all installed clients, without what they are started with.
+
+    Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
+    are never shown. tdqs-mcp score --installed scores the servers.
+    """
+    from tdqs_mcp.app import catalogs  # noqa: PLC0415  # installing goes without judges
+
+    page.show([catalogs.servers()], views(list_blocks))
+
+
+def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
+    """Shows the difference, and writes it; `then` is said last."""
+    file = shlex.quote(str(change.client.file))
+    if not change.difference:
+        click.echo(f"{file}: nothing to change")
+        return
+    click.echo("\n".join([file, *(f"  {visible(line)}" for line in change.difference)]))
+    if is_dry_run:
+        click.echo("nothing was written (--dry-run)")
+        return
+    backup = change.write()
+    kept = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
+    click.echo(f"written{kept}{then}")
