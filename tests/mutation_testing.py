@@ -40,12 +40,10 @@ TESTS = {
     "canonical": "canonical lone_surrogates",
     "facts.schema.signals": "oracle broken_input gate lock",
     "scoring.rollup": "oracle rollup jury",
-    "gate.policy": "gate score",
+    "gate.policy": "gate score baseline configuration portability",
     "gate.targets": "gate",
     "gate.suite": "gate",
-    "gate.known_findings": "baseline configuration portability",
     "gate.definition_lock": "lock",
-    "gate.lock_changes": "lock",
     "server.permissions": "permissions operator",
 }
 """The modules, and the test modules that are about them."""

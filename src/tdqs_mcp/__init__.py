@@ -97,13 +97,12 @@ __all__ = [
 
 
 _MODULES = {
-    "app.catalogs": "read",
+    "app.catalogs": "read servers",
     "app.improving": "patch_file patch_sources",
-    "app.installed_servers": "servers",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
     "app.locking": "read_lock verify",
-    "app.registry_queries": "search_tools server_standing store_statistics stored_tools",
+    "app.stored_scores": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",
     "app.sweeping": "SweepRequest sweep_registry",
     "model": "Fact Material Trace",
