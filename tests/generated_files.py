@@ -8,8 +8,9 @@ from json_schema import answers_text, schema_text
 from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
 
 from tdqs_mcp.report.documents import ANSWERS
-from tdqs_mcp.rules.registry import RULES, is_default, lane_of
+from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule
+from tdqs_mcp.rules.rule_profiles import lane_of
 
 ROOT = Path(__file__).parents[1]
 

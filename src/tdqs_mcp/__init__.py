@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app.catalogs import read, servers
+    from tdqs_mcp.app.catalogs import read
     from tdqs_mcp.app.improving import patch_file, patch_sources
+    from tdqs_mcp.app.installed_servers import servers
     from tdqs_mcp.app.judging import (
         costs,
         explain,
@@ -97,8 +98,9 @@ __all__ = [
 
 
 _MODULES = {
-    "app.catalogs": "read servers",
+    "app.catalogs": "read",
     "app.improving": "patch_file patch_sources",
+    "app.installed_servers": "servers",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
     "app.locking": "read_lock verify",

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.judging import guarded, score, score_measured
+from tdqs_mcp.app.linting import Policy, find
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
@@ -24,15 +25,17 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.material_statements import material_statements
-from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found, propose
+from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
+from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
-from tdqs_mcp.rewriting.text_patches import Patch, patch_json
+from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, apply_changes, find_fixes, patch_json, write_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
-from tdqs_mcp.sources.files import read_bytes, read_sources
+from tdqs_mcp.sources.files import read_bytes, read_sources, write_bytes
+from tdqs_mcp.sources.locator import File, parse_locator
 
 _NO_DRAFTS: Mapping[str, Mapping[str, Any]] = {}
 
@@ -386,3 +389,59 @@ def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]
     sources = read_sources(path)
     patch = patch_python(sources.files, rewrites)
     return replace(patch, problems=sources.problems + patch.problems), sources.root
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What was written."""
+
+    catalog: Catalog
+    """The definitions with it."""
+
+    place: Path
+    made: tuple[str, ...]
+    """Each change that was written: the tool and the place in its definition."""
+
+    left_out: tuple[LeftOut, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None) -> Fixed:
+    """Fix what is certain among the findings, in the Python code at `source` or else in the locator's file.
+
+    Raises InputError where there is no such file, or it cannot be written.
+    """
+    rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    if source is not None:
+        patch, root = patch_sources(source, rewrites)
+        for file in patch.files:
+            write_bytes(root / file.name, file.content)
+        return _fixed(catalog, rewrites, patch.left_out, place=source, problems=patch.problems)
+    parsed = parse_locator(locator)
+    if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
+        raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
+    path = Path(parsed.path)
+    content, left_out = write_json(catalog.content, rewrites)
+    fixed = _fixed(catalog, rewrites, left_out, place=path)
+    if fixed.made:
+        write_bytes(path, content)
+    return fixed
+
+
+def _fixed(
+    catalog: Catalog,
+    rewrites: Sequence[Rewrite],
+    left_out: tuple[LeftOut, ...],
+    *,
+    place: Path,
+    problems: tuple[str, ...] = (),
+) -> Fixed:
+    left = {(each.tool, each.path) for each in left_out}
+    made = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
+    return Fixed(
+        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in made}),
+        place=place,
+        made=tuple(f"{each.name} {it.path}" for each, found in made for it in found),
+        left_out=left_out,
+        problems=problems,
+    )

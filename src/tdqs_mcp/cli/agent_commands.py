@@ -132,9 +132,9 @@ def servers(*, page: Page) -> None:
     Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
     are never shown. tdqs-mcp score --installed scores the servers.
     """
-    from tdqs_mcp.app import catalogs  # noqa: PLC0415  # installing goes without judges
+    from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # installing goes without judges
 
-    page.show([catalogs.servers()], views(list_blocks))
+    page.show([installed_servers.servers()], views(list_blocks))
 
 
 def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:

@@ -44,17 +44,17 @@ class Installed:
         **options: Any,  # noqa: ANN401  # score_installed's
     ) -> None:
         """Prints the report, and ends with 2 if a server failed, or was not looked at and could change the verdict."""
-        from tdqs_mcp.app import catalogs  # noqa: PLC0415  # scoring files goes without
+        from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # scoring files goes without
 
         if live.headers or live.env or live.cwd:
             raise click.UsageError(
                 "--header, --env and --cwd belong to one server; its client's configuration has its own"
             )
-        agreed = {each.id for each in catalogs.servers().servers if each.is_project and not each.is_disabled}
+        agreed = {each.id for each in installed_servers.servers().servers if each.is_project and not each.is_disabled}
         question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
         may_start = bool(agreed) and live.consent(question)
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
-            report = blocking(catalogs.score_installed)(
+            report = blocking(installed_servers.score_installed)(
                 consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
                 options=live,
                 task=self.task,

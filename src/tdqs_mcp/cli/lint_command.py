@@ -57,13 +57,14 @@ from tdqs_mcp.report.lint_report import (
     unused_line,
 )
 from tdqs_mcp.results.findings import KnownFinding, LintReport
-from tdqs_mcp.rules.client_rules import CLIENTS
-from tdqs_mcp.rules.registry import DEFAULT_PROFILE, PROFILES, RULES
+from tdqs_mcp.rules.client_limits import CLIENTS
+from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
+from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app.linting import Fixed  # linting alone goes without rewriting
+    from tdqs_mcp.app.improving import Fixed  # linting alone goes without rewriting
 
 _PORTABILITY = views(portability_blocks)
 _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
@@ -210,7 +211,7 @@ def lint(
 
 def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
     """Fix what is certain; standard error says what was written and what is left."""
-    from tdqs_mcp.app.linting import fix  # noqa: PLC0415  # linting alone goes without rewriting
+    from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
     fixed = fix(catalog, locator, policy, source=source)
     for problem in fixed.problems:

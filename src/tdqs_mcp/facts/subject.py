@@ -14,7 +14,8 @@ from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
-from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
+from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
+from tdqs_mcp.facts.text.parameter_texts import Remark, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, find_parameters, read
 from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats

@@ -20,8 +20,9 @@ from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Uni
 from tdqs_mcp.results.findings import Persona
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
-from tdqs_mcp.rules.registry import ALL, lane_of
+from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule
+from tdqs_mcp.rules.rule_profiles import lane_of
 from tdqs_mcp.scoring.score import set_case, skill_cases, tool_cases
 
 ANSWERS = "answers.json"

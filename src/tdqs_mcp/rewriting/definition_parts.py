@@ -29,7 +29,7 @@ from tdqs_mcp.rewriting.original_text import (
     repeated_spans,
     says_read_only,
 )
-from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
 from tdqs_mcp.sources.json_text import Edit
 

@@ -22,7 +22,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
 from tdqs_mcp.rewriting.original_text import can_continue_in_english
-from tdqs_mcp.rewriting.proposals import CJK, Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
 from tdqs_mcp.sources.json_text import Edit
 

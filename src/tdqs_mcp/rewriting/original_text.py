@@ -15,7 +15,7 @@ from tdqs_mcp.facts.text.wording import lead_in_length
 from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.results.improvements import Route
-from tdqs_mcp.rewriting.proposals import Statement, add_sentence
+from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence
 
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")

@@ -22,8 +22,8 @@ from tdqs_mcp.facts.text.wording import (
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.registry import MCPTEST, PLAYGROUND
 from tdqs_mcp.rules.rule import Hit, foreign_rule, rule
+from tdqs_mcp.rules.rule_profiles import MCPTEST, PLAYGROUND
 
 MCPTEST_SHORTEST = 20
 """Characters of a description (DESC-001)."""

@@ -1,12 +1,10 @@
 """The table of rules, and the only place that selects, runs and filters them."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.lexicon import lazy_pattern
@@ -22,58 +20,9 @@ from tdqs_mcp.rules import (
     quality_rules,
     schema_rules,
 )
-from tdqs_mcp.rules.client_rules import Audience, check_clients
+from tdqs_mcp.rules.client_limits import Audience, check_clients
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
-
-
-class Profile(NamedTuple):
-    """A named selection of rules."""
-
-    summary: str
-    rules: Mapping[str, Severity | None] | None = None
-    """Ids, names, aliases and lanes with the source's severity, None where it states none; None for every rule."""
-
-    is_strict: bool = False
-    """Also uncertain rules and rules for auditors."""
-
-    is_foreign: bool = False
-    """Findings count as in the source: rules that entail each other are all reported."""
-
-
-def _read_rules(text: str) -> dict[str, Severity | None]:
-    entries = (each.partition("=") for each in text.split())
-    return {word: Severity(severity) if severity else None for word, _, severity in entries}
-
-
-@cache
-def _read_table(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8"))
-
-
-def _read_profiles() -> dict[str, Profile]:
-    return {
-        name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
-        for name, entry in _read_table("profiles.toml").items()
-    }
-
-
-def lane_of(rule_id: str) -> str:
-    """What the lane of a rule is about."""
-    return str(_read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
-
-
-DEFAULT_PROFILE = Profile(summary="every rule but the uncertain ones and those for auditors")
-PROFILES: Mapping[str, Profile] = _read_profiles()
-
-
-def source_severities(profile: str) -> Mapping[str, Severity]:
-    """The severities that a profile's source states, by rule in the source's order."""
-    return {word: severity for word, severity in (PROFILES[profile].rules or {}).items() if severity}
-
-
-MCPTEST = source_severities("mcptest")
-PLAYGROUND = source_severities("playground")
-
+from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES, Profile
 
 LANES = (quality_rules, linter_rules, schema_rules, hint_rules, protocol_rules, catalog_rules, client_rules)
 

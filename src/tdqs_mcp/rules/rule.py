@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.client_rules import Audience
+from tdqs_mcp.rules.client_limits import Audience
 
 Seen = TypeVar("Seen", Subject, Measured, Audience)
 

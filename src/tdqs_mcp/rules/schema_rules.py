@@ -10,7 +10,7 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic
-from tdqs_mcp.facts.text.parameter_texts import Clash
+from tdqs_mcp.facts.text.parameter_mentions import Clash
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule

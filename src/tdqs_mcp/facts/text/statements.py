@@ -10,7 +10,7 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.parameter_texts import list_entries
+from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect
 from tdqs_mcp.facts.text.words import content_stems
