@@ -1,6 +1,6 @@
 """The use cases of `app` for callers without an event loop; inside one, await those of `app`."""
 
-from tdqs_mcp.app import catalogs, improving, installed_servers, judging, locking, studying, suites
+from tdqs_mcp.app import catalogs, improving, installed_servers, judging, locking, studying
 from tdqs_mcp.app.catalogs import blocking
 
 score = judging.score_blocking
@@ -12,7 +12,7 @@ list_again = blocking(catalogs.list_again)
 lock = blocking(locking.lock)
 plan = blocking(improving.plan)
 rewrite = blocking(improving.rewrite)
-run_suite = blocking(suites.run_suite)
+run_suite = blocking(installed_servers.run_suite)
 score_installed = blocking(installed_servers.score_installed)
 score_labels = blocking(judging.score_labels)
 score_skill = blocking(judging.score_skill)

@@ -1,4 +1,4 @@
-"""Better definitions: rewrite, plan, compare, test tool selection, and write files and patches."""
+"""Better definitions: rewrite, fix, plan, compare, test tool selection, and write files and patches."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,33 +1,36 @@
-"""The servers of all installed clients: captured side by side, scored, and seen together as each client shows them."""
+"""Several servers at once: those of all installed clients, and those that a suite names."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tdqs_mcp.app.catalogs import load, load_configured
 from tdqs_mcp.app.judging import discovery_status, score_measured
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.gate.targets import Evidence
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport, InstalledScore, InstalledServer, ServerList
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, view_set
 from tdqs_mcp.sources.clients import ConfiguredServer, client_titles, read_servers
+from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:
-    from tdqs_mcp.sources.clients import ConfiguredServer
-from tdqs_mcp.app.catalogs import load_configured
+    from tdqs_mcp.gate.suite import Server as SuiteServer
 
 MAX_STARTS = 8
 """Servers that are captured at one time."""
 
-
 Consent = Callable[[Sequence[InstalledServer]], bool]
 """Whether servers that a project's files name may be started and reached."""
-
 
 _NO_CONSENT = "a file of this folder names it, not one of yours: read that file, then give --yes"
 
@@ -138,3 +141,33 @@ async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> d
         for each in found:
             tasks.start_soon(capture, each)
     return captured
+
+
+async def run_suite(path: Path, options: LiveOptions | None = None) -> list[GateRow]:
+    """A row for each entry of the suite in a YAML file.
+
+    Every server is captured once; if that fails, its rows say why and the others are checked all the same. Raises
+    InputError, which says line and key, for a file that is not a suite.
+    """
+    from tdqs_mcp.gate import suite  # noqa: PLC0415  # YAML and validation, which other servers go without
+
+    read = suite.parse(read_text(path), origin=repr(str(path)))
+    servers = read.used_servers.items()
+    found = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
+    return [suite.check(entry, found[entry.server]) for entry in read.tool_quality]
+
+
+async def _evidence(name: str, server: "SuiteServer", options: LiveOptions) -> Evidence | str:
+    """The facts and score of a suite's server, or why it could not be captured."""
+    try:
+        locator, headers, env = server.locate(name, os.environ)
+        chosen = replace(
+            options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
+        )
+        catalog = await load(locator, chosen)
+    except TdqsError as error:
+        return str(error)
+    if catalog.incomplete:
+        return f"the list of tools is incomplete: {catalog.incomplete}"
+    measured = measure(catalog)
+    return Evidence(measured=measured, score=await score_measured(measured, judge=Offline()))

@@ -1,5 +1,6 @@
 """The command line: arguments in, output and exit code out."""
 
+import ast
 import io
 import os
 import re
@@ -7,7 +8,9 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -26,51 +29,16 @@ INTERRUPTED = 130
 UNKNOWN = 2
 """The exit code of what cannot run at all."""
 
-ON_INTERRUPT = "tdqs_mcp.cli.on_interrupt"
-"""Where a command's context keeps a function that returns what is to be said when it is interrupted."""
-
 _COMMANDS = {
-    "tdqs_mcp.cli.score_commands": {
-        "score": "Score every tool and the server by TDQS, or by another rubric.",
-        "skill": "Score the skill text of a server beside its tools, by MCPBundles' rubric.",
-        "calibrate": "Show how wrong a judge is: against the published examples and the labeled tools.",
-        "capture": "Save the raw catalog of a server, for later.",
-        "explain": "Explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier.",
-        "gate": "Check servers against the tool_quality entries of a suite, one row each.",
-        "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
-        "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
-    },
-    "tdqs_mcp.cli.lint_command": {
-        "lint": "Report what the rules find.",
-        "rules": "List the rules, or those that ids, names, aliases and lanes mean.",
-        "portability": "Show what each client and model API would take of the tools: kept, renamed, cut or refused.",
-    },
-    "tdqs_mcp.cli.lock_commands": {
-        "lock": "Pin what agents see of a server: tools, instructions, prompts, resources, icons and _meta.",
-        "verify": "Say what has changed since a server was locked: breaking, dangerous, compatible, or wording.",
-    },
-    "tdqs_mcp.cli.rewrite_commands": {
-        "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask "
-        "for the rest.",
-        "compare": "Compare two versions of a catalog, or two definitions of one tool.",
-        "plan": "Find the cheapest rewrites that bring a server to a tier.",
-        "select": "Test whether the right tool is found for a query, before and after a change.",
-    },
-    "tdqs_mcp.cli.agent_commands": {
-        "install": "Add this MCP server to a client's configuration.",
-        "uninstall": "Remove this MCP server from a client's configuration.",
-        "servers": "List the servers of all installed clients, without what they are started with.",
-        "route": "Serve the tools of another server with other descriptions.",
-    },
-    "tdqs_mcp.cli.registry_commands": {
-        "sweep": "Score a registry's servers into a store: only what is new or has changed since the last sweep.",
-        "stats": "Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query.",
-        "study": "Compare variants of descriptions over the outcomes of tasks, by the tests of the paper.",
-        "dashboard": "Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.",
-    },
-    "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
+    "tdqs_mcp.cli.score_commands": "score skill calibrate capture explain gate grade prompts",
+    "tdqs_mcp.cli.lint_command": "lint rules portability",
+    "tdqs_mcp.cli.lock_commands": "lock verify",
+    "tdqs_mcp.cli.rewrite_commands": "rewrite compare plan select",
+    "tdqs_mcp.cli.agent_commands": "install uninstall servers route",
+    "tdqs_mcp.cli.registry_commands": "sweep stats study dashboard",
+    "tdqs_mcp.server.serve": "serve",
 }
-"""Module and first sentence of each command, so that the group's help imports none of them."""
+"""The commands of each module; none is imported before it is called."""
 
 Callback = Callable[..., Any]
 
@@ -80,7 +48,7 @@ _GROUPS = "__tdqs_option_groups__"
 _NO_CHOICE = re.compile(r"'(.*?)' is not one of", re.DOTALL)
 """How click begins its message about a value that is none of an option's."""
 
-_MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
+_MODULES = {name: module for module, names in _COMMANDS.items() for name in names.split()}
 
 
 def fail(error: TdqsError, hint: str | None = None) -> None:
@@ -90,6 +58,24 @@ def fail(error: TdqsError, hint: str | None = None) -> None:
     click.echo(f"error: {printable(str(error))}", err=True)
     if hint:
         click.echo(f"hint: {printable(hint)}", err=True)
+
+
+class ListedCommand(click.Command):
+    """Stands for a command in the group's help; its first line is read from the source, which imports nothing."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first line of the command's docstring, as long as fits."""
+        name = self.name or ""
+        self.help = next(ast.get_docstring(node) for node in _functions(_MODULES[name]) if node.name == name)
+        return super().get_short_help_str(limit)
+
+
+@cache
+def _functions(module: str) -> "list[ast.FunctionDef]":
+    """Return the functions that a module defines, as syntax."""
+    spec = find_spec(module)
+    source = Path(spec.origin or "").read_text("utf-8") if spec else ""
+    return [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
 
 
 class LazyGroup(click.Group):
@@ -120,7 +106,8 @@ class LazyGroup(click.Group):
             meant = nearest(found[1], choices).replace("; did", " Did") if found else ""
             raise click.BadParameter(error.message + meant, error.ctx, error.param, error.param_hint) from error
         except KeyboardInterrupt:
-            click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
+            notes = ctx.obj.interrupt_notes() if ctx.obj else []  # `serve` keeps no notes
+            click.echo("; ".join(["interrupted", *notes]), err=True)
             sys.exit(INTERRUPTED)
         except TdqsError as error:
             fail(error)
@@ -254,7 +241,7 @@ def group_options(
 
 @click.group(
     cls=LazyGroup,
-    commands=[click.Command(name, help=text) for commands in _COMMANDS.values() for name, text in commands.items()],
+    commands=[ListedCommand(name) for name in _MODULES],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
 @click.version_option(None, "-V", "--version", package_name="tdqs-mcp")

@@ -11,8 +11,8 @@ import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
-from tdqs_mcp.cli import ON_INTERRUPT, group_options
-from tdqs_mcp.cli.runner import read_json, waiting, warn
+from tdqs_mcp.cli import group_options
+from tdqs_mcp.cli.runner import command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
@@ -20,8 +20,6 @@ from tdqs_mcp.report.documents import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
-
-_METERS = "tdqs_mcp.cli.judge_options"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +175,9 @@ def read_answers(file: Path, asked: Asked) -> object:
 
 def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
     """Makes an interrupted command say what this model used."""
-    context = click.get_current_context()
-    meters: list[tuple[object, str, bool]] = context.meta.setdefault(_METERS, [])
-    meters.append((meter, by, is_kept))
-    context.meta[ON_INTERRUPT] = partial(_used_by, meters)
+    run = command_run()
+    run.meters.append((meter, by, is_kept))
+    run.interrupt_notes = partial(_used_by, run.meters)
 
 
 def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:

@@ -17,12 +17,13 @@ import click
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.cli import ON_INTERRUPT, command, fail
+from tdqs_mcp.cli import command, fail
 from tdqs_mcp.cli.judge_options import Asked, judge_options, model_of, spec_option, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     TARGET,
     Page,
+    command_run,
     end,
     for_each,
     live_options,
@@ -337,8 +338,8 @@ def _progress() -> Generator[sweeping.Progress]:
         done = f"at least {words}"  # workers may have stored more
         shown.update(task, description=f"{words}, {rate:,.0f} tools/s{cost}", completed=share)
 
-    context = click.get_current_context()
-    context.meta[ON_INTERRUPT] = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]
+    run = command_run()
+    run.interrupt_notes = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]
     with shown:
         yield update
-    del context.meta[ON_INTERRUPT]
+    run.interrupt_notes = list

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import which
@@ -225,14 +225,6 @@ OPEN = "what is ungraded leaves the verdict open"
 SPEED_PERIOD = 600.0
 """Seconds that the time left is estimated from: a small machine takes minutes for a handful of answers."""
 
-_WAITING = "tdqs_mcp.cli.waiting"
-_INCOMPLETE = "tdqs_mcp.cli.incomplete"
-_EMPTY = "tdqs_mcp.cli.empty"
-"""Where the click context keeps the servers whose tools were not all listed."""
-
-_FAILED = "tdqs_mcp.cli.failed"
-"""Where it keeps that an error has been told."""
-
 
 def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     separator = ":" if option.name == "headers" else "="
@@ -306,9 +298,9 @@ def for_each(
             with waiting().on(f"capturing {shown_locator(locator)}{place}", at_once=":" in locator):
                 catalog = catalogs.load_blocking(locator, live)
             if catalog.incomplete:
-                note_incomplete(f"{catalog.server!r}: {catalog.incomplete}")
+                command_run().incomplete.append(f"{catalog.server!r}: {catalog.incomplete}")
             if not catalog.tools:
-                click.get_current_context().meta.setdefault(_EMPTY, []).append(catalog.server)
+                command_run().without_tools.append(catalog.server)
             with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
@@ -317,7 +309,7 @@ def for_each(
                 results.append(undiscovered(shown_locator(locator), error))
             else:
                 results.append(None)
-            click.get_current_context().meta[_FAILED] = True
+            command_run().has_failed = True
     return results
 
 
@@ -363,15 +355,17 @@ def end(
     how a result failed, `left_open` why there is no verdict; `needs_tools` that a server without tools has none,
     `may_be_partial` that nobody asked for a verdict.
     """
-    if any(result is None for result in results) or _FAILED in click.get_current_context().meta:
+    run = command_run()
+    if None in results or run.has_failed:
         sys.exit(Outcome.UNKNOWN)
-    if _incomplete() and not may_be_partial:
-        raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}")
-    if needs_tools and (names := click.get_current_context().meta.get(_EMPTY)):
-        raise InputError(f"no tools: {', '.join(map(repr, names))} lists none, so there is nothing to look at")
-    found = [result for result in results if result is not None]
-    outcomes = [gate(result) for result in found] if gate else []
-    for result, outcome in zip(found, outcomes, strict=False):
+    if run.incomplete and not may_be_partial:
+        raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(run.incomplete)}")
+    if needs_tools and run.without_tools:
+        names = ", ".join(map(repr, run.without_tools))
+        raise InputError(f"no tools: {names} lists none, so there is nothing to look at")
+    finished = [result for result in results if result is not None]
+    outcomes = [gate(result) for result in finished] if gate else []
+    for result, outcome in zip(finished, outcomes, strict=False):
         if missed and outcome is Outcome.FAILED:
             click.echo(f"FAIL: {printable(missed(result))}", err=True)
     if Outcome.FAILED in outcomes:
@@ -379,16 +373,6 @@ def end(
     if Outcome.UNKNOWN in outcomes:
         click.echo(f"error: {left_open}", err=True)
         sys.exit(Outcome.UNKNOWN)
-
-
-def note_incomplete(what: str) -> None:
-    """Keeps that not all tools are known, which leaves a gate's verdict open."""
-    _incomplete().append(what)
-
-
-def _incomplete() -> list[str]:
-    found: list[str] = click.get_current_context().meta.setdefault(_INCOMPLETE, [])
-    return found
 
 
 class Waiting:
@@ -460,8 +444,33 @@ def until_end(*columns: "ProgressColumn") -> "tuple[ProgressColumn, ...]":
 
 def waiting() -> Waiting:
     """The progress line of the running command."""
-    found: Waiting = click.get_current_context().meta.setdefault(_WAITING, Waiting())
-    return found
+    return command_run().waiting
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandRun:
+    """Notes of a running command, which decide how it ends."""
+
+    waiting: Waiting = field(default_factory=Waiting)
+    has_failed: bool = False
+    """An error has been printed already."""
+
+    incomplete: list[str] = field(default_factory=list)
+    """Servers whose tools were not all listed, each with the reason: a gate's verdict is open."""
+
+    without_tools: list[str] = field(default_factory=list)
+    """Servers that list no tool."""
+
+    meters: list[tuple[object, str, bool]] = field(default_factory=list)
+    """Models with their work and whether their answers are cached."""
+
+    interrupt_notes: Callable[[], list[str]] = list
+    """Returns the notes to print if the command is interrupted."""
+
+
+def command_run() -> CommandRun:
+    """Return the notes of the running command, which the group reads when it is interrupted."""
+    return click.get_current_context().find_root().ensure_object(CommandRun)
 
 
 def split_names(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:

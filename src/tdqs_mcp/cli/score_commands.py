@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import Choice
 from tdqs_mcp.app.settings import read_accepted
-from tdqs_mcp.cli import command, group_options
-from tdqs_mcp.cli.installed_option import Installed
+from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
     Asked,
     bad_option,
@@ -33,6 +33,7 @@ from tdqs_mcp.cli.runner import (
     TARGET,
     Page,
     View,
+    command_run,
     end,
     for_each,
     live_options,
@@ -47,13 +48,15 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
+from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.charts import badge_line, badge_svg
 from tdqs_mcp.report.check_reports import calibration_blocks, gate_blocks, grade_blocks
 from tdqs_mcp.report.documents import capture_document, document, json_text, ledger_document, ledger_line, prompts_text
+from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
     label_blocks,
     missed_words,
@@ -63,6 +66,7 @@ from tdqs_mcp.report.score_report import (
     tool_blocks,
 )
 from tdqs_mcp.results.checks import GateReport
+from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
@@ -70,6 +74,72 @@ from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What the command line says of installed servers."""
+
+    is_asked: bool
+    task: str | None
+
+    def check(self, locators: Sequence[str]) -> None:
+        """Refuses locators beside --installed, and its options without it."""
+        if self.is_asked and locators:
+            raise click.UsageError("--installed scores all servers; leave the locators out")
+        if not self.is_asked and self.task is not None:
+            raise click.UsageError("--task belongs to --installed")
+        if not self.is_asked and not locators:
+            raise click.UsageError("Missing argument 'LOCATOR...', or --installed.")
+
+    def score(
+        self,
+        live: LiveOptions,
+        page: Page,
+        fail_under: str | None,
+        **options: Any,  # noqa: ANN401  # score_installed's
+    ) -> None:
+        """Prints the report, and ends with 2 if a server failed, or was not looked at and could change the verdict."""
+        from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # scoring files goes without
+
+        if live.headers or live.env or live.cwd:
+            raise click.UsageError(
+                "--header, --env and --cwd belong to one server; its client's configuration has its own"
+            )
+        agreed = {each.id for each in installed_servers.servers().servers if each.is_project and not each.is_disabled}
+        question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
+        may_start = bool(agreed) and live.consent(question)
+        with waiting().on("capturing and scoring the servers of all clients", at_once=True):
+            report = blocking(installed_servers.score_installed)(
+                consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
+                options=live,
+                task=self.task,
+                **options,
+            )
+        tell_usage(options["judge"])
+        page.show([report], views(installed_blocks))
+        _end(report, fail_under)
+
+
+def _end(report: InstalledReport, fail_under: str | None) -> None:
+    failed = [each.server.id for each in report.servers if each.standing is InstalledOutcome.FAILED]
+    if failed:
+        fail(InputError(f"without a score: {', '.join(failed)}"))
+    for each in report.servers:
+        if each.standing is InstalledOutcome.NOT_STARTED or each.incomplete:
+            command_run().incomplete.append(f"{each.server.id!r}: {each.reason or each.incomplete}")
+    for problem in report.problems:
+        command_run().incomplete.append(problem)
+    scores = [each.score for each in report.servers if each.score]
+    if not scores:
+        command_run().incomplete.append("any server: none was scored")
+    results = [*scores, *([None] if failed else [])]
+    if fail_under is None:
+        end(results, answered, may_be_partial=True)
+    else:
+        tier = Tier(fail_under)
+        end(results, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
+
 
 _LABELS = views(label_blocks)
 _SKILL = views(skill_blocks)
@@ -142,45 +212,64 @@ def score(
         judge = judge_of(asked, accept=accept, accept_all=accept_all)
         installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(Choice()))
         return
-    given = None if answers is None else read_answers(answers, asked)
-    text = read_text(skill) if skill else None
+    answered_cases = read_answers(answers, asked) if answers else None
+    skill_text = read_text(skill) if skill else None
     if dry_run:
-        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, page=page)
+        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=skill_text, page=page)
         return
-    chosen = None if answers else judge_of(asked, accept=accept, accept_all=accept_all)
-    accepted = read_accepted(os.environ, accept, accept_all=accept_all) if answers else ()
-    policy = policy_of(Choice())
-    options: dict[str, Any] = {"spec": spec, "policy": policy}
-    lost = partial(judging.score_undiscovered, rubric=rubric, judge=chosen.stamp if chosen else None, spec=spec)
-    undiscovered: Any = lost if page.form == "json" else None
-    if rubric != TOOL_RUBRICS[0]:
-        options |= {"rubric": rubric, "skill": text}
-        label: Callable[[Catalog], LabelScore] = (
-            partial(judging.score_label_answers, answers=given, accepted=accepted, **options)
-            if answers
-            else partial(blocking(judging.score_labels), judge=chosen, **options)
-        )
-        labels = for_each(locators, live, label, undiscovered=undiscovered)
-        tell_usage(chosen)
+    judge = None if answers else judge_of(asked, accept=accept, accept_all=accept_all)
+    common: dict[str, Any] = {"spec": spec, "policy": policy_of(Choice())}
+    if answers:
+        accepted = read_accepted(os.environ, accept, accept_all=accept_all)
+        common |= {"answers": answered_cases, "accepted": accepted}
+    else:
+        common |= {"judge": judge}
+    if rubric == TOOL_RUBRICS[0]:
+        use = partial(judging.score_answers if answers else judging.score_blocking, **common)
+        _score_tiers(locators, live, page, use, judge=judge, spec=spec, tool=tool, fail_under=fail_under)
+    else:
+        score_labels: Any = judging.score_label_answers if answers else blocking(judging.score_labels)
+        label = partial(score_labels, rubric=rubric, skill=skill_text, **common)
+        lost = partial(judging.score_undiscovered, rubric=rubric, judge=judge.stamp if judge else None, spec=spec)
+        labels = for_each(locators, live, label, undiscovered=lost if page.form == "json" else None)
+        tell_usage(judge)
         page.show(labels, _LABELS)
-        _end_labels(labels, fail_on_bad=fail_on_bad, needs_model=rubric == "bundles" and not (chosen or answers))
-        return
-    use: Callable[[Catalog], ServerScore] = (
-        partial(judging.score_answers, answers=given, accepted=accepted, **options)
-        if answers
-        else partial(judging.score_blocking, judge=chosen, **options)
-    )
-    scored: list[Catalog] = []
+        needs_model = rubric == "bundles" and not (judge or answers)
+        _end_labels(labels, fail_on_bad=fail_on_bad, needs_model=needs_model)
 
-    def one(catalog: Catalog) -> ServerScore:
-        scored.append(catalog if tool is None else judging.with_tool(catalog, tool))
-        return use(scored[-1])
 
-    scores = for_each(locators, live, one, undiscovered=undiscovered)
-    tell_usage(chosen)
+def _score_tiers(
+    locators: Sequence[str],
+    live: LiveOptions,
+    page: Page,
+    use: Callable[[Catalog], ServerScore],
+    *,
+    judge: Judge | None,
+    spec: str,
+    tool: str | None,
+    fail_under: str | None,
+) -> None:
+    """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
+
+    def score_catalog(catalog: Catalog) -> tuple[Catalog | None, ServerScore]:
+        catalog = catalog if tool is None else judging.with_tool(catalog, tool)
+        return catalog, use(catalog)
+
+    def lost(server: str, error: CaptureError) -> tuple[Catalog | None, ServerScore]:
+        stamp = judge.stamp if judge else None
+        score: Any = judging.score_undiscovered(server, error, rubric=TOOL_RUBRICS[0], judge=stamp, spec=spec)
+        return None, score
+
+    results = for_each(locators, live, score_catalog, undiscovered=lost if page.form == "json" else None)
+    tell_usage(judge)
+    scores = [result and result[1] for result in results]
     if store := os.environ.get("TDQS_STORE", "").strip():
-        scores = [each and _among_stored(each, store) for each in scores]
-    page.show(scores, _score_views(locators, tool, scored), ending=None if tool else _RANKING)
+        scores = [score and _among_stored(score, store) for score in scores]
+    locator = _copyable_locator(locators)
+    shown = _score_views(locator, tool)
+    if page.form == "html" and results[0] and results[0][0]:  # a page shows one server
+        shown |= {"html": _page_view(results[0][0], locator, tool)}
+    page.show(scores, shown, ending=None if tool else _RANKING)
     _tell_badge(page, scores)
     if fail_under is None:
         end(scores, answered, needs_tools=True)
@@ -223,24 +312,28 @@ def _among_stored(score: ServerScore, store: str) -> ServerScore:
         return score
 
 
-def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Catalog]) -> Mapping[str, View]:
-    """What shows a score, or the tools of one name in it; the commands that help name the locator if they can."""
-    shown = shown_locator(locators[0]) if len(locators) == 1 else "-"
-    locator = "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
+def _copyable_locator(locators: Sequence[str]) -> str:
+    """Return the locator for commands to be copied, or a placeholder for several, standard input or a secret."""
+    locator = shown_locator(locators[0]) if len(locators) == 1 else "-"
+    return "LOCATOR" if locator == "-" or HIDDEN in locator else shlex.quote(locator)
 
-    def as_page(score: ServerScore) -> str:
-        from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
-        from tdqs_mcp.report.score_page import score_page  # noqa: PLC0415  # nor do they need templates
 
-        measured = measure(scored[0])
-        named = [tool] if tool in {each.tool.name for each in measured.subjects} else None
-        with waiting().on("rewriting"):
-            rewrites = blocking(improving.rewrite)(measured, tools=named)
-        return score_page(score, measured, rewrites, locator=locator, tool=tool)
+def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
+    """Return the view of a score as a page, with the rewrites of its tools."""
+    from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
+    from tdqs_mcp.report.score_page import score_page  # noqa: PLC0415  # nor do they need templates
 
-    own: dict[str, View] = {"html": as_page, "badge": badge_svg}
+    measured = measure(catalog)
+    names = [tool] if tool in {subject.tool.name for subject in measured.subjects} else None
+    with waiting().on("rewriting"):
+        rewrites = blocking(improving.rewrite)(measured, tools=names)
+    return lambda score: score_page(score, measured, rewrites, locator=locator, tool=tool)
+
+
+def _score_views(locator: str, tool: str | None) -> dict[str, View]:
+    """Return the views of a score, or of the tools of one name in it."""
     if tool is None:
-        return views(partial(score_blocks, locator=locator)) | own
+        return views(partial(score_blocks, locator=locator)) | {"badge": badge_svg}
 
     def only(score: ServerScore) -> dict[str, Any]:
         everything = document(score)
@@ -249,7 +342,7 @@ def _score_views(locators: Sequence[str], tool: str | None, scored: Sequence[Cat
         findings = [finding for finding in everything["findings"] if finding["subject"] == subject]
         return everything | {"tools": tools, "findings": findings}
 
-    return views(partial(tool_blocks, tool=tool, locator=locator)) | own | {"json": only}
+    return views(partial(tool_blocks, tool=tool, locator=locator)) | {"json": only}
 
 
 @command()
@@ -358,7 +451,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
 @page_options("junit")
 def gate(suite: Path, *, timeout: float, page: Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
-    from tdqs_mcp.app.suites import run_suite  # noqa: PLC0415  # YAML and validation, which scoring goes without
+    from tdqs_mcp.app.installed_servers import run_suite  # noqa: PLC0415  # YAML and validation, which scoring goes without
 
     rows = blocking(run_suite)(suite, LiveOptions(timeout=timeout))
     page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
