@@ -46,14 +46,14 @@ class Configuration:
 
     def entries(self, key: str, shapes: Shapes) -> Sequence[tuple[Mapping[str, Any], str]]:
         """The tables of a list, each with how messages name it. Raises InputError for another key or type of value."""
-        found = [
+        entries = [
             (entry, f"{file.path}: {key} {number}")
             for file in self.files
             for number, entry in enumerate(file.table.get(key, []), 1)
         ]
-        for entry, origin in found:
+        for entry, origin in entries:
             check_table(entry, shapes, origin)
-        return found
+        return entries
 
 
 def is_text(value: object) -> bool:
@@ -132,8 +132,8 @@ def check_table(table: Mapping[str, Any], shapes: Shapes, origin: str) -> None:
     """Raises InputError for a key that is not there, which names the nearest, and for a value that it cannot have."""
     for key, value in table.items():
         if key not in shapes:
-            known = nearest(key, shapes) or f"; the keys are {', '.join(shapes)}"
-            raise InputError(f"{origin}: there is no key {key!r}{known}")
+            suggestion = nearest(key, shapes) or f"; the keys are {', '.join(shapes)}"
+            raise InputError(f"{origin}: there is no key {key!r}{suggestion}")
         is_valid, words = shapes[key]
         if not is_valid(value):
             raise InputError(f"{origin}: `{key}` must be {words}")
@@ -151,11 +151,11 @@ def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuratio
                 f"where a key goes; move it to your own configuration: {user_file(os.environ)}"
             )
     check_table(table, _SHAPES, str(path))
-    wanted = table.get("extend", [])
+    bases = table.get("extend", [])
     extended = []
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    for name in [bases] if isinstance(bases, str) else bases:
         base = path.parent / Path(name).expanduser()
-        if base.resolve() in {each.resolve() for each in (*extending, path)}:
+        if base.resolve() in {ancestor.resolve() for ancestor in (*extending, path)}:
             raise InputError(f"{path}: `extend` leads back to {str(base)!r}; take one of them out")
         if not base.is_file():
             raise InputError(

@@ -104,7 +104,7 @@ def _with_gains(rewrites: Sequence[Rewrite], version: str) -> list[Rewrite]:
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     """The catalog with its tools' new definitions."""
-    return apply(catalog, {each.index: each.definition for each in rewrites})
+    return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
@@ -166,9 +166,13 @@ def _unasked(proposals: Sequence[Proposal], asked: dict[int, list[Statement]]) -
 
     What the judge leaves out makes room for statements that a search had none for.
     """
-    new = {each.index: each for each in proposals if any(part not in asked.get(each.index, ()) for part in each.parts)}
-    for index, each in new.items():
-        asked[index] = [*asked.get(index, ()), *each.parts]
+    new = {
+        proposal.index: proposal
+        for proposal in proposals
+        if any(part not in asked.get(proposal.index, ()) for part in proposal.parts)
+    }
+    for index, proposal in new.items():
+        asked[index] = [*asked.get(index, ()), *proposal.parts]
     return new
 
 
@@ -195,14 +199,16 @@ def _changed(
     drafts: Mapping[str, Mapping[str, Any]], catalog: Catalog, tools: Sequence[str] | None
 ) -> dict[str, Mapping[str, Any]]:
     """The drafts for the named tools that differ from their definitions. Raises InputError where none does."""
-    known = {tool.name: tool.raw for tool in catalog.tools}
-    found = {name: each for name, each in drafts.items() if known.get(name) != {**known.get(name, {}), **each}}
-    if not found:
+    definitions = {tool.name: tool.raw for tool in catalog.tools}
+    changed = {
+        name: draft for name, draft in drafts.items() if definitions.get(name) != {**definitions.get(name, {}), **draft}
+    }
+    if not changed:
         raise InputError("the drafts are the definitions as they are: change their texts, then hand them in again")
-    meant = {name: each for name, each in found.items() if not tools or name in tools}
-    if not meant:
-        raise InputError(f"no draft changes {some_names(tools or ())}; they are for {some_names(found)}")
-    return meant
+    chosen = {name: draft for name, draft in changed.items() if not tools or name in tools}
+    if not chosen:
+        raise InputError(f"no draft changes {some_names(tools or ())}; they are for {some_names(changed)}")
+    return chosen
 
 
 def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:
@@ -216,7 +222,7 @@ def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: R
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
     """The catalog with the proposed definitions; what they leave as it was is not measured again."""
-    definitions = {each.index: each.definition for each in proposed}
+    definitions = {proposal.index: proposal.definition for proposal in proposed}
     return measure(apply(measured.catalog, definitions), known=measured)
 
 
@@ -267,7 +273,7 @@ async def _assessed(
     measured: Measured, indices: AbstractSet[int], findings: Sequence[Finding], *, judge: Judge, spec: str
 ) -> dict[int, Assessment]:
     """Scores and findings of some tools of a catalog; the judge sees the others only as context."""
-    part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
+    part = replace(measured, subjects=tuple(subject for subject in measured.subjects if subject.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
     verdicts = await guarded(judge).grade(tool_cases(part))
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
@@ -305,7 +311,7 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     rewrites = await rewrite(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
     _planned(now, catalog)
-    return [improvement_plan.what_if(now, each) for each in rewrites]
+    return [improvement_plan.what_if(now, rewrite) for rewrite in rewrites]
 
 
 def _planned(score: ServerScore, catalog: Catalog) -> int:
@@ -343,20 +349,20 @@ async def select(
         against = [catalog_diff.mutate(catalog, mutation) for catalog in catalogs]
     selector, index = selector or Lexical(), tool_selection.Index.of(catalogs)
     other = None if against is None else index.like(against)
-    asked, problems = (
+    test_queries, problems = (
         tool_selection.make_queries(index) if queries is None else tool_selection.check_queries(queries, index)
     )
-    texts = [query.text for query in asked]
-    before = tool_selection.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
-    told = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
+    texts = [query.text for query in test_queries]
+    before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
+    warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
     if isinstance(selector, Prompted):
-        told += _speaking((*index.tools, *(other.tools if other else ())))
+        warnings += _speaking((*index.tools, *(other.tools if other else ())))
     report = tool_selection.report(
-        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
+        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
     )
     if other is None:
         return report
-    after = tool_selection.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
+    after = tool_selection.choose(test_queries, await selector.rank(other.tools, texts, k=k), other, k=k)
     return tool_selection.compare(report, after, label=mutation or "after")
 
 

@@ -37,8 +37,8 @@ _NO_CONSENT = "a file of this folder names it, not one of yours: read that file,
 
 def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
     """The servers of all installed clients, never what they are started with."""
-    found, problems = read_servers(**around)
-    return ServerList(servers=found, problems=problems)
+    configured, problems = read_servers(**around)
+    return ServerList(servers=configured, problems=problems)
 
 
 async def score_installed(
@@ -123,7 +123,7 @@ def _shown(server: ConfiguredServer, measured: Measured) -> Measured:
     return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
 
 
-async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:
+async def _capture(configured: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:
     """The catalog of each server, or why there is none."""
     import anyio  # noqa: PLC0415  # a list of servers needs no event loop
 
@@ -138,8 +138,8 @@ async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> d
                 captured[server.id] = error
 
     async with anyio.create_task_group() as tasks:
-        for each in found:
-            tasks.start_soon(capture, each)
+        for server in configured:
+            tasks.start_soon(capture, server)
     return captured
 
 
@@ -153,8 +153,8 @@ async def run_suite(path: Path, options: LiveOptions | None = None) -> list[Gate
 
     read = suite.parse(read_text(path), origin=repr(str(path)))
     servers = read.used_servers.items()
-    found = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
-    return [suite.check(entry, found[entry.server]) for entry in read.tool_quality]
+    evidence = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
+    return [suite.check(entry, evidence[entry.server]) for entry in read.tool_quality]
 
 
 async def _evidence(name: str, server: "SuiteServer", options: LiveOptions) -> Evidence | str:

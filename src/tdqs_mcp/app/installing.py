@@ -100,7 +100,7 @@ class TomlText:
 
 def client_names() -> list[str]:
     """The clients that we can be installed in."""
-    return [each.name for each in client_files()]
+    return [client.name for client in client_files()]
 
 
 def own_entry(arguments: Sequence[str] = ()) -> dict[str, Any]:
@@ -144,8 +144,8 @@ def _planned(client: ClientFile, edit: Callable[[str | None], str | None]) -> In
         before = read_bytes(client.file).decode("utf-8-sig") if client.file.exists() else None
         return Installation(client=client, before=before, after=edit(before))
     except (ValueError, RecursionError) as error:  # neither JSON nor TOML, or it nests too deep
-        told = f"{str(client.file)!r} cannot be edited, and was left as it is: {error}; correct it first"
-        raise InputError(told) from error
+        reason = f"{str(client.file)!r} cannot be edited, and was left as it is: {error}; correct it first"
+        raise InputError(reason) from error
 
 
 def _text(client: ClientFile, text: str) -> JsonText | TomlText:
@@ -154,10 +154,10 @@ def _text(client: ClientFile, text: str) -> JsonText | TomlText:
 
 def _entry(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSON or TOML
     """Our entry as it stands in a text; None without one. Raises ValueError."""
-    found = _text(client, text).value
+    value = _text(client, text).value
     for key in (*client.keys, SERVER_NAME):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _shown(client: ClientFile, text: str | None) -> list[str]:

@@ -35,23 +35,25 @@ def load_rules(module: str) -> tuple[AnyRule, ...]:
 
     Raises InputError for a module that cannot be imported, has no rule, or has one whose words mean another.
     """
-    found = tuple(each for each in _names_of(module).values() if isinstance(each, Rule))
-    if not found:
+    rules = tuple(rule for rule in _names_of(module).values() if isinstance(rule, Rule))
+    if not rules:
         raise InputError(
             f'{module!r} has no rule; write @rule("ORG001", ...) above a function, as docs/custom-rules.md says'
         )
-    known = {word: rule for rule in RULES for word in (rule.id.lower(), rule.name, *map(str.lower, rule.aliases))}
-    for each in found:
-        if not _ID.fullmatch(each.id):
+    rule_by_word = {
+        word: rule for rule in RULES for word in (rule.id.lower(), rule.name, *map(str.lower, rule.aliases))
+    }
+    for rule in rules:
+        if not _ID.fullmatch(rule.id):
             raise InputError(
-                f"{module!r}: the id {each.id!r} must be capitals, not TDQ, and three digits, as in ORG001"
+                f"{module!r}: the id {rule.id!r} must be capitals, not TDQ, and three digits, as in ORG001"
             )
-        for word in (each.id.lower(), each.name, *map(str.lower, each.aliases)):
-            if known.setdefault(word, each) is not each:
+        for word in (rule.id.lower(), rule.name, *map(str.lower, rule.aliases)):
+            if rule_by_word.setdefault(word, rule) is not rule:
                 raise InputError(
-                    f"{module!r}: {word!r} of {each.id} means {known[word].id} already; give it another name"
+                    f"{module!r}: {word!r} of {rule.id} means {rule_by_word[word].id} already; give it another name"
                 )
-    return (*RULES, *(replace(each, check=_guarded(each, module)) for each in found))
+    return (*RULES, *(replace(rule, check=_guarded(rule, module)) for rule in rules))
 
 
 def _names_of(module: str) -> Mapping[str, Any]:
@@ -65,19 +67,23 @@ def _names_of(module: str) -> Mapping[str, Any]:
         finally:
             sys.path.pop(0)
     except (Exception, SystemExit) as error:  # a foreign module may raise anything
-        what = f"{type(error).__name__}: {error}"
-        raise InputError(f"the rules of {module!r} cannot be imported ({what}); give a module or a .py file") from error
+        failure = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"the rules of {module!r} cannot be imported ({failure}); give a module or a .py file"
+        ) from error
 
 
 def _guarded(rule: AnyRule, module: str) -> Callable[..., Iterator[Hit]]:
     """The rule's check, whose failures are said to be the module's."""
 
-    def check(seen: Any, **limit: int) -> Iterator[Hit]:  # noqa: ANN401  # whatever the rule reads
+    def check(facts: Any, **limit: int) -> Iterator[Hit]:  # noqa: ANN401  # whatever the rule reads
         try:
-            yield from rule.check(seen, **limit)
+            yield from rule.check(facts, **limit)
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise InputError(f"{rule.id} of {module!r} failed ({what}); correct it, or --ignore {rule.id}") from error
+            failure = f"{type(error).__name__}: {error}"
+            raise InputError(
+                f"{rule.id} of {module!r} failed ({failure}); correct it, or --ignore {rule.id}"
+            ) from error
 
     return check
 
@@ -134,25 +140,25 @@ def read_policy(
     levels = (
         flags,
         _from_environment(environ, table),
-        *(_choice(each.table, str(each.path), table) for each in configuration.files[::-1]),
+        *(_choice(level.table, str(level.path), table) for level in configuration.files[::-1]),
     )
-    names = next((each.select for each in levels if each.select is not None), ())
-    ignored = next((each.ignore for each in levels if each.ignore is not None), ())
+    names = next((level.select for level in levels if level.select is not None), ())
+    ignored = next((level.ignore for level in levels if level.ignore is not None), ())
     if flags.ignore is None and flags.select is not None:
-        wanted = {name.lower() for name in flags.select}
-        ignored = tuple(name for name in ignored if name.lower() not in wanted)
+        selected = {name.lower() for name in flags.select}
+        ignored = tuple(name for name in ignored if name.lower() not in selected)
     return Policy(
         selection=registry.select(
             names=names,
             ignored=ignored,
-            profile=next((each.profile for each in levels if each.profile is not None), None),
+            profile=next((level.profile for level in levels if level.profile is not None), None),
             severities=dict(_severity(*member, table) for member in configuration.members("severity")),
             limits=dict(_limit(*member, table) for member in configuration.members("limits")),
-            clients=next((each.clients for each in levels if each.clients is not None), ()),
+            clients=next((level.clients for level in levels if level.clients is not None), ()),
             table=table,
         ),
         suppressions=tuple(_suppression(*entry, table) for entry in configuration.entries("suppress", _SUPPRESSION)),
-        fail_on=_fail_on(next((each.fail_on for each in levels if each.fail_on is not None), Severity.ERROR)),
+        fail_on=_fail_on(next((level.fail_on for level in levels if level.fail_on is not None), Severity.ERROR)),
     )
 
 
@@ -179,11 +185,11 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     """The same for a catalog that is measured already; what the policy hides is not counted."""
     catalog = measured.catalog
     tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
-    found = registry.check(measured, policy.selection)
+    findings = registry.check(measured, policy.selection)
     report = LintReport(
         **catalog.origin,
         tools=tools,
-        findings=tuple(finding for finding in found if _is_wanted(finding, policy.tools)),
+        findings=tuple(finding for finding in findings if _is_wanted(finding, policy.tools)),
         problems=catalog.problems,
     )
     report = suppress(report, policy.suppressions, rules=policy.selection.rules)
@@ -200,8 +206,8 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RULES) -> RuleList:
     """Every rule, or those that some words mean. Raises UnknownIdError."""
-    wanted = {rule for word in words for rule in registry.find_all(word, table)}
-    chosen = [rule for rule in table if not words or rule.id in wanted]
+    ids = {rule for word in words for rule in registry.find_all(word, table)}
+    chosen = [rule for rule in table if not words or rule.id in ids]
     names = ("id", "name", "summary", "severity", "confidence", "persona", "dimension", "aliases", "limit", "source")
     return RuleList(
         rules=tuple(
@@ -253,18 +259,18 @@ def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> C
     """The TDQS_ variables, lists with commas; an empty variable says nothing."""
     texts = {key: environ.get(f"TDQS_{key.upper().replace('-', '_')}", "").strip() for key in (*_LISTS, *_WORDS)}
     lists = {key: [part.strip() for part in texts[key].split(",") if part.strip()] for key in _LISTS}
-    said = {key: value for key, value in {**texts, **lists}.items() if value}
-    return _choice(said, "the environment", table)
+    values = {key: value for key, value in {**texts, **lists}.items() if value}
+    return _choice(values, "the environment", table)
 
 
 _LISTS, _WORDS = ("select", "ignore", "client"), ("profile", "fail-on")
 """The keys of a file that say which rules run; the variables are named alike."""
 
 
-def _choice(said: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> Choice:
+def _choice(values: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> Choice:
     """The choice in the keys of a file. Raises InputError, which says where an unknown word is."""
-    select, ignore, clients = (tuple(said[key]) if key in said else None for key in _LISTS)
-    profile, fail_on = (said.get(key) for key in _WORDS)
+    select, ignore, clients = (tuple(values[key]) if key in values else None for key in _LISTS)
+    profile, fail_on = (values.get(key) for key in _WORDS)
     choice = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     try:
         for names in (choice.select or (), choice.ignore or ()):

@@ -95,4 +95,4 @@ async def lock(
 
 
 def _sorted(servers: Sequence[LockedServer]) -> tuple[LockedServer, ...]:
-    return tuple(sorted(servers, key=lambda each: (each.name, each.source or "")))
+    return tuple(sorted(servers, key=lambda server: (server.name, server.source or "")))

@@ -71,10 +71,10 @@ def make_router(
     parsed = parse_locator(locator)
     name = public(parsed)  # of a configured server not the command, whose words may be secret
     if isinstance(parsed, Config):
-        found = find_configured(parsed, options)
-        for problem in found.unresolved:
+        server = find_configured(parsed, options)
+        for problem in server.unresolved:
             tell(problem)
-        parsed, options = found.locator, found.fill(options)
+        parsed, options = server.locator, server.fill(options)
     if not isinstance(parsed, Stdio | Url):
         raise InputError("this needs a server that runs: give a URL, stdio:COMMAND, config:NAME, or last -- COMMAND")
     hidden = repeatable_secrets(parsed, options)

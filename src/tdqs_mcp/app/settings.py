@@ -125,9 +125,9 @@ def read_settings(
             accept or accept_all,
         )
         options = ("base URL", "model", "API key", "overrides", "exact prompt", "budget", "--accept")
-        if given := [name for name, value in zip(options, values, strict=True) if value]:
+        if unsupported := [name for name, value in zip(options, values, strict=True) if value]:
             # Numbers of the offline judge could be taken for the model's.
-            unused = " and no ".join(given)
+            unused = " and no ".join(unsupported)
             raise InputError(f"the offline judge takes no {unused}: leave it out, or name another --judge: {CHOICES}")
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
@@ -146,7 +146,7 @@ def read_settings(
             )
         names, has_host = _seats(named or "", in_server=in_server)
         members = _members(environ, names)
-        return replace(common, members=tuple(replace(each, form=form) for each in members), has_host=has_host)
+        return replace(common, members=tuple(replace(member, form=form) for member in members), has_host=has_host)
 
     chosen = replace(
         common,
@@ -158,24 +158,24 @@ def read_settings(
     return _anthropic(chosen, environ) if kind is JudgeKind.ANTHROPIC else _openai(chosen, environ)
 
 
-def _openai(given: Settings, environ: Mapping[str, str]) -> Settings:
+def _openai(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """What is not given explicitly comes from the TDQS_ variables."""
     return replace(
-        given,
-        base_url=given.base_url or _variable(environ, "TDQS_BASE_URL"),
-        model=given.model or _variable(environ, "TDQS_MODEL"),
-        api_key=given.api_key or _variable(environ, "TDQS_API_KEY"),
+        settings,
+        base_url=settings.base_url or _variable(environ, "TDQS_BASE_URL"),
+        model=settings.model or _variable(environ, "TDQS_MODEL"),
+        api_key=settings.api_key or _variable(environ, "TDQS_API_KEY"),
     )
 
 
-def _anthropic(given: Settings, environ: Mapping[str, str]) -> Settings:
+def _anthropic(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """What is not given explicitly is the vendor's; TDQS_API_KEY is none where it belongs to TDQS_BASE_URL."""
-    is_elsewhere = given.base_url is None and _variable(environ, "TDQS_BASE_URL") is not None
-    if ours := given.api_key or (None if is_elsewhere else _variable(environ, "TDQS_API_KEY")):
-        return replace(given, api_key=ours)
+    is_elsewhere = settings.base_url is None and _variable(environ, "TDQS_BASE_URL") is not None
+    if own_key := settings.api_key or (None if is_elsewhere else _variable(environ, "TDQS_API_KEY")):
+        return replace(settings, api_key=own_key)
     vendors = _variable(environ, ANTHROPIC_KEY)
     missing = ANTHROPIC_KEY if is_elsewhere else f"{ANTHROPIC_KEY} or TDQS_API_KEY"
-    return replace(given, api_key=vendors, key_name=ANTHROPIC_KEY if vendors else missing)
+    return replace(settings, api_key=vendors, key_name=ANTHROPIC_KEY if vendors else missing)
 
 
 def read_writer(
@@ -201,9 +201,9 @@ def cache_folder(environ: Mapping[str, str]) -> Path | None:
 
 def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
     """The profiles on a jury, and whether the calling agent is on it too. Raises InputError."""
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    profiles = [name for name in wanted if name != HOST]
-    has_host = HOST in wanted
+    seats = [name.strip() for name in names.split(",") if name.strip()]
+    profiles = [name for name in seats if name != HOST]
+    has_host = HOST in seats
     if has_host and not in_server:
         raise InputError(
             f"{HOST} is the calling agent, who sits only on a jury of the MCP server: leave it out here, or start "
@@ -214,18 +214,18 @@ def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
     return profiles, has_host
 
 
-def _members(environ: Mapping[str, str], wanted: Sequence[str]) -> list[Settings]:
+def _members(environ: Mapping[str, str], members: Sequence[str]) -> list[Settings]:
     """The settings of a jury's members. Raises InputError for a name without a profile."""
     configuration = read_user_configuration(environ)
     where = configuration.origin
     profiles = {
         name: _profile(name, entry, f"{file}: [judges.{name}]") for name, entry, file in configuration.members("judges")
     }
-    for name in wanted:
+    for name in members:
         if name not in profiles:
-            known = ", ".join(sorted(profiles)) or "none"
-            raise InputError(f"there is no judge profile {name!r} in {where} (profiles: {known}); add [judges.{name}]")
-    return [_member(environ, profiles[name]) for name in wanted]
+            names = ", ".join(sorted(profiles)) or "none"
+            raise InputError(f"there is no judge profile {name!r} in {where} (profiles: {names}); add [judges.{name}]")
+    return [_member(environ, profiles[name]) for name in members]
 
 
 def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:

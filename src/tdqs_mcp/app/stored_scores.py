@@ -46,13 +46,13 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
 
     def among(connection: Connection) -> ServerScore:
         stamp, rollup = (score.judge, score.spec_version), score.rollup
-        key = next((each.key for each in methods(connection) if (each.judge, each.spec_version) == stamp), None)
+        key = next((method.key for method in methods(connection) if (method.judge, method.spec_version) == stamp), None)
         if key is None:
             return score
-        found = known_percentiles(
+        placed = known_percentiles(
             connection, key, server=score.server, overall=rollup.overall, quality=rollup.description_quality
         )
-        return replace(score, percentiles=found or score.percentiles)
+        return replace(score, percentiles=placed or score.percentiles)
 
     return _read(store, among)
 
@@ -72,8 +72,8 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
     """Every tool of the store with its score, as of one moment. Raises InputError."""
     engine = open_filled_store(store)
     try:
-        found = read(engine, lambda connection: find_method(connection, method))
-        yield from tool_search.export_tools(engine, found)
+        chosen = read(engine, lambda connection: find_method(connection, method))
+        yield from tool_search.export_tools(engine, chosen)
     finally:
         engine.dispose()
 
@@ -166,8 +166,8 @@ class StoredScores:
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
             capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
             score, measured = self._score(now, capture)
-            known = self._percentiles(now, standing)
-            return replace(score, percentiles=known), measured
+            among = self._percentiles(now, standing)
+            return replace(score, percentiles=among), measured
 
         return self._query(ask)
 
@@ -176,7 +176,7 @@ class StoredScores:
 
         def ask(now: _Snapshot) -> Comparison:
             before = server_queries.previous_capture(now.connection, server, capture)
-            (old, old_measured), (new, new_measured) = (self._score(now, each) for each in (before, capture))
+            (old, old_measured), (new, new_measured) = (self._score(now, version) for version in (before, capture))
             return compare(old_measured.catalog, new_measured.catalog, (old, new))
 
         return self._query(ask)
@@ -197,18 +197,18 @@ class StoredScores:
     def _query(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
             before = revision(connection)  # SQLite sees the store as it is at the first query
-            known = methods(connection)
-            if not known:
+            stamps = methods(connection)
+            if not stamps:
                 raise UnknownIdError("the store has no scores yet")
-            return ask(_Snapshot(connection=connection, method=known[0], revision=before))
+            return ask(_Snapshot(connection=connection, method=stamps[0], revision=before))
 
         return read(self._engine, about_newest, recovery=0)
 
     def _percentiles(self, now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
         """The server's percentiles among the others; scores are counted once per revision of the store."""
         key = (now.revision, now.method.key)
-        known, counts = self._counts
-        if known != key:
+        counted, counts = self._counts
+        if counted != key:
             counts = score_counts(now.connection, now.method.key)
             self._counts = (key, counts)
         overall, quality = standing.overall, standing.description_quality
@@ -221,14 +221,14 @@ class StoredScores:
         """The score of a capture, recomputed from its stored verdicts."""
         key = (now.revision, now.method.key, capture)
         with self._lock:
-            found = self._kept.get(key)
-        if found is None:
+            scored = self._kept.get(key)
+        if scored is None:
             verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
             measured = measure(read_capture(now.connection, capture))
-            found = (_recomputed(measured, verdicts, now.method), measured)
+            scored = (_recomputed(measured, verdicts, now.method), measured)
             with self._lock:
-                self._kept[key] = found
-        return found
+                self._kept[key] = scored
+        return scored
 
 
 def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:
@@ -242,15 +242,15 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
     )
 
 
-def _recomputed(measured: Measured, known: StoredVerdicts, method: MethodStamp) -> ServerScore:
+def _recomputed(measured: Measured, stored: StoredVerdicts, method: MethodStamp) -> ServerScore:
     cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
 
     def verdict(case: Case) -> Verdict | Ungraded:
-        found, reason = known.shadowing, ""
+        answer, reason = stored.shadowing, ""
         if isinstance(case, ToolCase | SetCase):
             place = case.subject.tool.index if isinstance(case, ToolCase) else COHERENCE
-            found, reason = known.verdicts.get(place), known.ungraded.get(place, "")
-        return found or Ungraded(judge=method.judge.id, reason=reason, was_asked=bool(reason))
+            answer, reason = stored.verdicts.get(place), stored.ungraded.get(place, "")
+        return answer or Ungraded(judge=method.judge.id, reason=reason, was_asked=bool(reason))
 
     verdicts = [verdict(case) for case in cases]
     findings = find(measured, DEFAULT_POLICY).findings

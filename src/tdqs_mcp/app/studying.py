@@ -118,11 +118,11 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
     What addresses the model that reads it is not shown to one.
     """
     measured = measure(catalog)
-    known = [subject for subject in measured.subjects if subject.tool.name]
-    if not known:
+    readable = [subject for subject in measured.subjects if subject.tool.name]
+    if not readable:
         raise InputError(f"{catalog.server!r} has no tool that can be read, so there is nothing to write tasks for")
-    unsafe = {each.tool.name: words for each in known if (words := first_aimed_at_model(each.threats))}
-    tools = [each.tool for each in known if each.tool.name not in unsafe]
+    unsafe = {each.tool.name: words for each in readable if (words := first_aimed_at_model(each.threats))}
+    tools = [each.tool for each in readable if each.tool.name not in unsafe]
     written = await trace_tasks.write_tasks(tools, model=model)
     outcomes = list(zip(tools, written, strict=True))
     failed = {tool.name: outcome.reason for tool, outcome in outcomes if isinstance(outcome, Failure)}

@@ -103,27 +103,29 @@ def sweep_registry(
         budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
     )
     unread: list[str] = []
-    records, done, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
+    records, progress, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
-        done.add(Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage()))
+        progress.add(
+            Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage())
+        )
         run_shards(
             plan_shards(records, complete),
             partial(score_entries, job),
             cluster=request.cluster,
             shares=shares,
-            report=done.add,
+            report=progress.add,
             warn=warn,
         )
-        done.add(Shard(problems=tuple(unread), done=1), Tally())
-        found = read(store, partial(statistics, key=method.key))
-        finish_run(store, run, statistics=json.dumps(document(found)), **done.columns)
+        progress.add(Shard(problems=tuple(unread), done=1), Tally())
+        numbers = read(store, partial(statistics, key=method.key))
+        finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _opened.cache_info().currsize:  # this process has scored
             _opened(url).dispose()
     finally:
         store.dispose()
     seconds = round(1000 * (time.monotonic() - started))
-    return done.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
+    return progress.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
 
 
 def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
@@ -149,7 +151,7 @@ def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
     else:
         judges.append(judge_with(share.servers))
         tally = score(shard.entries, judge=judges[0], set_judge=judges[1])
-    usage = sum((used(each) or Usage() for each in judges), Usage())
+    usage = sum((used(judge) or Usage() for judge in judges), Usage())
     return replace(tally, usage=usage, problems=tally.problems + tuple(problems))
 
 
@@ -174,7 +176,7 @@ def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping
     for batch in pending_batches(store, method):
         waiting = [capture for capture in batch.captures if capture not in complete]
         try:
-            catalogs = [read(store, partial(read_capture, capture=each)) for each in waiting]
+            catalogs = [read(store, partial(read_capture, capture=capture)) for capture in waiting]
             is_done = blocking(collect_batch)(batch.note, catalogs, judge=judge) is not None
         except (InputError, EndpointError) as error:
             problems.append(str(error))
@@ -243,11 +245,11 @@ def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | 
 
     Raises InputError for a file that cannot be opened.
     """
-    live = [each for each in request.inputs if not isinstance(parse_locator(each), File)]
-    files = [read_records(Path(each)) for each in request.inputs if each not in live]
+    live = [name for name in request.inputs if not isinstance(parse_locator(name), File)]
+    files = [read_records(Path(name)) for name in request.inputs if name not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
-    if live and all(isinstance(each, str) for each in captured):
+    if live and all(isinstance(name, str) for name in captured):
         unread.append("no live server could be captured")
     return _join(parts, unread)
 
@@ -265,7 +267,7 @@ async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Re
     """A record of every live server, or why it cannot be captured."""
     import anyio  # noqa: PLC0415
 
-    limit, found = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Record | str]()
+    limit, records = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Record | str]()
 
     async def capture(place: int, locator: str) -> None:
         origin = repr(public(parse_locator(locator)))
@@ -273,14 +275,14 @@ async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Re
             try:
                 document = capture_document(await load(locator, options))
             except TdqsError as error:
-                found[place] = f"{origin}: {error}"
+                records[place] = f"{origin}: {error}"
             else:
-                found[place] = Record(content=json.dumps(document).encode(), origin=origin, done=1)
+                records[place] = Record(content=json.dumps(document).encode(), origin=origin, done=1)
 
     async with anyio.create_task_group() as tasks:
         for place, locator in enumerate(locators):
             tasks.start_soon(capture, place, locator)
-    return [found[place] for place in range(len(locators))]
+    return [records[place] for place in range(len(locators))]
 
 
 def _absolute(url: URL) -> URL:
@@ -300,7 +302,7 @@ def _parameters(judge: Judge) -> str:
     """A digest of what a model's verdicts depend on besides its stamp; empty for the offline judge."""
     inner, leniency = unwrap_guard(judge)
     members = inner.members if isinstance(inner, Jury) else (inner,)
-    own = [_parameters(each) if isinstance(each, Jury) else getattr(each, "parameters", "") for each in members]
+    own = [_parameters(member) if isinstance(member, Jury) else getattr(member, "parameters", "") for member in members]
     return short_hash(json.dumps([leniency, own])) if any(own) else ""
 
 

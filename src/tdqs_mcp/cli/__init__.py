@@ -179,8 +179,10 @@ def _refuse_overwriting(ctx: click.Context) -> None:
             continue
         for other, value in ctx.params.items():
             values = value if isinstance(value, tuple) else (value,)
-            inputs = [each for each in values if isinstance(each, str | Path)] if other not in _OUTPUTS else []
-            if (name, other) not in _IN_PLACE and any(Path(each).exists() and path.samefile(each) for each in inputs):
+            inputs = [source for source in values if isinstance(source, str | Path)] if other not in _OUTPUTS else []
+            if (name, other) not in _IN_PLACE and any(
+                Path(source).exists() and path.samefile(source) for source in inputs
+            ):
                 raise click.UsageError(
                     f"{str(path)!r} is read by this command, so it is not written; name another file"
                 )
@@ -207,9 +209,9 @@ def _read_form(ctx: click.Context) -> None:
     if ctx.get_parameter_source("form") is ParameterSource.DEFAULT and possible:
         ctx.params["form"] = possible[0]
     elif ctx.params["form"] not in possible:
-        known = ", ".join(form.type.choices)
+        choices = ", ".join(form.type.choices)
         raise click.UsageError(
-            f"{str(path)!r} is no name for --format {ctx.params['form']}; rename it, or choose one of {known}"
+            f"{str(path)!r} is no name for --format {ctx.params['form']}; rename it, or choose one of {choices}"
         )
 
 
@@ -233,7 +235,7 @@ def group_options(
         for option in reversed(options):
             callback = option(callback)
         parameters: list[click.Parameter] = vars(callback)["__click_params__"][-len(options) :]
-        vars(callback).setdefault(_GROUPS, []).append((name, build, [each.name for each in parameters]))
+        vars(callback).setdefault(_GROUPS, []).append((name, build, [parameter.name for parameter in parameters]))
         return callback
 
     return decorate

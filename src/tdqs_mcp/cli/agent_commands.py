@@ -148,5 +148,5 @@ def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
         click.echo("nothing was written (--dry-run)")
         return
     backup = change.write()
-    kept = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
-    click.echo(f"written{kept}{then}")
+    backup_note = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
+    click.echo(f"written{backup_note}{then}")

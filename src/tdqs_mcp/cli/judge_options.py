@@ -111,19 +111,19 @@ spec_option = click.option(
 )
 
 
-def ledger_of(asked: Asked) -> Ledger:
+def ledger_of(options: Asked) -> Ledger:
     """The ledger that all models of a command share."""
-    return Ledger(asked.budget, cost)
+    return Ledger(options.budget, cost)
 
 
 def judge_of(
-    asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
+    options: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
 ) -> Judge | None:
     """The judge that is named, with a ledger where others share its budget; None for the offline judge.
 
     `accept` names the parts whose held scores are believed.
     """
-    settings = read_settings(os.environ, accept=accept, accept_all=accept_all, **asked.options())
+    settings = read_settings(os.environ, accept=accept, accept_all=accept_all, **options.options())
     if settings == Settings():
         return None
     judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
@@ -131,19 +131,19 @@ def judge_of(
     return judge
 
 
-def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
+def writer_of(writer: str | None, options: Asked, ledger: Ledger) -> Model | None:
     """The model that writes; None for the offline writer. Address and model are those given beside it."""
     if writer in (None, OFFLINE):
         return None
-    settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
+    settings = read_writer(os.environ, writer, base_url=options.base_url, model=options.model)
     return _make_model(settings, by="writer", ledger=ledger)
 
 
-def model_of(asked: Asked, *, by: str, work: str) -> Model | None:
+def model_of(options: Asked, *, by: str, work: str) -> Model | None:
     """The model that is named for other work than judging; None where none is."""
-    if asked.exact_prompt:
+    if options.exact_prompt:
         raise click.UsageError(f"no prompt for {work} is published; leave --exact-prompt out")
-    return _make_model(read_settings(os.environ, **asked.options()), by=by)
+    return _make_model(read_settings(os.environ, **options.options()), by=by)
 
 
 def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) -> Model | None:
@@ -152,9 +152,9 @@ def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) ->
     return model
 
 
-def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
+def preview_of(options: Asked) -> tuple[Judge, Ledger]:
     """A judge that sends nothing, and the ledger of what it would send."""
-    return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
+    return make_preview(read_settings(os.environ, **options.options()), warn=warn)
 
 
 def tell_usage(meter: object, *, by: str = "judge") -> None:
@@ -164,9 +164,9 @@ def tell_usage(meter: object, *, by: str = "judge") -> None:
         click.echo(usage_line(usage, by=by), err=True)
 
 
-def read_answers(file: Path, asked: Asked) -> object:
+def read_answers(file: Path, options: Asked) -> object:
     """Answers to prompts that came from elsewhere; naming a judge as well is an error."""
-    if asked.is_named:
+    if options.is_named:
         raise click.UsageError(
             "--answers already are a judgment; leave --judge, --base-url, --model and --exact-prompt out"
         )
@@ -182,10 +182,10 @@ def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
 
 def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:
     """What each model used that was asked, and whether its answers are kept; nothing if none was asked."""
-    known = [(used(meter), by, is_kept) for meter, by, is_kept in meters]
-    asked = [(usage, by, is_kept) for usage, by, is_kept in known if usage and usage.requests]
-    if not asked:
+    meterings = [(used(meter), by, is_kept) for meter, by, is_kept in meters]
+    used_models = [(usage, by, is_kept) for usage, by, is_kept in meterings if usage and usage.requests]
+    if not used_models:
         return []
-    is_kept = all(is_kept for *_, is_kept in asked)
+    is_kept = all(is_kept for *_, is_kept in used_models)
     rest = "a rerun asks only for the rest" if is_kept else "no answer is kept (TDQS_CACHE=off)"
-    return [*(usage_line(usage, by=by) for usage, by, _ in asked), rest]
+    return [*(usage_line(usage, by=by) for usage, by, _ in used_models), rest]

@@ -217,9 +217,9 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     for problem in fixed.problems:
         warn(problem)
     tell_left(fixed.left_out)
-    done = f"fixed {len(fixed.made)} in {fixed.place}: {first_of(fixed.made, MAX_NAMED)}"
-    done = done if fixed.made else f"nothing to fix in {fixed.place}"
-    click.echo(printable(f"{done}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
+    summary = f"fixed {len(fixed.made)} in {fixed.place}: {first_of(fixed.made, MAX_NAMED)}"
+    summary = summary if fixed.made else f"nothing to fix in {fixed.place}"
+    click.echo(printable(f"{summary}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
     return fixed
 
 

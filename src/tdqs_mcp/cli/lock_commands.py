@@ -109,7 +109,7 @@ def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
 
 def _left(report: LockReport) -> Outcome:
     """Failed if changes are left that nobody accepted."""
-    is_left = any(not each.is_allowed and each.part not in report.accepted for each in report.changes)
+    is_left = any(not change.is_allowed and change.part not in report.accepted for change in report.changes)
     return Outcome.FAILED if is_left else Outcome.PASSED
 
 
@@ -126,7 +126,7 @@ def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Pa
     change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
     Exit code 1 if anything changed that the lock does not allow.
     """
-    known = locking.read_lock(path)
-    reports = _each(locators, live, lambda catalog, again: locking.verify(catalog, known, again=again))
+    locked = locking.read_lock(path)
+    reports = _each(locators, live, lambda catalog, again: locking.verify(catalog, locked, again=again))
     page.show(reports, _VERIFY)
     end(reports, is_locked)

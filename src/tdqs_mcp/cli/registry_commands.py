@@ -158,8 +158,8 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
         waiting().count(len(tasks), 0)
         outcomes = blocking(routing.call_tasks)(locator, live, tasks, catalog=catalog, log_call=note, tell=warn)
     counts = Counter({"no outcome": len(tasks) - len(outcomes)}) + Counter(outcomes)
-    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    click.echo(f"{count_words(len(tasks), 'call')}: {told}; logged in {printable(str(log))}", err=True)
+    tally = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    click.echo(f"{count_words(len(tasks), 'call')}: {tally}; logged in {printable(str(log))}", err=True)
     return set(counts) <= set(CallOutcome)
 
 
@@ -168,12 +168,12 @@ def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[s
     acting = {each.name for each in catalog.tools if (each.annotations or {}).get("readOnlyHint") is not True}
     reading = [each for each in tasks if each.tool not in acting]
     names = first_of(list(dict.fromkeys(each.tool for each in tasks if each.tool in acting)), MAX_NAMED)
-    others = f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
-    told = f"{count_words(len(tasks), 'call')} to {catalog.source}"
-    click.echo(printable(f"{told}, {others} among them" if names else told), err=True)
-    if not names or consent(f"Make the {others}, too?"):
+    left_calls = f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
+    announcement = f"{count_words(len(tasks), 'call')} to {catalog.source}"
+    click.echo(printable(f"{announcement}, {left_calls} among them" if names else announcement), err=True)
+    if not names or consent(f"Make the {left_calls}, too?"):
         return tasks
-    left_out = f"left out: {others}; read the tasks, then give --yes"
+    left_out = f"left out: {left_calls}; read the tasks, then give --yes"
     if not reading:
         raise InputError(left_out)
     warn(left_out)
@@ -326,20 +326,20 @@ def _progress() -> Generator[sweeping.Progress]:
     """Shows how far a sweep is, on a terminal, and says it where the sweep does not come to its end."""
     from rich.progress import TaskProgressColumn  # noqa: PLC0415  # only a person who waits needs it
 
-    shown = progress_line(*until_end(TaskProgressColumn()))
-    task, started = shown.add_task("starting", total=1.0), time.monotonic()
-    done = ""
+    line = progress_line(*until_end(TaskProgressColumn()))
+    task, started = line.add_task("starting", total=1.0), time.monotonic()
+    reached = ""
 
     def update(tally: "Tally", share: float) -> None:
-        nonlocal done
+        nonlocal reached
         rate = tally.tools / max(0.001, time.monotonic() - started)
         cost = f", {price(tally.usage.cost)}" if tally.usage.requests else ""
         words = f"{count_words(tally.tools, 'tool')} of {count_words(tally.servers, 'server')}"
-        done = f"at least {words}"  # workers may have stored more
-        shown.update(task, description=f"{words}, {rate:,.0f} tools/s{cost}", completed=share)
+        reached = f"at least {words}"  # workers may have stored more
+        line.update(task, description=f"{words}, {rate:,.0f} tools/s{cost}", completed=share)
 
     run = command_run()
-    run.interrupt_notes = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]
-    with shown:
+    run.interrupt_notes = lambda: [f"{reached or 'nothing'} scored and stored; the next sweep does the rest"]
+    with line:
         yield update
     run.interrupt_notes = list

@@ -198,16 +198,16 @@ def _check_terminal() -> None:
 
 def _interview(questions: Sequence[Question], path: Path) -> None:
     """Asks each question; every answer is in the file as soon as it is given."""
-    asked = [question for question in questions if question.about is not Aspect.CONFLICT]
-    if not asked:
+    open_questions = [question for question in questions if question.about is not Aspect.CONFLICT]
+    if not open_questions:
         click.echo("There is nothing to ask.", err=True)
         return
-    count = count_words(len(asked), "question")
+    count = count_words(len(open_questions), "question")
     click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}."), err=True)
-    given = 0
+    answer_count = 0
     try:
-        for number, question in enumerate(asked, start=1):
-            click.secho(printable(f"{number} of {len(asked)}   {question.id}"), err=True, dim=True)
+        for number, question in enumerate(open_questions, start=1):
+            click.secho(printable(f"{number} of {len(open_questions)}   {question.id}"), err=True, dim=True)
             click.echo(printable(question.text), err=True)
             answer = _answer(question)
             if answer == "quit":
@@ -215,10 +215,11 @@ def _interview(questions: Sequence[Question], path: Path) -> None:
             if answer:
                 text = read_text(path) if path.exists() else ""
                 write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
-                given += 1
+                answer_count += 1
     finally:  # also when it is interrupted
         click.echo(
-            printable(f"{given} of {count} answered, in {path}; later runs read it with --material {path}."), err=True
+            printable(f"{answer_count} of {count} answered, in {path}; later runs read it with --material {path}."),
+            err=True,
         )
 
 

@@ -59,8 +59,8 @@ def hint_for(locators: Sequence[str]) -> str | None:
 
 def _of_words(locators: Sequence[str]) -> str | None:
     first = locators[0]
-    if found := _ADDRESS.fullmatch(first):
-        scheme = "http" if found["host"] == "localhost" or found["host"][0] in "1[" else "https"
+    if address := _ADDRESS.fullmatch(first):
+        scheme = "http" if address["host"] == "localhost" or address["host"][0] in "1[" else "https"
         return f"did you mean {scheme}://{first} ?"
     if first.endswith(".json"):
         return nearest(first, map(str, Path(first).parent.glob("*.json"))).removeprefix("; ") or None
@@ -141,12 +141,12 @@ class Page:
         of a text.
         """
         view = views.get(self.form, document)
-        found = [result for result in results if result is not None]
-        shown = list(map(view, found))
+        finished = [result for result in results if result is not None]
+        shown = list(map(view, finished))
         if not shown:
             return
-        if ending and self.form == "text" and len(found) > 1:
-            shown.append(ending(found))
+        if ending and self.form == "text" and len(finished) > 1:
+            shown.append(ending(finished))
         if self.form == "json":
             write(json_text(shown[0] if len(results) == 1 else shown), self.output)
         elif self.form == "markdown" or isinstance(shown[0], str):
@@ -230,8 +230,8 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
     separator = ":" if option.name == "headers" else "="
     pairs = {}
     for value in values:
-        name, found, rest = value.partition(separator)
-        if not found or not name.strip():
+        name, marker, rest = value.partition(separator)
+        if not marker or not name.strip():
             raise click.BadParameter(f"give NAME{separator}VALUE")
         pairs[name.strip()] = rest.strip() if separator == ":" else rest
     return pairs
@@ -261,10 +261,10 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
     """The locators with the JSON files of a folder in its place."""
     expanded: list[str] = []
     for locator in locators:
-        found = sorted(map(str, Path(locator).glob("*.json"))) if locator and Path(locator).is_dir() else [locator]
-        if not found:
+        files = sorted(map(str, Path(locator).glob("*.json"))) if locator and Path(locator).is_dir() else [locator]
+        if not files:
             raise click.BadParameter(f"there is no JSON file in the folder {locator!r}")
-        expanded += found
+        expanded += files
     return tuple(expanded)
 
 
@@ -329,8 +329,8 @@ def policy_of(flags: Choice, table: Sequence[AnyRule] = RULES) -> Policy:
 def tell_left(left_out: "Iterable[LeftOut]") -> None:
     """A line for each tool on standard error: which changes were not made, and why."""
     by_tool: dict[str, list[str]] = {}
-    for each in left_out:
-        by_tool.setdefault(each.tool, []).append(f"{each.path} ({each.reason})")
+    for change in left_out:
+        by_tool.setdefault(change.tool, []).append(f"{change.path} ({change.reason})")
     for tool, parts in by_tool.items():
         click.echo(f"left to the author: {printable(tool)}: {printable('; '.join(parts))}", err=True)
 

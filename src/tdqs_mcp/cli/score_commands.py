@@ -266,10 +266,10 @@ def _score_tiers(
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
     locator = _copyable_locator(locators)
-    shown = _score_views(locator, tool)
+    score_views = _score_views(locator, tool)
     if page.form == "html" and results[0] and results[0][0]:  # a page shows one server
-        shown |= {"html": _page_view(results[0][0], locator, tool)}
-    page.show(scores, shown, ending=None if tool else _RANKING)
+        score_views |= {"html": _page_view(results[0][0], locator, tool)}
+    page.show(scores, score_views, ending=None if tool else _RANKING)
     _tell_badge(page, scores)
     if fail_under is None:
         end(scores, answered, needs_tools=True)
@@ -295,7 +295,7 @@ def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
 
 def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_bad: bool, needs_model: bool) -> None:
     """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
-    has_no_tools = any(each and each.discovery_status for each in results)
+    has_no_tools = any(result and result.discovery_status for result in results)
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
     gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
     end(results, gate, left_open=left_open)
@@ -392,9 +392,9 @@ def _dry_run(
         if rubric == TOOL_RUBRICS[0]
         else partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=skill)
     )
-    done = for_each(locators, live, use)
+    results = for_each(locators, live, use)
     page.show([ledger], _LEDGER)
-    end(done)
+    end(results)
 
 
 def _refuse_mixture(
@@ -472,12 +472,12 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
     """
     chosen = judge_of(asked)
     catalogs = for_each(locators, live, lambda catalog: catalog)
-    known = [catalog for catalog in catalogs if catalog is not None]
+    complete = [catalog for catalog in catalogs if catalog is not None]
     with waiting().on("calibrating"):
-        report = blocking(judging.calibrate)(known, judge=chosen)
+        report = blocking(judging.calibrate)(complete, judge=chosen)
     tell_usage(chosen)
     page.show([report], _CALIBRATION)
-    end([report if len(known) == len(catalogs) else None], calibrated)
+    end([report if len(complete) == len(catalogs) else None], calibrated)
 
 
 _PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
