@@ -96,20 +96,20 @@ def find_server(
     everything, unreadable = _read_all(**around)
     servers = [server for server in everything if server.is_project is is_project]
     client, _, rest = name.partition("/")
-    found = [server for server in servers if server.name == name]
-    found = found or [server for server in servers if (server.client, server.name) == (client, rest)]
-    found = [server for server in found if not server.is_disabled] or found
-    if not found:
+    matches = [server for server in servers if server.name == name]
+    matches = matches or [server for server in servers if (server.client, server.name) == (client, rest)]
+    matches = [server for server in matches if not server.is_disabled] or matches
+    if not matches:
         names = sorted({server.name for server in servers})
-        known = f"the names found are {', '.join(map(repr, names))}" if names else "no client here has any server"
+        hint = f"the names found are {', '.join(map(repr, names))}" if names else "no client here has any server"
         where = "no file of this folder names" if is_project else "no MCP client has"
         elsewhere = sorted({server.locator_name for server in everything if name in (server.name, server.id)})
         hints = [f"there is {' and '.join(elsewhere)}"] if elsewhere else []
-        raise InputError("; ".join([f"{where} a server {name!r}", known, *hints, *unreadable]))
-    if any(server.connection != found[0].connection for server in found):
-        choices = ", ".join(f"{server.locator_name} ({server.file})" for server in found)
+        raise InputError("; ".join([f"{where} a server {name!r}", hint, *hints, *unreadable]))
+    if any(server.connection != matches[0].connection for server in matches):
+        choices = ", ".join(f"{server.locator_name} ({server.file})" for server in matches)
         raise InputError(f"{name!r} is configured differently in several clients; choose one: {choices}")
-    return found[0]
+    return matches[0]
 
 
 def read_servers(
@@ -222,17 +222,17 @@ def client_titles() -> dict[str, str]:
 
 def client_file(name: str, **around: Any) -> ClientFile:  # noqa: ANN401  # those of `client_files`
     """The user's file of one client. Raises InputError for an unknown one."""
-    found = {each.name: each for each in client_files(**around)}
-    if name not in found:
-        raise InputError(f"there is no client {name!r}{nearest(name, found)}; give one of {', '.join(found)}")
-    return found[name]
+    clients = {file.name: file for file in client_files(**around)}
+    if name not in clients:
+        raise InputError(f"there is no client {name!r}{nearest(name, clients)}; give one of {', '.join(clients)}")
+    return clients[name]
 
 
 def configured_names(file: Path) -> list[str]:
     """The servers that a file configures if it is one of a client. Raises OSError, and ValueError for bad syntax."""
     content = _load(file)
     groups = [group for _, _, *groups in _table()["files"] for group in groups]
-    entries = (each for keys in groups for each in _entries(content, keys))
+    entries = (entry for keys in groups for entry in _entries(content, keys))
     return list(dict.fromkeys(name for name, entry in entries if isinstance(entry, Mapping)))
 
 
@@ -280,15 +280,15 @@ def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
 
 
 def _entries(content: Any, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    found = _below(content, keys)
-    if isinstance(found, Mapping):
-        yield from found.items()
+    table = _below(content, keys)
+    if isinstance(table, Mapping):
+        yield from table.items()
 
 
 def _listed(content: Any, keys: Sequence[str]) -> list[str]:  # noqa: ANN401
     """The names in a list."""
-    found = _below(content, keys)
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    value = _below(content, keys)
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def _below(content: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
@@ -326,7 +326,9 @@ def _read_entry(
     words = [fill("args", word) or "" for word in (args if isinstance(args, list) else [])]
     env = fill_all(entry.get("env"), "--env {0}=VALUE")
     headers = fill_all(_headers(entry), "--header '{0}: VALUE'")
-    shown, hidden = ([key for key in _table()[kind] if entry.get(key)] for kind in ("shown_tools", "hidden_tools"))
+    shown_tools, hidden = (
+        [key for key in _table()[kind] if entry.get(key)] for kind in ("shown_tools", "hidden_tools")
+    )
     if entry.get("envFile"):
         unresolved.append("its envFile is not read; give the variables with --env NAME=VALUE")
     if entry.get("headersHelper"):
@@ -342,7 +344,7 @@ def _read_entry(
         url=url,
         headers=headers,
         transport="stdio" if command else _transport(entry) if url else None,
-        shown_tools=frozenset(name for key in shown for name in _listed(entry, [key])) if shown else None,
+        shown_tools=frozenset(name for key in shown_tools for name in _listed(entry, [key])) if shown_tools else None,
         hidden_tools=frozenset(name for key in hidden for name in _listed(entry, [key])),
         is_disabled=entry.get("disabled") is True or entry.get("enabled") is False,
         is_startable=not incomplete,
@@ -372,7 +374,7 @@ def _braced(value: Any) -> Any:  # noqa: ANN401  # an entry or a part of it
     if isinstance(value, str):
         return _BARE_VARIABLE.sub(r"${\1}", value)
     if isinstance(value, Mapping):
-        return {key: _braced(each) for key, each in value.items()}
+        return {key: _braced(item) for key, item in value.items()}
     return list(map(_braced, value)) if isinstance(value, list) else value
 
 
@@ -390,9 +392,9 @@ def _expand(value: Any, around: _Surroundings) -> tuple[str, str]:  # noqa: ANN4
     """The text with `${…}` filled in, and the variables that cannot be, which stay as they are."""
     text = value if isinstance(value, str) else json.dumps(value)
     values = {variable: _value_of(variable, around) for variable in _VARIABLE.findall(text)}
-    missing = ", ".join(f"${{{variable}}}" for variable, known in values.items() if known is None)
-    filled = {variable: known for variable, known in values.items() if known is not None}
-    return _VARIABLE.sub(lambda found: filled.get(found[1], found[0]), text), missing
+    missing = ", ".join(f"${{{variable}}}" for variable, setting in values.items() if setting is None)
+    filled = {variable: setting for variable, setting in values.items() if setting is not None}
+    return _VARIABLE.sub(lambda match: filled.get(match[1], match[0]), text), missing
 
 
 def _value_of(variable: str, around: _Surroundings) -> str | None:

@@ -246,7 +246,7 @@ async def _list(fetch: _Fetch, method: str, recording: Recording, max_pages: int
 async def _turn_pages(fetch: _Fetch, method: str, recording: Recording, max_pages: int) -> str | None:
     """Reads every page; returns why the list was not read to its end, or None when it was."""
     cursor: str | None = None
-    seen: set[str] = set()
+    cursors: set[str] = set()
     for _ in range(max_pages):
         await fetch(cursor=cursor, cache_mode="bypass")
         if recording.overflowed:
@@ -256,8 +256,8 @@ async def _turn_pages(fetch: _Fetch, method: str, recording: Recording, max_page
             return None
         if not isinstance(following, str):
             return f"{method} gives a nextCursor that is not a string; the pages after it are unknown."
-        if following in seen:
+        if following in cursors:
             return f"{method} gives the cursor {following[:80]!r} again and would never end."
-        seen.add(following)
+        cursors.add(following)
         cursor = following
     return f"{method} has more than {max_pages} pages; the first {max_pages} were kept."

@@ -62,10 +62,10 @@ def explain(attempt: Attempt) -> str:
     line = _reason(attempt)
     if stray := attempt.recording.stray_output:
         line += f". {stray.removesuffix('.')}"
-    shown = clean(line, attempt.locator, attempt.options)
+    public_line = clean(line, attempt.locator, attempt.options)
     stderr = " | ".join(line for raw in attempt.ending.stderr.splitlines() if (line := raw.strip()))
     last_words = clean(stderr, attempt.locator, attempt.options)[-_SHOWN:].strip()
-    return f"{shown}. Its stderr ends: {last_words}" if last_words else shown
+    return f"{public_line}. Its stderr ends: {last_words}" if last_words else public_line
 
 
 def lacks_credential(attempt: Attempt) -> bool:
@@ -97,9 +97,9 @@ def _leaves(error: BaseException | None) -> Iterator[Exception]:
 
 
 def _credentials(locator: Locator, options: LiveOptions) -> set[str]:
-    given = [*options.env.values(), *options.headers.values(), *secrets(locator)]
-    whole = {value for value in given if len(value) >= _SHORTEST_SECRET}
-    parts = {part for value in given for part in value.split() if len(part) >= _SHORTEST_SECRET_PART}
+    values = [*options.env.values(), *options.headers.values(), *secrets(locator)]
+    whole = {value for value in values if len(value) >= _SHORTEST_SECRET}
+    parts = {part for value in values for part in value.split() if len(part) >= _SHORTEST_SECRET_PART}
     return whole | parts
 
 
@@ -122,9 +122,11 @@ def _reason(attempt: Attempt) -> str:
 
 def _silence(attempt: Attempt) -> str:
     seconds = f"{attempt.options.timeout:g} s"
-    asked = next(reversed(attempt.recording.pending.values()), None)
-    what = f"did not answer {asked!r}" if asked else "did not get ready"
-    return f"{what} within {seconds}; raise --timeout if it needs longer, or start it by hand to see what it waits for"
+    request = next(reversed(attempt.recording.pending.values()), None)
+    symptom = f"did not answer {request!r}" if request else "did not get ready"
+    return (
+        f"{symptom} within {seconds}; raise --timeout if it needs longer, or start it by hand to see what it waits for"
+    )
 
 
 def _not_started(attempt: Attempt) -> str | None:
@@ -153,8 +155,8 @@ def _status(attempt: Attempt) -> str | None:
     if advice is None and reply.status >= httpx2.codes.INTERNAL_SERVER_ERROR:
         advice = "the fault is the server's; read its log or try again later"
     refusal = _error_answer(attempt)
-    told = f" ({refusal})" if refusal and attempt.recording.handshake is not None else ""
-    return f"answers {reply.status}{told}: {advice or 'check the URL and the headers'}"
+    reason = f" ({refusal})" if refusal and attempt.recording.handshake is not None else ""
+    return f"answers {reply.status}{reason}: {advice or 'check the URL and the headers'}"
 
 
 _STATUS_ADVICE = {
@@ -214,8 +216,8 @@ def _error_answer(attempt: Attempt) -> str | None:
 
 
 def _closed(attempt: Attempt) -> str:
-    asked = next(reversed(attempt.recording.pending.values()), None)
-    before = f" before it answered {asked!r}" if asked else ""
+    request = next(reversed(attempt.recording.pending.values()), None)
+    before = f" before it answered {request!r}" if request else ""
     if isinstance(attempt.locator, InProcess):
         errors = "; ".join(f"{type(error).__name__}: {str(error)[:_SHOWN]}" for error in attempt.errors)
         return f"failed{before} ({errors}); run it by itself to see why"

@@ -75,10 +75,10 @@ def _integer(digits: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    repeated = DuplicateKeys(found)
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    repeated = DuplicateKeys(members)
     counts = Counter(key for key, _ in pairs)
     repeated.repeated = tuple(key for key, count in counts.items() if count > 1)
     return repeated
@@ -90,20 +90,20 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
 
 def _shallow(text: str) -> str:
     """The text with null in place of what nests deeper than MAX_DEPTH. Raises RecursionError where that never ends."""
-    kept, depth, end = [], 0, 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] in ("[", "{"):
+    parts, depth, end = [], 0, 0
+    for match in _BRACKETS.finditer(text):
+        if match[0] in ("[", "{"):
             depth += 1
             if depth == MAX_DEPTH + 2:
-                kept.append(text[end : found.start()])
-        elif found[0] in ("]", "}"):
+                parts.append(text[end : match.start()])
+        elif match[0] in ("]", "}"):
             depth -= 1
             if depth == MAX_DEPTH + 1:
-                kept.append("null")
-                end = found.end()
+                parts.append("null")
+                end = match.end()
     if depth > MAX_DEPTH + 1:
         raise RecursionError
-    return "".join([*kept, text[end:]])
+    return "".join([*parts, text[end:]])
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
@@ -275,11 +275,13 @@ def _as_mcp(entry: object) -> object:
 
 def _renamed(entry: Mapping[str, Any], schema: str) -> dict[str, Any]:
     """The entry with its schema under MCP's key; whatever else it says stays."""
-    kept = {key: value for key, value in entry.items() if key not in (schema, "output_schema")}
-    if kept.get("type") == "function":
-        del kept["type"]
+    members = {key: value for key, value in entry.items() if key not in (schema, "output_schema")}
+    if members.get("type") == "function":
+        del members["type"]
     spelled = {"inputSchema": schema, "outputSchema": "output_schema"}
-    return kept | {ours: entry[theirs] for ours, theirs in spelled.items() if theirs in entry and ours not in entry}
+    return members | {
+        key: entry[spelling] for key, spelling in spelled.items() if spelling in entry and key not in entry
+    }
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -328,11 +330,11 @@ def read_sources(path: Path) -> Sources:
         raise InputError(f"there is no file or folder {str(path)!r}; give --source the server's Python code")
     whole, here = path.resolve(), Path.cwd().resolve()
     root = here if whole.is_relative_to(here) else whole if whole.is_dir() else whole.parent
-    found: list[SourceFile] = []
+    source_files: list[SourceFile] = []
     problems: list[str] = []
     for file in _python_files(whole):
         name = file.relative_to(root).as_posix()
-        if len(found) == MAX_FILES:
+        if len(source_files) == MAX_FILES:
             problems.append(f"only the first {MAX_FILES} Python files were read; give a smaller folder")
             break
         try:
@@ -344,10 +346,10 @@ def read_sources(path: Path) -> Sources:
         if len(content) > MAX_FILE_BYTES:
             problems.append(f"{name!r} was left out: it has more than {MAX_FILE_BYTES} bytes")
         else:
-            found.append(SourceFile(name=name, content=content))
-    if not found and not problems:
+            source_files.append(SourceFile(name=name, content=content))
+    if not source_files and not problems:
         raise InputError(f"{str(path)!r} holds no Python file; give --source the server's Python code")
-    return Sources(root=root, files=tuple(found), problems=tuple(problems))
+    return Sources(root=root, files=tuple(source_files), problems=tuple(problems))
 
 
 def _python_files(path: Path) -> Iterator[Path]:
@@ -357,7 +359,7 @@ def _python_files(path: Path) -> Iterator[Path]:
         return
     for folder, folders, files in os.walk(path):
         here = Path(folder)
-        folders[:] = sorted(each for each in folders if not _is_foreign(here / each))
+        folders[:] = sorted(folder for folder in folders if not _is_foreign(here / folder))
         for name in sorted(files):
             file = here / name
             if name.endswith(".py") and not name.startswith(".") and file.is_file() and not file.is_symlink():

@@ -71,11 +71,11 @@ MATERIAL_SHAPE = (
 def read_material(path: Path) -> Material:
     """The material in a file, or in a router's log of calls. Raises InputError, which says where it is wrong."""
     origin, text = repr(str(path)), read_text(path)
-    given = _lines(text) or parse_text(text, origin=origin)
-    calls = [line for line in (given if isinstance(given, list) else [given]) if _is_call(line)]
+    document = _lines(text) or parse_text(text, origin=origin)
+    calls = [line for line in (document if isinstance(document, list) else [document]) if _is_call(line)]
     if calls:
-        given = {"traces": [call for call in calls if "result" in call or "error" in call]}
-    return parse_material(given, origin=origin)
+        document = {"traces": [call for call in calls if "result" in call or "error" in call]}
+    return parse_material(document, origin=origin)
 
 
 CALL = "tools/call"
@@ -86,39 +86,39 @@ def _is_call(line: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(line, Mapping) and line.get("event") == CALL
 
 
-def parse_material(given: object, *, origin: str = "the material", tool: str | None = None) -> Material:
+def parse_material(document: object, *, origin: str = "the material", tool: str | None = None) -> Material:
     """The material in parsed JSON or YAML, all of it about one tool where that is named.
 
     Raises InputError, which says where it is wrong and what the format is.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(document, Mapping):
         raise InputError(f"{origin} is not an object; its format is {MATERIAL_SHAPE}")
-    unknown = [key for key in given if key not in _KEYS]
+    unknown = [key for key in document if key not in _KEYS]
     if unknown:
         raise InputError(f"{origin} has an unknown key {unknown[0]!r}; its format is {MATERIAL_SHAPE}")
-    docs = given.get("docs") or ""
+    docs = document.get("docs") or ""
     if not isinstance(docs, str):
         raise InputError(f"{origin}: docs must be a text")
-    facts = _entries(given, "facts", origin)
-    traces = _entries(given, "traces", origin)
+    facts = _entries(document, "facts", origin)
+    traces = _entries(document, "traces", origin)
     return Material(
-        facts=tuple(_fact(number, each, origin, tool) for number, each in enumerate(facts, 1)),
-        traces=tuple(_trace(number, each, origin, tool) for number, each in enumerate(traces, 1)),
+        facts=tuple(_fact(number, entry, origin, tool) for number, entry in enumerate(facts, 1)),
+        traces=tuple(_trace(number, entry, origin, tool) for number, entry in enumerate(traces, 1)),
         docs=docs,
         answers={
             key: _words(value, f"{origin}: answer {key!r}")
-            for key, value in _members(given.get("answers"), f"{origin}: answers")
+            for key, value in _members(document.get("answers"), f"{origin}: answers")
         },
         annotations={
             name: _hints(value, f"{origin}: annotations of {name!r}")
-            for name, value in _members(given.get("annotations"), f"{origin}: annotations")
+            for name, value in _members(document.get("annotations"), f"{origin}: annotations")
         },
         parameters={
             name: {
                 key: _words(text, f"{origin}: parameter {key!r} of {name!r}")
                 for key, text in _members(value, f"{origin}: parameters of {name!r}")
             }
-            for name, value in _members(given.get("parameters"), f"{origin}: parameters")
+            for name, value in _members(document.get("parameters"), f"{origin}: parameters")
         },
     )
 
@@ -126,15 +126,15 @@ def parse_material(given: object, *, origin: str = "the material", tool: str | N
 _KEYS = ("answers", "annotations", "parameters", "facts", "traces", "docs")
 
 
-def _members(given: object, origin: str) -> list[tuple[str, Any]]:
+def _members(document: object, origin: str) -> list[tuple[str, Any]]:
     """The members of an object; none where it is left out."""
-    if given is None:
+    if document is None:
         return []
-    if not isinstance(given, Mapping):
+    if not isinstance(document, Mapping):
         raise InputError(f"{origin} must be an object; the format is {MATERIAL_SHAPE}")
-    if len(given) > MAX_ENTRIES:
+    if len(document) > MAX_ENTRIES:
         raise InputError(f"{origin} has more than {MAX_ENTRIES} members")
-    return [(str(name), value) for name, value in given.items()]
+    return [(str(name), value) for name, value in document.items()]
 
 
 def _words(value: object, origin: str) -> str:
@@ -147,16 +147,16 @@ def _words(value: object, origin: str) -> str:
     return text
 
 
-def _hints(given: object, origin: str) -> dict[str, bool]:
-    found = dict(_members(given, origin))
-    for name, value in found.items():
+def _hints(document: object, origin: str) -> dict[str, bool]:
+    hints = dict(_members(document, origin))
+    for name, value in hints.items():
         if name not in HINTS or not isinstance(value, bool):
             raise InputError(f"{origin} must be true or false for {', '.join(HINTS)}")
-    return found
+    return hints
 
 
-def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:
-    entries = given.get(key)
+def _entries(document: Mapping[str, Any], key: str, origin: str) -> list[Any]:
+    entries = document.get(key)
     if entries is None:
         return []
     if not isinstance(entries, list):
@@ -166,31 +166,31 @@ def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:
     return entries
 
 
-def _fact(number: int, given: object, origin: str, tool: str | None) -> Fact:
-    if isinstance(given, str) and given.strip():
-        return Fact(number=number, text=given.strip(), tool=tool)
+def _fact(number: int, entry: object, origin: str, tool: str | None) -> Fact:
+    if isinstance(entry, str) and entry.strip():
+        return Fact(number=number, text=entry.strip(), tool=tool)
     if tool is not None:
         raise InputError(f"{origin}: fact {number} must be a statement")
-    if isinstance(given, Mapping) and given.keys() == {"tool", "fact"} and all(map(_is_text, given.values())):
-        return Fact(number=number, text=given["fact"].strip(), tool=given["tool"])
+    if isinstance(entry, Mapping) and entry.keys() == {"tool", "fact"} and all(map(_is_text, entry.values())):
+        return Fact(number=number, text=entry["fact"].strip(), tool=entry["tool"])
     raise InputError(f"{origin}: fact {number} must be a statement, or {{tool, fact}} for a statement about one tool")
 
 
-def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
-    about = given.get("tool") if tool is None and isinstance(given, Mapping) else tool
-    if not isinstance(given, Mapping) or not _is_text(about) or ("result" in given) == ("error" in given):
+def _trace(number: int, entry: object, origin: str, tool: str | None) -> Trace:
+    about = entry.get("tool") if tool is None and isinstance(entry, Mapping) else tool
+    if not isinstance(entry, Mapping) or not _is_text(about) or ("result" in entry) == ("error" in entry):
         named = "tool, " if tool is None else ""
         raise InputError(f"{origin}: trace {number} must have {named}arguments and either result or error")
-    arguments = given.get("arguments") or {}
+    arguments = entry.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise InputError(f"{origin}: the arguments of trace {number} must be an object")
-    answer = given["error"] if "error" in given else given["result"]
+    answer = entry["error"] if "error" in entry else entry["result"]
     try:
         text = answer if isinstance(answer, str) else pretty_json(_plain(answer))
     except (RecursionError, UnmeasurableError) as error:
         raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
     outcome = CallOutcome.SUCCESS if has_content(answer) else CallOutcome.EMPTY
-    outcome = CallOutcome.ERROR if "error" in given else outcome
+    outcome = CallOutcome.ERROR if "error" in entry else outcome
     return Trace(number=number, tool=str(about), arguments=arguments, outcome=outcome, answer=text)
 
 
@@ -198,15 +198,15 @@ def add_answers(text: str, answers: Mapping[str, str], *, origin: str) -> str:
     """The text of a material file with more answers; comments of YAML stay. Raises InputError."""
     data = parse_text(text, origin=origin) if text.strip() else {}
     parse_material(data, origin=origin)
-    given = dict(data) if isinstance(data, Mapping) else {}
-    wanted = {**given, "answers": {**(given.get("answers") or {}), **answers}}
+    document = dict(data) if isinstance(data, Mapping) else {}
+    material = {**document, "answers": {**(document.get("answers") or {}), **answers}}
     try:
         json.loads(text)
     except ValueError:
-        is_new = not answers.keys() & (given.get("answers") or {}).keys()
+        is_new = not answers.keys() & (document.get("answers") or {}).keys()
         new = _with_answers(text, answers)
-        return new if is_new and parse_text(new, origin=origin) == wanted else _yaml(wanted)
-    return json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+        return new if is_new and parse_text(new, origin=origin) == material else _yaml(material)
+    return json.dumps(material, indent=2, ensure_ascii=False) + "\n"
 
 
 _ANSWERS = re.compile(r"^answers:[ \t]*(?:#.*)?\n(?P<entries>(?:[ \t]+\S.*\n|[ \t]*\n)*)", re.MULTILINE)
@@ -215,13 +215,13 @@ _ANSWERS = re.compile(r"^answers:[ \t]*(?:#.*)?\n(?P<entries>(?:[ \t]+\S.*\n|[ \
 def _with_answers(text: str, answers: Mapping[str, str]) -> str:
     """YAML with more lines at the end of `answers`, or with that key at its end."""
     whole = f"{text.rstrip()}\n" if text.strip() else ""
-    found = _ANSWERS.search(whole)
-    entries = found["entries"].rstrip() if found else ""
+    match = _ANSWERS.search(whole)
+    entries = match["entries"].rstrip() if match else ""
     indent = entries[: len(entries) - len(entries.lstrip())] or "  "
     lines = "".join(f"{indent}{line}\n" for line in _yaml(answers).splitlines())
-    if found is None:
+    if match is None:
         return f"{whole}answers:\n{lines}"
-    end = found.start("entries") + len(entries)
+    end = match.start("entries") + len(entries)
     return whole[:end] + ("\n" if entries else "") + lines + whole[end:].removeprefix("\n")
 
 

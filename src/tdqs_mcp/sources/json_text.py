@@ -99,11 +99,11 @@ class _Layout:
         space = " " * self.colon.endswith(" ")
         separators = (",", ": ") if unit else (f",{space}", f":{space}")
         text = json.dumps(value, indent=unit, separators=separators, ensure_ascii=self.is_ascii)
-        shown = "".join(
+        printable = "".join(
             character if character.isprintable() or character in "\n\t" else json.dumps(character)[1:-1]
             for character in text
         )
-        return shown.replace("\n", self.lead) if unit else shown
+        return printable.replace("\n", self.lead) if unit else printable
 
 
 class JsonText:
@@ -355,8 +355,8 @@ class DefinitionText(JsonText):
             return None
         node = parents[0]
         members = {
-            ours: node.members[theirs]
-            for ours, spellings in _SPELLINGS.items()
+            name: node.members[theirs]
+            for name, spellings in _SPELLINGS.items()
             for theirs in spellings
             if theirs in node.members
         }

@@ -139,10 +139,10 @@ def parse_locator(text: str) -> Locator:
     """The locator that `text` spells; raises InputError saying what to change, without repeating credentials."""
     if not text.strip() or "\0" in text:
         raise InputError("the locator is empty; give a file, '-', a URL, stdio:…, config:NAME or py:MODULE:ATTRIBUTE")
-    found = _SCHEME.fullmatch(text)
-    if found is None:
+    match = _SCHEME.fullmatch(text)
+    if match is None:
         return File(path=text)
-    scheme, rest = found["scheme"].lower(), found["rest"]
+    scheme, rest = match["scheme"].lower(), match["rest"]
     if scheme in ("http", "https"):
         return read_url(text)
     if scheme == "stdio":
@@ -174,8 +174,8 @@ def public(locator: Locator) -> str:
         case InProcess(module=module, attribute=attribute):
             return f"py:{module}:{attribute}"
         case Stdio(command=command, args=args):
-            shown = [word for word, _ in _masked((command, *args))]
-            return "stdio:" + " ".join(word if HIDDEN in word else shlex.quote(word) for word in shown)
+            words = [word for word, _ in _masked((command, *args))]
+            return "stdio:" + " ".join(word if HIDDEN in word else shlex.quote(word) for word in words)
 
 
 def secrets(locator: Locator) -> tuple[str, ...]:
@@ -196,14 +196,14 @@ def repeatable_secrets(locator: Locator, options: LiveOptions) -> list[str]:
     Not every value is a credential: `production`, `4096` and `application/json` are left. Longer values are hidden
     whatever their variable is called, shorter ones and plain words only where its name speaks of a credential.
     """
-    given = [*options.env.items(), *options.headers.items()]
-    given += [(name, part) for name, value in options.headers.items() for part in value.split()]
-    parts = [(name, part) for name, value in given for part in (value, *_mask_value(value)[1])]
-    found = (spelling for name, part in parts if _is_secret(name, part) for spelling in _spellings(part))
+    settings = [*options.env.items(), *options.headers.items()]
+    settings += [(name, part) for name, value in options.headers.items() for part in value.split()]
+    parts = [(name, part) for name, value in settings for part in (value, *_mask_value(value)[1])]
+    spellings = (spelling for name, part in parts if _is_secret(name, part) for spelling in _spellings(part))
     is_url = isinstance(locator, Url)
     arguments = (part for part in secrets(locator) if is_url or not _PLAIN.fullmatch(part))
     named = _named_values(locator)
-    hidden = {*found, *(part for part in (*arguments, *named) if _is_secret("token", part))}
+    hidden = {*spellings, *(part for part in (*arguments, *named) if _is_secret("token", part))}
     return sorted(hidden, key=len, reverse=True)
 
 
@@ -316,8 +316,8 @@ def _mask_option(word: str) -> tuple[str, tuple[str, ...]]:
     """`--token=X` and `-pX` without X."""
     name, sign, value = word.partition("=")
     if sign:
-        shown, hidden = _mask_value(value)
-        return f"{name}={shown}", hidden
+        masked, hidden = _mask_value(value)
+        return f"{name}={masked}", hidden
     is_word = word[1:].islower() and len(word) <= len("-port")
     is_glued = not word.startswith("--") and len(word) > len("-p") and not is_word
     return (word[:2] + HIDDEN, (word[2:],)) if is_glued else (word, ())
@@ -333,8 +333,8 @@ def _mask_path(word: str) -> tuple[str, tuple[str, ...]]:
 def _mask_value(word: str) -> tuple[str, tuple[str, ...]]:
     """An argument, or the value of an option, without what may be a credential."""
     if match := _ASSIGNMENT.fullmatch(word):
-        shown, hidden = _mask_value(match["value"])
-        return match["start"] + (HIDDEN if _SECRET_NAME.search(match["start"]) else shown), (match["value"], *hidden)
+        masked, hidden = _mask_value(match["value"])
+        return match["start"] + (HIDDEN if _SECRET_NAME.search(match["start"]) else masked), (match["value"], *hidden)
     if match := _URL.fullmatch(word):
         userinfo = f"{HIDDEN}@" if match["userinfo"] else ""
         path = "/".join(step if _is_word(step) else HIDDEN for step in match["path"].split("/"))

@@ -72,18 +72,18 @@ def carry_text(frame: object, text: str) -> object:
     if not isinstance(frame, dict) or not (needs_sanitizing(frame) or "\\ud" in text.lower()):
         return frame
     carried: dict[str, Any] = {CARRIED: text}
-    kept = {key: frame[key] for key in ("jsonrpc", "id", "method") if key in frame}
+    members = {key: frame[key] for key in ("jsonrpc", "id", "method") if key in frame}
     error, result = frame.get("error"), frame.get("result")
     if "method" in frame:
-        kept["params"] = carried
+        members["params"] = carried
     elif isinstance(error, dict):
         words = replace_surrogates(str(error.get("message")))
-        kept["error"] = {"code": error.get("code"), "message": words, "data": carried}
+        members["error"] = {"code": error.get("code"), "message": words, "data": carried}
     elif isinstance(result, dict):
-        kept["result"] = carried | {key: result[key] for key in ("protocolVersion",) if key in result}
+        members["result"] = carried | {key: result[key] for key in ("protocolVersion",) if key in result}
     else:
         return frame
-    return kept
+    return members
 
 
 def carried_text(message: Any) -> str | None:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
@@ -102,16 +102,16 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
 def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping[str, Any]:
     """An answer with a mark in place of everything that is to be hidden, in names and in values."""
-    written = [json.dumps(each)[1:-1] for each in hidden]
+    written = [json.dumps(secret)[1:-1] for secret in hidden]
     text = json.dumps(result)
-    if not any(each in text for each in written):
+    if not any(spelling in text for spelling in written):
         return result
     either = re.compile("|".join(map(re.escape, written)))
 
-    def cover(found: re.Match[str]) -> str:
-        if found[0][0] == '"':
-            return either.sub(mark, found[0])
-        return f'"{mark}"' if found[0] in written else found[0]
+    def cover(match: re.Match[str]) -> str:
+        if match[0][0] == '"':
+            return either.sub(mark, match[0])
+        return f'"{mark}"' if match[0] in written else match[0]
 
     covered: Mapping[str, Any] = json.loads(_TOKENS.sub(cover, text))
     return covered
@@ -145,9 +145,9 @@ class Recording:
     def note_result(self, request: str, result: Mapping[str, Any]) -> str | None:
         """Keeps an answer and returns the method that it answers; None for an answer to nothing that was asked."""
         method = self.pending.pop(request, None)
-        kept = None if method is None else self._kept(method, result)
-        if method is not None and kept is not None:
-            self.results.setdefault(method, []).append(kept)
+        page = None if method is None else self._kept(method, result)
+        if method is not None and page is not None:
+            self.results.setdefault(method, []).append(page)
         return method
 
     def note_error(self, request: str, error: ErrorData) -> None:
@@ -170,8 +170,8 @@ class Recording:
     @property
     def capabilities(self) -> Mapping[str, Any] | None:
         """What the server says it has; None when it does not say so with an object."""
-        found = (self.handshake or {}).get("capabilities")
-        return found if isinstance(found, Mapping) else None
+        capabilities = (self.handshake or {}).get("capabilities")
+        return capabilities if isinstance(capabilities, Mapping) else None
 
     @property
     def expects_tools(self) -> bool:
@@ -189,8 +189,10 @@ class Recording:
         if not self._stray_lines:
             return None
         count = self._stray_lines
-        one, many = "1 line that is not a protocol message", f"{count} lines that are not protocol messages"
-        return f"The server wrote {one if count == 1 else many} to its output; the first is {self._first_stray!r}."
+        singular, plural = "1 line that is not a protocol message", f"{count} lines that are not protocol messages"
+        return (
+            f"The server wrote {singular if count == 1 else plural} to its output; the first is {self._first_stray!r}."
+        )
 
     def _kept(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The result with the tools as the server sent them; None for a listing beyond the limit."""
@@ -309,7 +311,9 @@ def build_catalog(
     problems += recording.problems
     entries = {method: _entries(recording, method, problems) for method in LISTS}
     tools = entries[TOOLS_LIST] or []
-    incomplete = recording.incomplete or next((each for each in problems if each == _no_array(TOOLS_LIST)), None)
+    incomplete = recording.incomplete or next(
+        (problem for problem in problems if problem == _no_array(TOOLS_LIST)), None
+    )
     if len(tools) > max_tools:
         problems.append(f"The server lists more than {max_tools} tools; the first {max_tools} were kept.")
         incomplete = incomplete or problems[-1]
@@ -359,8 +363,8 @@ def _entries(recording: Recording, method: str, problems: list[str]) -> list[Any
     if pages is None:
         return None
     lists = [page.get(LISTS[method]) for page in pages]
-    problems += [_no_array(method) for each in lists if not isinstance(each, list)]
-    return [entry for each in lists if isinstance(each, list) for entry in each]
+    problems += [_no_array(method) for page in lists if not isinstance(page, list)]
+    return [entry for page in lists if isinstance(page, list) for entry in page]
 
 
 def _no_array(method: str) -> str:

@@ -73,17 +73,17 @@ def read_outcomes(path: Path) -> list[TaskRun]:
         except ValidationError as error:
             wrong.setdefault(_reason(error), []).append(place)
             continue
-        known = places.setdefault((run.experiment, run.variant, run.model, run.domain, run.task), place)
-        if known == place:
+        first_place = places.setdefault((run.experiment, run.variant, run.model, run.domain, run.task), place)
+        if first_place == place:
             runs.append(run)
         else:
-            wrong.setdefault(f"the same task, model, domain and variant as {known}", []).append(place)
+            wrong.setdefault(f"the same task, model, domain and variant as {first_place}", []).append(place)
     if wrong:
-        told = [
-            f"{first}{f' and {len(others)} more' if others else ''}: {reason}"
-            for reason, (first, *others) in list(wrong.items())[:MAX_NAMED]
+        sentences = [
+            f"{first}{f' and {len(repeats)} more' if repeats else ''}: {reason}"
+            for reason, (first, *repeats) in list(wrong.items())[:MAX_NAMED]
         ]
-        raise InputError(f"{origin} has rows that cannot be used: {'; '.join(told)}. A row has {COLUMNS}")
+        raise InputError(f"{origin} has rows that cannot be used: {'; '.join(sentences)}. A row has {COLUMNS}")
     if not runs:
         raise InputError(f"{origin} has no rows; give {COLUMNS}")
     return runs
@@ -148,16 +148,16 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _object(line: str, origin: str) -> Mapping[str, Any]:
-    found = parse_json(line.encode(), origin=origin)
-    if not isinstance(found, Mapping):
+    data = parse_json(line.encode(), origin=origin)
+    if not isinstance(data, Mapping):
         raise InputError(f"{origin} is not an object; a row has {COLUMNS}")
-    return {name: value for name, value in found.items() if value is not None and value != ""}
+    return {name: value for name, value in data.items() if value is not None and value != ""}
 
 
 def _as_run(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
     """A call in the router's log: each is a task of its own, its tool the domain, its client the model."""
-    told = {"task": f"call {number}", "model": call.get("client") or "unnamed client", "domain": call.get("tool")}
-    return {**told, **{name: call[name] for name in ("variant", "success") if name in call}}
+    run = {"task": f"call {number}", "model": call.get("client") or "unnamed client", "domain": call.get("tool")}
+    return {**run, **{name: call[name] for name in ("variant", "success") if name in call}}
 
 
 class Call(NamedTuple):
@@ -188,9 +188,9 @@ def read_benchmark(folder: Path) -> Benchmark:
     """tools.json, steps.jsonl and trajectories.json of a folder, each of them plain or as .gz. Raises InputError."""
     try:
         catalogs = tuple(
-            read_catalog({"tools": each["tools"]}, name=name)
+            read_catalog({"tools": tool["tools"]}, name=name)
             for entry in _load(folder, "tools.json")
-            for name, each in entry["tools"].items()
+            for name, tool in entry["tools"].items()
         )
         calls = tuple(call for run in _load(folder, "trajectories.json") for call in _calls(run))
     except (KeyError, TypeError, AttributeError) as error:
@@ -201,7 +201,7 @@ def read_benchmark(folder: Path) -> Benchmark:
 
 
 def _load(folder: Path, name: str) -> Any:  # noqa: ANN401  # foreign JSON
-    path = next((each for each in (folder / name, folder / f"{name}.gz") if each.is_file()), None)
+    path = next((candidate for candidate in (folder / name, folder / f"{name}.gz") if candidate.is_file()), None)
     if path is None:
         raise InputError(f"{str(folder)!r} has neither {name} nor {name}.gz; it must be a folder of LiveMCPBench")
     content = read_bytes(path)
@@ -213,15 +213,17 @@ def _load(folder: Path, name: str) -> Any:  # noqa: ANN401  # foreign JSON
 
 def _calls(run: Mapping[str, Any]) -> Iterator[Call]:
     """The calls of tools in one task's messages, each with its answer."""
-    answers = {each["tool_call_id"]: str(each["content"]) for each in run["messages"] if each["role"] == "tool"}
+    answers = {
+        message["tool_call_id"]: str(message["content"]) for message in run["messages"] if message["role"] == "tool"
+    }
     for message in run["messages"]:
-        for each in message.get("tool_calls") or ():
-            function = each["function"]
-            if function["name"] != "execute-tool" or each["id"] not in answers:
+        for call in message.get("tool_calls") or ():
+            function = call["function"]
+            if function["name"] != "execute-tool" or call["id"] not in answers:
                 continue
             try:
-                asked = json.loads(function["arguments"])
+                arguments = json.loads(function["arguments"])
             except ValueError:
                 continue
-            failed = bool(_FAILED.search(answers[each["id"]]))
-            yield Call(run["task_id"], str(asked.get("server_name")), str(asked.get("tool_name")), failed)
+            failed = bool(_FAILED.search(answers[call["id"]]))
+            yield Call(run["task_id"], str(arguments.get("server_name")), str(arguments.get("tool_name")), failed)

@@ -430,7 +430,7 @@ class _Body(httpx2.AsyncByteStream):
 
 def _readable(lines: bytes) -> bytes:
     """Lines of an event stream whose messages, one on a line, the SDK can parse."""
-    return _DATA.sub(lambda found: found[1] + carry(found[2]), lines.decode(errors="replace")).encode()
+    return _DATA.sub(lambda match: match[1] + carry(match[2]), lines.decode(errors="replace")).encode()
 
 
 _DATA = re.compile(r"^(data: ?)([^\r\n]+)", re.MULTILINE)
@@ -466,13 +466,13 @@ def import_server(locator: InProcess) -> InMemoryTransport:
         return object_transport(_import(locator, spelled), spelled)
 
 
-def object_transport(found: object, spelled: str) -> InMemoryTransport:
+def object_transport(value: object, spelled: str) -> InMemoryTransport:
     """A transport to a server object, or to the one that a function without parameters makes. Raises InputError."""
-    server = _server(found)
-    if server is None and callable(found):
-        server = _server(_call(found, spelled))
+    server = _server(value)
+    if server is None and callable(value):
+        server = _server(_call(value, spelled))
     if server is None:
-        kind = type(found).__name__
+        kind = type(value).__name__
         raise InputError(f"{spelled} is {kind!r}; name an MCPServer, Server or FastMCP, or a function that makes one")
     return InMemoryTransport(server)
 
@@ -493,8 +493,8 @@ def _import(locator: InProcess, spelled: str) -> Any:  # noqa: ANN401  # whateve
     try:
         module = importlib.import_module(locator.module)
     except (Exception, SystemExit) as error:  # a foreign module may raise anything
-        what = f"{type(error).__name__}: {error}"
-        raise InputError(f"{spelled} cannot be imported ({what}); check the name, --cwd and what it needs") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"{spelled} cannot be imported ({reason}); check the name, --cwd and what it needs") from error
     try:
         return attrgetter(locator.attribute)(module)
     except AttributeError as error:
@@ -512,9 +512,9 @@ def _call(factory: Any, spelled: str) -> Any:  # noqa: ANN401
         ) from error
 
 
-def _server(found: object) -> Server[Any] | MCPServer | None:
+def _server(value: object) -> Server[Any] | MCPServer | None:
     """The server itself, or the SDK's server inside a FastMCP 4."""
-    if isinstance(found, MCPServer | Server):
-        return found
-    inner = getattr(found, "_mcp_server", None)
+    if isinstance(value, MCPServer | Server):
+        return value
+    inner = getattr(value, "_mcp_server", None)
     return inner if isinstance(inner, Server) else None

@@ -64,8 +64,8 @@ def public_url(named: str | URL) -> str:
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     parts = (url.username, None, url.host, url.port, url.database, url.query)
-    shown = URL.create(url.get_backend_name(), *parts)
-    return shown.difference_update_query(["password", "sslpassword"]).render_as_string()
+    public = URL.create(url.get_backend_name(), *parts)
+    return public.difference_update_query(["password", "sslpassword"]).render_as_string()
 
 
 def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
@@ -104,8 +104,8 @@ def revision(connection: Connection) -> str:
     if connection.dialect.name == "postgresql":
         return str(connection.scalar(text("SELECT pg_current_snapshot()::text")))
     file = Path(str(connection.engine.url.database))
-    stats = [each.stat() for each in (file, file.with_name(f"{file.name}-wal")) if each.exists()]
-    return " ".join(f"{each.st_mtime_ns}.{each.st_size}" for each in stats)
+    stats = [path.stat() for path in (file, file.with_name(f"{file.name}-wal")) if path.exists()]
+    return " ".join(f"{stat.st_mtime_ns}.{stat.st_size}" for stat in stats)
 
 
 def snapshot(engine: Engine) -> Engine:
@@ -140,7 +140,7 @@ def _upsert(table: Table, dialect: str) -> Insert:
     statement = _insert(table, dialect)
     return statement.on_conflict_do_update(
         index_elements=list(table.primary_key.columns),
-        set_={each.name: statement.excluded[each.name] for each in table.columns if not each.primary_key},
+        set_={column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key},
     )
 
 

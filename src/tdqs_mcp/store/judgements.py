@@ -79,9 +79,9 @@ class Judgements:
         """
         import anyio  # noqa: PLC0415  # the offline judge goes without
 
-        while not (mine := {key for key in keys if self._lock(key)}):  # noqa: ASYNC110  # other processes tell nobody
+        while not (claims := {key for key in keys if self._lock(key)}):  # noqa: ASYNC110  # other processes tell nobody
             await anyio.sleep(POLL_SECONDS)
-        return mine
+        return claims
 
     def release(self, keys: Collection[CacheKey]) -> None:
         """Gives keys back."""

@@ -65,33 +65,35 @@ _SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
 def methods(connection: Connection) -> list[MethodStamp]:
     """The methods of the store, that of the newest run first."""
     newest = select(RUNS.c.method, func.max(RUNS.c.run).label("run")).group_by(RUNS.c.method).subquery()
-    found = (
+    query = (
         select(METHODS)
         .outerjoin(newest, newest.c.method == METHODS.c.method)
         .order_by(func.coalesce(newest.c.run, 0).desc(), METHODS.c.method)
     )
-    return [_method(row) for row in connection.execute(found)]
+    return [_method(row) for row in connection.execute(query)]
 
 
-def find_method(connection: Connection, wanted: str | None) -> MethodStamp:
+def find_method(connection: Connection, name: str | None) -> MethodStamp:
     """The newest run's method, or the one whose key or judge is wanted. Raises InputError and UnknownIdError."""
-    known = methods(connection)
-    if not known:
+    stored_methods = methods(connection)
+    if not stored_methods:
         raise InputError("the store has no scores: fill it with tdqs-mcp sweep")
-    if wanted is None:
-        return known[0]
-    found = [each for each in known if wanted in (each.key, each.judge.id, each.judge.label)]
-    if len(found) == 1:
-        return found[0]
-    listed = "; ".join(f"{each.key} is {each.judge.label}, TDQS {each.spec_version}" for each in found or known)
-    if found:
-        raise InputError(f"{wanted!r} means several methods, give one's key: {listed}")
-    raise UnknownIdError(f"there is no method {wanted!r} in the store; it has {listed}")
+    if name is None:
+        return stored_methods[0]
+    matches = [method for method in stored_methods if name in (method.key, method.judge.id, method.judge.label)]
+    if len(matches) == 1:
+        return matches[0]
+    listed = "; ".join(
+        f"{method.key} is {method.judge.label}, TDQS {method.spec_version}" for method in matches or stored_methods
+    )
+    if matches:
+        raise InputError(f"{name!r} means several methods, give one's key: {listed}")
+    raise UnknownIdError(f"there is no method {name!r} in the store; it has {listed}")
 
 
 def statistics(connection: Connection, key: str) -> Statistics:
     """All numbers of the method with this key. A few queries over indexes; memory does not grow with the store."""
-    known = {each.key: each for each in methods(connection)}
+    methods_by_key = {method.key: method for method in methods(connection)}
     current = connection.execute(_scores(key)).all()
     earlier = connection.execute(_earlier(key)).all()
     standings = connection.execute(_server_scores(key)).all()
@@ -103,8 +105,8 @@ def statistics(connection: Connection, key: str) -> Statistics:
     ).one()
     tools_by_tdqs = _histogram((row.tdqs, row.tools) for row in current)
     return Statistics(
-        method=known[key],
-        other_methods=tuple(each for each in known.values() if each.key != key),
+        method=methods_by_key[key],
+        other_methods=tuple(method for method in methods_by_key.values() if method.key != key),
         servers=servers,
         scored_servers=_share(overall.total(), servers),
         tools=tools,
@@ -206,11 +208,11 @@ def _earlier(method: str) -> Select[Any]:
         .distinct()
         .subquery()
     )
-    kept = exists().where(
+    is_current = exists().where(
         CAPTURED_TOOLS.c.capture == versions.c.capture, CAPTURED_TOOLS.c.input_hash == versions.c.input_hash
     )
-    grouped = [each for each in versions.c if each.name not in ("capture", "input_hash")]
-    return select(*grouped, func.count().label("tools")).where(~kept).group_by(*grouped)
+    grouped = [column for column in versions.c if column.name not in ("capture", "input_hash")]
+    return select(*grouped, func.count().label("tools")).where(~is_current).group_by(*grouped)
 
 
 def _server_scores(method: str) -> Select[Any]:
@@ -231,19 +233,19 @@ def _gaps(method: str) -> Select[Any]:
         SERVER_SCORES.c.method == method,
         SERVER_SCORES.c.description_quality.is_not(None),
     )
-    each = (
+    by_server = (
         select(count.label("tools"), gap.label("gap"))
         .select_from(newest(TOOL_SCORES, method).join(SERVER_SCORES, described))
         .group_by(SERVERS.c.server)
         .subquery()
     )
-    is_far = each.c.gap >= FAR_BELOW * each.c.tools
+    is_far = by_server.c.gap >= FAR_BELOW * by_server.c.tools
     return select(
-        each.c.tools,
+        by_server.c.tools,
         func.count().label("servers"),
         func.sum(case((is_far, 1), else_=0)).label("far"),
-        func.sum(each.c.gap).label("gap"),
-    ).group_by(each.c.tools)
+        func.sum(by_server.c.gap).label("gap"),
+    ).group_by(by_server.c.tools)
 
 
 def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
@@ -252,7 +254,7 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
     for row in scores:
         by_smells[_smells(row)] += row.tools
     total = by_tdqs.total()
-    chosen = [set(each) for size in range(1, len(DIMENSIONS) + 1) for each in combinations(DIMENSIONS, size)]
+    chosen = [set(keys) for size in range(1, len(DIMENSIONS) + 1) for keys in combinations(DIMENSIONS, size)]
     tiers = _tiers(by_tdqs)
     return ToolStatistics(
         tdqs=_distribution(by_tdqs),
@@ -269,10 +271,10 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
         any_smell=_share(total - by_smells[frozenset()], total),
         smell_free=tuple(
             SmellFree(
-                dimensions=tuple(key for key in DIMENSIONS if key in wanted),
-                tools=_share(sum(count for smells, count in by_smells.items() if not smells & wanted), total),
+                dimensions=tuple(key for key in DIMENSIONS if key in dimensions),
+                tools=_share(sum(count for smells, count in by_smells.items() if not smells & dimensions), total),
             )
-            for wanted in chosen
+            for dimensions in chosen
         ),
         flags={flag: _share(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()},
     )
@@ -296,13 +298,13 @@ def _server_statistics(standings: Sequence[Any], overall: Counter[int], gaps: Se
 
 def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, GroupStatistics]:
     """The groups that have a server or a tool."""
-    found = {}
+    groups = {}
     for is_official, name in _GROUPS.items():
         tools = [row for row in current if row.is_official is is_official]
         overall = _histogram((row.overall, row.servers) for row in standings if row.is_official is is_official)
         by_tdqs = _histogram((row.tdqs, row.tools) for row in tools)
         if tools or overall:
-            found[name] = GroupStatistics(
+            groups[name] = GroupStatistics(
                 servers=overall.total(),
                 overall=_mean(overall),
                 tools=by_tdqs.total(),
@@ -310,7 +312,7 @@ def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, Group
                 dimensions={key: _mean_points(tools, key) for key in DIMENSIONS},
                 any_smell=_share(sum(row.tools for row in tools if _smells(row)), by_tdqs.total()),
             )
-    return found
+    return groups
 
 
 def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
@@ -324,23 +326,23 @@ def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
         ranges[number][tdqs] = count
     ends = [*(start - 1 for start in SIZES[1:]), None]
     return tuple(
-        SizeRange(min_bytes=start, max_bytes=end, tools=sum(found.values()), mean=_mean(found))
-        for start, end, found in zip(SIZES, ends, ranges, strict=True)
+        SizeRange(min_bytes=start, max_bytes=end, tools=sum(counts.values()), mean=_mean(counts))
+        for start, end, counts in zip(SIZES, ends, ranges, strict=True)
     )
 
 
 def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
-    table, held = newest(UNGRADED, method), UNGRADED.c.held_score
+    table, held_score = newest(UNGRADED, method), UNGRADED.c.held_score
     tools, coherence, holds = connection.execute(
         select(
             func.count().filter(UNGRADED.c.position >= 0),
             func.count().filter(UNGRADED.c.position < 0),
-            func.count(held),
+            func.count(held_score),
         ).select_from(table)
     ).one()
     by_bytes = "C" if connection.dialect.name == "postgresql" else "BINARY"
     in_order = (collate(SERVERS.c.server, by_bytes), UNGRADED.c.position)
-    each = (
+    ranked_reasons = (
         select(
             UNGRADED.c.reason,
             func.count().over(partition_by=UNGRADED.c.reason).label("number"),
@@ -349,18 +351,18 @@ def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
             func.row_number().over(partition_by=UNGRADED.c.reason, order_by=in_order).label("place"),
         )
         .select_from(table)
-        .where(held.is_(None))
+        .where(held_score.is_(None))
         .subquery()
     )
-    first = select(each).where(each.c.place == 1)
+    first = select(ranked_reasons).where(ranked_reasons.c.place == 1)
     reasons = connection.execute(
-        first.order_by(each.c.number.desc(), collate(each.c.reason, by_bytes)).limit(MAX_LISTED)
+        first.order_by(ranked_reasons.c.number.desc(), collate(ranked_reasons.c.reason, by_bytes)).limit(MAX_LISTED)
     )
     scores = connection.execute(
-        select(SERVERS.c.server, UNGRADED.c.name, held, UNGRADED.c.held_estimate)
+        select(SERVERS.c.server, UNGRADED.c.name, held_score, UNGRADED.c.held_estimate)
         .select_from(table)
-        .where(held.is_not(None))
-        .order_by((held - UNGRADED.c.held_estimate).desc(), *in_order)
+        .where(held_score.is_not(None))
+        .order_by((held_score - UNGRADED.c.held_estimate).desc(), *in_order)
         .limit(MAX_LISTED)
     )
     return UngradedStatistics(
@@ -374,11 +376,11 @@ def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
 
 def _histogram(counts: Iterable[tuple[int | None, int]]) -> Counter[int]:
     """How many by score, without those that have none."""
-    found: Counter[int] = Counter()
+    histogram: Counter[int] = Counter()
     for score, count in counts:
         if score is not None:
-            found[score] += count
-    return found
+            histogram[score] += count
+    return histogram
 
 
 def _distribution(scores: Counter[int]) -> Distribution:

@@ -302,7 +302,10 @@ RUNS = Table(
 ANSWERS = Table(
     "answers",
     METADATA,
-    *(Column(each.name, Integer if each.type is int else String, primary_key=True) for each in fields(CacheKey)),
+    *(
+        Column(key_field.name, Integer if key_field.type is int else String, primary_key=True)
+        for key_field in fields(CacheKey)
+    ),
     Column("answer", Text, nullable=False),
 )
 """What models answered, so that nothing is paid for twice."""

@@ -107,8 +107,8 @@ def _relevance(connection: Connection, terms: Sequence[str]) -> dict[int, float]
     index, match = (DEFINITIONS, _match_in_postgresql) if is_postgresql else (_SQLITE_INDEX, _match_in_sqlite)
     counts = [select(func.count()).select_from(DEFINITIONS)]
     counts += [select(func.count()).select_from(index).where(match(term)) for term in terms]
-    total, *known = connection.execute(select(*(each.scalar_subquery() for each in counts))).one()
-    rarities = {term: rarity(number, total) for term, number in zip(terms, known, strict=True)}
+    total, *term_counts = connection.execute(select(*(count.scalar_subquery() for count in counts))).one()
+    rarities = {term: rarity(number, total) for term, number in zip(terms, term_counts, strict=True)}
     candidates = _postgresql_candidates(rarities) if is_postgresql else _sqlite_candidates(terms)
     rows = connection.execute(candidates.limit(CANDIDATES)).all()
     documents = [row.words.split() for row in rows]
@@ -125,8 +125,8 @@ def _sqlite_candidates(terms: Sequence[str]) -> Select[Any]:
 
 def _postgresql_candidates(rarities: Mapping[str, float]) -> Select[Any]:
     """The first by the rarities of the terms that a definition has, over its length's logarithm."""
-    found = [case((_match_in_postgresql(term), weight), else_=0.0) for term, weight in rarities.items()]
-    relevance = reduce(add, found) / (1 + func.ln(1 + func.length(_POSTGRESQL_INDEX)))
+    weights = [case((_match_in_postgresql(term), weight), else_=0.0) for term, weight in rarities.items()]
+    relevance = reduce(add, weights) / (1 + func.ln(1 + func.length(_POSTGRESQL_INDEX)))
     return (
         select(DEFINITIONS.c.number, DEFINITIONS.c.words)
         .where(_match_in_postgresql(*rarities))
@@ -147,8 +147,8 @@ def _ranked(matches: Sequence[Match]) -> Iterator[Match]:
     rest = list(matches)
     while rest:
         least = COMPARABLE * rest[0].relevance
-        group = [each for each in rest if 100 * each.relevance >= least]
-        yield from sorted(group, key=lambda each: (-(each.tool.tdqs or 0), -each.relevance))
+        group = [match for match in rest if 100 * match.relevance >= least]
+        yield from sorted(group, key=lambda match: (-(match.tool.tdqs or 0), -match.relevance))
         rest = rest[len(group) :]
 
 

@@ -186,7 +186,9 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         pairs=tuple(_corrected(pairs)),
         cochrans_q=tuple(test for scope in scopes for test in _cochrans_q(scope)),
         front=tuple(
-            point for scope in _distinct([each for each in every if each.model is None]) for point in _front(scope)
+            point
+            for scope in _distinct([candidate for candidate in every if candidate.model is None])
+            for point in _front(scope)
         ),
         caps=tuple(cap for scope in scopes if scope.model is not None and scope.is_narrow for cap in _caps(scope)),
     )
@@ -233,8 +235,8 @@ def _summary(scope: _ScopeRuns, variant: str) -> Summary:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if numbers else None
 
 
 def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
@@ -256,7 +258,7 @@ def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
 def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
     from scipy.stats import chi2_contingency, pearsonr  # noqa: PLC0415
 
-    old, new = [one.success for one, _ in pairs], [other.success for _, other in pairs]
+    old, new = [run.success for run, _ in pairs], [other.success for _, other in pairs]
     counts = Counter(zip(old, new, strict=True))
     both, lost, gained, neither = (counts[old, new] for old in (True, False) for new in (True, False))
     varies = len(set(old)) == len(set(new)) == 2
@@ -268,7 +270,7 @@ def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
         neither=neither,
         phi=float(pearsonr(old, new).statistic) if varies else None,
         chi_square=float(test.statistic) if test else None,
-        p_value=float(test.pvalue) if test and _is_single([one for one, _ in pairs]) else None,
+        p_value=float(test.pvalue) if test and _is_single([run for run, _ in pairs]) else None,
     )
 
 
@@ -284,22 +286,22 @@ def _task(run: TaskRun) -> str:
 def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTest]:
     """McNemar's exact test for success, Wilcoxon's signed-rank test for score and steps."""
     for metric, value in _METRICS.items():
-        known = [
-            (one, before, after)
-            for one, other in pairs
-            if (before := value(one)) is not None and (after := value(other)) is not None
+        measured_pairs = [
+            (old_run, before, after)
+            for old_run, new_run in pairs
+            if (before := value(old_run)) is not None and (after := value(new_run)) is not None
         ]
-        if not known:
+        if not measured_pairs:
             continue
-        runs = [one for one, _, _ in known]
-        changes = [round(after - before, DIGITS) for _, before, after in known]
+        runs = [run for run, _, _ in measured_pairs]
+        changes = [round(after - before, DIGITS) for _, before, after in measured_pairs]
         p_value, size = _mcnemar(changes) if metric == "success" else _wilcoxon(changes)
         yield MetricTest(
             metric=metric,
             test=Own("McNemar, exact" if metric == "success" else "Wilcoxon signed-rank"),
-            units=len(known),
-            before=fmean(before for _, before, _ in known),
-            after=fmean(after for _, _, after in known),
+            units=len(measured_pairs),
+            before=fmean(before for _, before, _ in measured_pairs),
+            after=fmean(after for _, _, after in measured_pairs),
             difference=estimate(changes, [], [list(map(_task, runs))]),
             p_value=p_value if _is_single(runs) else None,
             size=size,
@@ -309,7 +311,7 @@ def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTe
 def _mcnemar(changes: Sequence[float]) -> tuple[float, None]:
     from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415
 
-    ups, downs = sum(each > 0 for each in changes), sum(each < 0 for each in changes)
+    ups, downs = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
     return float(mcnemar([[0, downs], [ups, 0]], exact=True).pvalue), None
 
 
@@ -317,7 +319,7 @@ def _wilcoxon(changes: Sequence[float]) -> tuple[float | None, float | None]:
     """The p value, and the matched-pairs rank-biserial correlation (Kerby 2014); nothing where nothing differs."""
     from scipy.stats import wilcoxon  # noqa: PLC0415
 
-    moved = sum(each != 0 for each in changes)
+    moved = sum(change != 0 for change in changes)
     if not moved:
         return None, None
     gains = float(wilcoxon(changes, alternative="greater").statistic)
@@ -329,11 +331,11 @@ def _unpaired_tests(old: Sequence[TaskRun], new: Sequence[TaskRun]) -> Iterator[
     from scipy.stats import mannwhitneyu  # noqa: PLC0415
 
     for metric, value in _METRICS.items():
-        known = [[(run, found) for run in runs if (found := value(run)) is not None] for runs in (old, new)]
-        if not all(known):
+        groups = [[(run, number) for run in runs if (number := value(run)) is not None] for runs in (old, new)]
+        if not all(groups):
             continue
-        before, after = ([found for _, found in runs] for runs in known)
-        runs = [run for side in known for run, _ in side]
+        before, after = ([number for _, number in runs] for runs in groups)
+        runs = [run for side in groups for run, _ in side]
         test = mannwhitneyu(after, before)
         is_after = [0.0] * len(before) + [1.0] * len(after)
         yield MetricTest(
@@ -380,27 +382,27 @@ def _cochrans_q(scope: _ScopeRuns) -> Iterator[CochransQ]:
 
 def _front(scope: _ScopeRuns) -> Iterator[FrontPoint]:
     """Score against steps, of each model with each variant, over the tasks that all of them have."""
-    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    points: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     for variant, runs in scope.runs.items():
         for run in runs.values():
             if run.score is not None and run.steps is not None:
-                found.setdefault((run.model, variant), {})[_task(run)] = (run.score, run.steps)
-    shared = set.intersection(*(set(each) for each in found.values())) if found else set()
+                points.setdefault((run.model, variant), {})[_task(run)] = (run.score, run.steps)
+    shared = set.intersection(*(set(variants) for variants in points.values())) if points else set()
     if not shared:
         return
     means = {
-        name: (fmean(each[task][0] for task in shared), fmean(each[task][1] for task in shared))
-        for name, each in found.items()
+        name: (fmean(variants[task][0] for task in shared), fmean(variants[task][1] for task in shared))
+        for name, variants in points.items()
     }
     for (model, variant), (score, steps) in means.items():
-        others = (each for each in means.values() if each != (score, steps))
+        other_means = (mean for mean in means.values() if mean != (score, steps))
         yield FrontPoint(
             **{**scope.place, "model": model},
             variant=variant,
             tasks=len(shared),
             score=score,
             steps=steps,
-            is_on_front=not any(each[0] >= score and each[1] <= steps for each in others),
+            is_on_front=not any(mean[0] >= score and mean[1] <= steps for mean in other_means),
         )
 
 

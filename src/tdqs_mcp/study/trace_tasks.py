@@ -43,12 +43,12 @@ _Words = Annotated[str, Field(pattern=r"\S")]
 def _parse_object(value: object) -> object:
     """The arguments, which a model writes as a text: its schema can leave no object open."""
     try:
-        found = json.loads(value) if isinstance(value, str) else value
+        data = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        data = None
+    if not isinstance(data, dict):
         raise ValueError("must be the text of a JSON object")  # noqa: TRY004  # pydantic's way to refuse
-    return found
+    return data
 
 
 class _Task(BaseModel):
@@ -77,23 +77,23 @@ async def write_tasks(tools: Sequence[Tool], *, model: Model) -> list[list[ToolT
 
 
 def _request(tool: Tool, siblings: Sequence[str]) -> Request:
-    others = [name for name in siblings if name != tool.name][:MAX_SIBLINGS]
-    prompt = render_stage(STAGE, theirs={"tool": pretty_json(tool.raw), "siblings": "\n".join(others)}, ours={})
+    sibling_names = [name for name in siblings if name != tool.name][:MAX_SIBLINGS]
+    prompt = render_stage(STAGE, theirs={"tool": pretty_json(tool.raw), "siblings": "\n".join(sibling_names)}, ours={})
     return Request(prompt=prompt, name=STAGE, schema=_SCHEMA, check=partial(read_stage, _Tasks))
 
 
 def _read_tasks(answer: str, *, tool: Tool) -> list[ToolTask]:
     """The tasks in an answer. Raises ContractError, fit to be sent back."""
-    given = read_stage(_Tasks, answer).tasks
-    counts = Counter(TaskKind(each.kind) for each in given)
+    tasks = read_stage(_Tasks, answer).tasks
+    counts = Counter(TaskKind(task.kind) for task in tasks)
     if not (counts[TaskKind.WORKS] and counts[TaskKind.FAILS] and 1 <= counts[TaskKind.EDGE] <= MAX_EDGES):
         raise ContractError(
             f"tasks must hold at least one that works, at least one that fails and 1 to {MAX_EDGES} edge cases; it has "
             + ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
         )
-    if len({" ".join(each.task.split()).lower() for each in given}) < len(given):
+    if len({" ".join(task.task.split()).lower() for task in tasks}) < len(tasks):
         raise ContractError("tasks: two of them are the same request")
-    return [_check_task(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
+    return [_check_task(task, tool, f"tasks.{place}.arguments") for place, task in enumerate(tasks)]
 
 
 def read_task(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> ToolTask:
@@ -104,13 +104,13 @@ def read_task(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> ToolTask:
     return _check_task(read_stage(_Task, json.dumps(row)), tools[name], "arguments")
 
 
-def _check_task(given: _Task, tool: Tool, place: str) -> ToolTask:
+def _check_task(task: _Task, tool: Tool, place: str) -> ToolTask:
     """The task. Raises ContractError for arguments that cannot work."""
-    kind = TaskKind(given.kind)
+    kind = TaskKind(task.kind)
     if kind is TaskKind.WORKS and tool.input_schema:
         fault = None
         with suppress(ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
-            fault = find_fault(tool.input_schema, given.arguments)
+            fault = find_fault(tool.input_schema, task.arguments)
         if fault:
             raise ContractError(f"{place} of a task that works break the input schema: {fault.message}")
-    return ToolTask(tool=tool.name, kind=kind, task=given.task, arguments=given.arguments, expects=given.expects)
+    return ToolTask(tool=tool.name, kind=kind, task=task.task, arguments=task.arguments, expects=task.expects)

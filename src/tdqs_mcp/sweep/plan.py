@@ -133,7 +133,12 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
+        return Tally(
+            **{
+                tally_field.name: getattr(self, tally_field.name) + getattr(other, tally_field.name)
+                for tally_field in fields(self)
+            }
+        )
 
 
 def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Shard]:

@@ -66,13 +66,13 @@ def read_entry(record: Record) -> Entry:
     """The server of a record. Raises InputError for a record that is no JSON, or has no key or no definitions."""
     data = parse_json(record.content, origin=record.origin)
     pages = read_pages(data, record.origin)
-    given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-    own_id = None if "jsonrpc" in given else given.get("id")
-    keys = (own_id, given.get("server"), given.get("serverName"), given.get("name"), record.name)
+    members: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    own_id = None if "jsonrpc" in members else members.get("id")
+    keys = (own_id, members.get("server"), members.get("serverName"), members.get("name"), record.name)
     server = next((text for text in map(_text, keys) if text), None)
     if server is None:
         raise InputError(f"{record.origin} does not say which server it is: {SHAPE}")
-    official = given.get("official", record.is_official)
+    official = members.get("official", record.is_official)
     return Entry(
         record=record,
         server=server,

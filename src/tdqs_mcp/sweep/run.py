@@ -149,10 +149,10 @@ class _Runner:
         from distributed import wait  # noqa: PLC0415
 
         try:
-            done = wait(list(self.under_way), return_when="FIRST_COMPLETED").done
+            futures = wait(list(self.under_way), return_when="FIRST_COMPLETED").done
         except CancelledError as error:
             raise _lost(self.cluster) from error
-        for future in done:
+        for future in futures:
             shard, share = self.under_way.pop(future)
             tally = _tally(shard, future.result, partial(self._do_alone, share=share), self.cluster)
             self.shares.give_back(share, tally.usage)

@@ -37,7 +37,7 @@ class _Server:
     @property
     def open_cases(self) -> list[Case]:
         """What the judge has to be asked about."""
-        return [case for case, known in zip(self.cases, self.known, strict=True) if known is None]
+        return [case for case, verdict in zip(self.cases, self.known, strict=True) if verdict is None]
 
 
 async def score_shard(
@@ -47,51 +47,58 @@ async def score_shard(
 
     `set_judge` is asked about tool sets. Raises InputError where the store cannot be used.
     """
-    known = known_verdicts(store, method, [entry.server for entry in entries])
+    stored_verdicts = known_verdicts(store, method, [entry.server for entry in entries])
     servers: list[_Server] = []
     problems: list[str] = []
     for entry in entries:
         try:
-            servers.append(_read(entry, known[entry.server], method))
+            servers.append(_read(entry, stored_verdicts[entry.server], method))
         except InputError as error:
             problems.append(str(error))
     outcomes = await _judge(servers, (judge, set_judge), method)
-    captures = [_finish(server, found, method) for server, found in zip(servers, outcomes, strict=True)]
+    captures = [
+        _finish(server, server_outcomes, method) for server, server_outcomes in zip(servers, outcomes, strict=True)
+    ]
     write(store, method, captures)
-    open_ones = [each for found in outcomes for each in found if isinstance(each, Ungraded) and each.was_asked]
+    open_ones = [
+        outcome
+        for server_outcomes in outcomes
+        for outcome in server_outcomes
+        if isinstance(outcome, Ungraded) and outcome.was_asked
+    ]
     return Tally(
         servers=len(servers),
-        tools=sum(len(each.measured.catalog.tools) for each in servers),
-        asked=sum(isinstance(case, ToolCase) for each in servers for case in each.open_cases),
+        tools=sum(len(server.measured.catalog.tools) for server in servers),
+        asked=sum(isinstance(case, ToolCase) for server in servers for case in server.open_cases),
         ungraded=len(open_ones),
-        held=sum(each.held is not ABSENT for each in open_ones),
-        new=sum(known[each.server].capture is None for each in captures),
-        changed=tuple(change for each in captures if (change := _change(known[each.server], each))),
+        held=sum(outcome.held is not ABSENT for outcome in open_ones),
+        new=sum(stored_verdicts[capture.server].capture is None for capture in captures),
+        changed=tuple(change for capture in captures if (change := _change(stored_verdicts[capture.server], capture))),
         problems=tuple(problems),
     )
 
 
-def _change(known: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
+def _change(previous: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
     """What came of a server that was scored before; None for a new one, and where neither record nor score differs."""
     after = now.score.rollup.overall
-    if known.capture is None or (known.capture, known.overall) == (now.capture, after):
+    if previous.capture is None or (previous.capture, previous.overall) == (now.capture, after):
         return None
-    return ServerChange(server=now.server, before=known.overall, after=after)
+    return ServerChange(server=now.server, before=previous.overall, after=after)
 
 
-def _read(entry: Entry, known: KnownVerdicts, method: MethodStamp) -> _Server:
+def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
     catalog = read_catalog(parse_json(entry.record.content, origin=entry.record.origin), name=entry.server)
     measured = measure(catalog)
     cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
     context = _context(measured)
-    sets = {"coherence": known.coherence, "shadowing": known.shadowing}
+    sets = {"coherence": stored.coherence, "shadowing": stored.shadowing}
 
     def find(case: Case) -> StoredVerdict | None:
         if isinstance(case, ToolCase):
-            return known.tools.get(case.subject.signals.input_hash)
-        found = sets[case.rubric]
-        return found if found and found.sibling_digest == context else None
+            return stored.tools.get(case.subject.signals.input_hash)
+        verdict = sets[case.rubric]
+        return verdict if verdict and verdict.sibling_digest == context else None
 
     return _Server(entry=entry, measured=measured, cases=cases, known=[find(case) for case in cases])
 
@@ -99,23 +106,23 @@ def _read(entry: Entry, known: KnownVerdicts, method: MethodStamp) -> _Server:
 def _context(measured: Measured) -> str:
     """What a verdict on a tool set depends on: names, descriptions and shadow candidates."""
     tools = [(tool.name, tool.description) for tool in measured.catalog.tools]
-    candidates = [asdict(each) for each in measured.shadow_candidates]
+    candidates = [asdict(candidate) for candidate in measured.shadow_candidates]
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
 
 
 async def _judge(servers: Sequence[_Server], judges: tuple[Judge, Judge], method: MethodStamp) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases: tools first, then the sets, over all servers at once."""
     open_cases = [(server, case) for server in servers for case in server.open_cases]
-    parts = [[each for each in open_cases if isinstance(each[1], ToolCase) is is_tool] for is_tool in (True, False)]
+    parts = [[entry for entry in open_cases if isinstance(entry[1], ToolCase) is is_tool] for is_tool in (True, False)]
     if judges[0] is judges[1]:
         parts = [open_cases]
     graded: dict[int, Outcome] = {}
-    for judge, asked in zip(judges, parts, strict=False):
-        verdicts = await judge.grade([case for _, case in asked]) if asked else []
-        for (server, case), verdict in zip(asked, verdicts, strict=True):
+    for judge, batch in zip(judges, parts, strict=False):
+        verdicts = await judge.grade([case for _, case in batch]) if batch else []
+        for (server, case), verdict in zip(batch, verdicts, strict=True):
             graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
     return [
-        [known or graded[id(case)] for case, known in zip(server.cases, server.known, strict=True)]
+        [verdict or graded[id(case)] for case, verdict in zip(server.cases, server.known, strict=True)]
         for server in servers
     ]
 
@@ -129,22 +136,24 @@ def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) 
 
 
 def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -> ScoredCapture:
-    verdicts = [each.verdict if isinstance(each, StoredVerdict) else each for each in outcomes]
+    verdicts = [outcome.verdict if isinstance(outcome, StoredVerdict) else outcome for outcome in outcomes]
     score = finish_cases(
         server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec_version, findings=()
     )
     stored = [
-        (case, each) for case, each in zip(server.cases, outcomes, strict=True) if isinstance(each, StoredVerdict)
+        (case, outcome)
+        for case, outcome in zip(server.cases, outcomes, strict=True)
+        if isinstance(outcome, StoredVerdict)
     ]
-    sets = {case.rubric: each for case, each in stored if not isinstance(case, ToolCase)}
+    sets = {case.rubric: verdict for case, verdict in stored if not isinstance(case, ToolCase)}
     return ScoredCapture(
         server=server.entry.server,
         capture=server.entry.record.digest,
         measured=server.measured,
         score=score,
-        verdicts={case.subject.tool.index: each for case, each in stored if isinstance(case, ToolCase)},
+        verdicts={case.subject.tool.index: verdict for case, verdict in stored if isinstance(case, ToolCase)},
         coherence=sets.get("coherence"),
         shadowing=sets.get("shadowing"),
         is_official=server.entry.is_official,
-        is_complete=not any(isinstance(each, Ungraded) and each.was_asked for each in outcomes),
+        is_complete=not any(isinstance(outcome, Ungraded) and outcome.was_asked for outcome in outcomes),
     )
