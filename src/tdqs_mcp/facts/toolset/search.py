@@ -94,20 +94,6 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
     return {words[0]: tuple(words[1:]) for group in groups if (words := group.split())}
 
 
-def said_for(word: str) -> frozenset[str]:
-    """The stems that users may mean by a word, given as a stem; itself among them."""
-    return _meanings().get(word, frozenset({word}))
-
-
-@cache
-def _meanings() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for name, others in _synonyms().items():
-        for word in (name, *others):
-            found.setdefault(stem(word), {stem(word)}).update(map(stem, (name, *others)))
-    return {word: frozenset(stems) for word, stems in found.items()}
-
-
 def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
     """Words that say something for the first time; `taken` takes them in."""
     for word in words:
