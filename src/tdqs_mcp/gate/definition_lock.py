@@ -58,7 +58,7 @@ def _in_order(value: Any, key: str = "") -> Any:  # noqa: ANN401
 def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impact] = ()) -> LockedServer:
     """What is pinned of a server."""
     catalog = measured.catalog
-    hashes = {each.tool.index: each.signals.input_hash for each in measured.subjects}
+    hashes = {subject.tool.index: subject.signals.input_hash for subject in measured.subjects}
     scores = {each.index: _score(each.tdqs, score.spec_version, each.judge) for each in score.tools}
     tools = [
         LockedTool(
@@ -102,8 +102,8 @@ def parts_of(catalog: Catalog) -> dict[str, Any]:
     given = {
         "server_info": None if info is None else {key: info[key] for key in info if key != "version"},
         "instructions": catalog.instructions or ("" if is_whole else None),
-        "prompts": _entries(catalog, "prompts", [each.raw for each in catalog.prompts or ()]),
-        "resources": _entries(catalog, "resources", [each.raw for each in catalog.resources or ()]),
+        "prompts": _entries(catalog, "prompts", [prompt.raw for prompt in catalog.prompts or ()]),
+        "resources": _entries(catalog, "resources", [resource.raw for resource in catalog.resources or ()]),
     }
     normalized = {name: normalized_or_none(value) for name, value in given.items()}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in normalized.items()}
@@ -138,7 +138,7 @@ def check_lock(lock: DefinitionLock, origin: str) -> None:
         parts = {key: getattr(server, key) for key in ("server_info", "instructions", "prompts", "resources")}
         found = [("the server", server.digest, parts)]
         found += [
-            (repr(each.name), each.digest, each.definition) for each in server.tools if each.definition is not None
+            (repr(tool.name), tool.digest, tool.definition) for tool in server.tools if tool.definition is not None
         ]
         for what, pinned, content in found:
             if digest(content) != pinned:
@@ -150,7 +150,7 @@ def check_lock(lock: DefinitionLock, origin: str) -> None:
 
 def find_entry(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
     """The entry of a server: by its name, and its source if others have its name, else by its source."""
-    named = [each for each in lock.servers if each.name == catalog.server]
+    named = [server for server in lock.servers if server.name == catalog.server]
     sources = [each for each in named or lock.servers if each.source and each.source == catalog.source]
     return next(iter([*sources, *named]), None)
 
@@ -170,7 +170,7 @@ def accept(
 
     What is not accepted stays as it was locked, and so does a score where the new judgment has none.
     """
-    changed = {each.part: each.subject for each in report.changes}
+    changed = {change.part: change.subject for change in report.changes}
     for part in parts or ():
         if part not in changed:
             raise UnknownIdError(f"there is no change of {part!r} to accept; changed: {some_names(changed) or 'none'}")
@@ -211,8 +211,8 @@ def _merged(old: Any, new: Any, names: Collection[str], name_of: Callable[[Any],
 
 
 def _with_scores(now: LockedServer, known: LockedServer) -> LockedServer:
-    scores = {each.digest: each.score for each in known.tools}
-    return replace(now, tools=tuple(replace(each, score=each.score or scores.get(each.digest)) for each in now.tools))
+    scores = {tool.digest: tool.score for tool in known.tools}
+    return replace(now, tools=tuple(replace(tool, score=tool.score or scores.get(tool.digest)) for tool in now.tools))
 
 
 MAX_SHOWN = 60
@@ -226,7 +226,7 @@ _SHOWN = frozenset({"icons", "_meta"})
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
     """What has changed since the server was locked; `again` is a second listing, which must not differ."""
-    known = _Known(_hosts(locked), frozenset(each.name for each in locked.tools))
+    known = _Known(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, known), *_part_changes(locked, catalog, known)]
     problems = list(catalog.problems)
     if again is not None:
@@ -264,7 +264,7 @@ class _Known(NamedTuple):
 
 def _hosts(locked: LockedServer) -> frozenset[str]:
     parts = [locked.server_info, locked.instructions, locked.prompts, locked.resources]
-    return find_hosts([*parts, *(each.definition for each in locked.tools)])
+    return find_hosts([*parts, *(tool.definition for tool in locked.tools)])
 
 
 def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
@@ -277,8 +277,8 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
 
 
 def _tool_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
-    old = [_Entry(each.name, each.digest, each.definition) for each in locked.tools]
-    new = [_Entry(each.name, digest(each.raw), normalized_or_none(each.raw)) for each in catalog.tools]
+    old = [_Entry(tool.name, tool.digest, tool.definition) for tool in locked.tools]
+    new = [_Entry(tool.name, digest(tool.raw), normalized_or_none(tool.raw)) for tool in catalog.tools]
     for part, each in _entry_changes("tool", old, new, known):
         if not (catalog.incomplete and each.change == "removed-tool"):
             yield part, each
@@ -301,13 +301,13 @@ def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Ent
         waiting.setdefault(each.name, []).append(each)
     for each in unmatched(new, same, attrgetter("digest")):
         yield (waiting[each.name].pop(0) if waiting.get(each.name) else None), each
-    yield from ((each, None) for entries in waiting.values() for each in entries)
+    yield from ((entry, None) for entries in waiting.values() for entry in entries)
 
 
 def _additions(old: Any, new: Any, known: _Known) -> Iterator[Difference]:  # noqa: ANN401
     own = {new.get("name")} if isinstance(new, Mapping) else set()
-    for each in find_additions(old, new, hosts=known.hosts, tools=known.tools - own):
-        yield Difference(impact=Impact.DANGEROUS, **each._asdict())
+    for addition in find_additions(old, new, hosts=known.hosts, tools=known.tools - own):
+        yield Difference(impact=Impact.DANGEROUS, **addition._asdict())
 
 
 def _edits(old: Any, new: Any, *, said: Collection[str] = ()) -> Iterator[Difference]:  # noqa: ANN401
@@ -322,7 +322,7 @@ def _edits(old: Any, new: Any, *, said: Collection[str] = ()) -> Iterator[Differ
         if field in _SHOWN:
             message = "clients act on it, but people who read the description do not see it"
             yield _dangerous(f"{what}-{field.strip('_')}", message, edit.path)
-        elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(each, str) for each in values):
+        elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(value, str) for value in values):
             message = _reworded(*map(str, values)) if len(values) > 1 else what
             yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=edit.path, message=message)
         elif not _is_said(edit.path, said):
@@ -378,8 +378,8 @@ def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Cha
         what = "gone" if not text else "changed" if locked.instructions else "new"
         message = "agents follow them"
         yield part, _dangerous(f"{what}-instructions", f"{message}: {_reworded(locked.instructions, text)}")
-        for each in _additions(locked.instructions, text, known):
-            yield part, each
+        for addition in _additions(locked.instructions, text, known):
+            yield part, addition
     for kind in ("prompt", "resource"):
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
         if entries is not None and now is not None:
@@ -417,13 +417,15 @@ def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     """What breaks callers of a tool, and every hint that changed."""
     before, after = (read_tool(each, 0) for each in (old, new))
     hints = safer_hints(before.annotations, after.annotations)
-    safer = (Difference(impact=Impact.DANGEROUS, **each._asdict()) for each in hints)
+    safer = (Difference(impact=Impact.DANGEROUS, **hint._asdict()) for hint in hints)
     return [*catalog_diff.contract_differences(before, after), *safer]
 
 
 def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     """Arguments of a prompt that are gone, or that are required now."""
-    before, after = ({each["name"]: each.get("required") is True for each in _arguments(entry)} for entry in (old, new))
+    before, after = (
+        {argument["name"]: argument.get("required") is True for argument in _arguments(entry)} for entry in (old, new)
+    )
     lost = [f"{name!r} is gone" for name in before if name not in after]
     lost += [f"{name!r} is required now" for name, is_needed in after.items() if is_needed and not before.get(name)]
     return [replace(_breaking("narrowed-arguments", ", ".join(lost)), path="/arguments")] if lost else []

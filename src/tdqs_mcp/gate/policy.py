@@ -103,7 +103,11 @@ def _known(finding: Finding, server: str) -> KnownFinding:
 
 def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: AbstractSet[str]) -> LintReport:
     """The report without what is suppressed; a suppression of a rule that ran here and matched nothing is unused."""
-    here = [each for each in suppressions if each.rules & rules and _matches(report.server, each.server)]
+    here = [
+        suppression
+        for suppression in suppressions
+        if suppression.rules & rules and _matches(report.server, suppression.server)
+    ]
     reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
     used = {id(each) for covering in reasons for each in covering}
     judged = list(zip(report.findings, reasons, strict=True))
@@ -116,13 +120,21 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
 def merge_unused_suppressions(reports: Sequence[LintReport]) -> list[LintReport]:
     """The reports of one run: a suppression that is used for one server is not reported as unused for another."""
     used = {
-        each
+        suppression
         for report in reports
-        for each in report.unused_suppressions
-        if any(_matches(other.server, each.server) and each not in other.unused_suppressions for other in reports)
+        for suppression in report.unused_suppressions
+        if any(
+            _matches(other.server, suppression.server) and suppression not in other.unused_suppressions
+            for other in reports
+        )
     }
     return [
-        replace(report, unused_suppressions=tuple(each for each in report.unused_suppressions if each not in used))
+        replace(
+            report,
+            unused_suppressions=tuple(
+                suppression for suppression in report.unused_suppressions if suppression not in used
+            ),
+        )
         for report in reports
     ]
 
@@ -190,8 +202,8 @@ def calibrated(report: CalibrationReport) -> Outcome:
 
 def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
     """Unknown if the judge scored none of them, or the writer worded none; offline drafts count as worded."""
-    is_graded = any(each.before and each.unjudged is None for each in rewrites)
-    is_silent = not is_graded or not any(each.was_written for each in rewrites)
+    is_graded = any(rewrite.before and rewrite.unjudged is None for rewrite in rewrites)
+    is_silent = not is_graded or not any(rewrite.was_written for rewrite in rewrites)
     return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED
 
 

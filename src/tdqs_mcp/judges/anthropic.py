@@ -179,7 +179,7 @@ class Anthropic(EndpointModel):
         }
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
-        collected = [answers.get(each.key, lost) for each in requests]
+        collected = [answers.get(request.key, lost) for request in requests]
         for each, answer in zip(requests, collected, strict=True):
             report_answer(each, answer)
         return collected

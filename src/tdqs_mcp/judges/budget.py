@@ -167,7 +167,7 @@ class Previewed(ModelWrapper):
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """A failure for each request."""
-        refusals = [self.ledger.book(self.name, self.ledger.expected(self.name, each)) for each in requests]
+        refusals = [self.ledger.book(self.name, self.ledger.expected(self.name, request)) for request in requests]
         return [Failure(reason=refusal or _UNSENT) for refusal in refusals]
 
     async def submit(self, requests: Sequence[Request]) -> str:

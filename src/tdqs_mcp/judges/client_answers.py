@@ -37,10 +37,10 @@ class Answered:
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order. Raises AnswersNeeded."""
-        missing = [each for each in requests if each.key not in self.answers]
+        missing = [request for request in requests if request.key not in self.answers]
         if missing:
             raise AnswersNeeded(missing)
-        return [_text(self.answers[each.key]) for each in requests]
+        return [_text(self.answers[request.key]) for request in requests]
 
 
 class Asking:
@@ -80,7 +80,7 @@ class Asking:
 
 
 def _names(answers: Iterable[Sample | Failure]) -> str:
-    return ", ".join(sorted({each.model for each in answers if isinstance(each, Sample)})) or UNKNOWN
+    return ", ".join(sorted({answer.model for answer in answers if isinstance(answer, Sample)})) or UNKNOWN
 
 
 def _text(answer: Sample | Failure) -> str | Failure:

@@ -47,21 +47,21 @@ def _information(readings: Sequence[Reading]) -> dict[str, int]:
     """What the sentences tell, by aspect: the most, the second most and all, in hundredths."""
     found: dict[str, int] = {}
     for aspect in Aspect:
-        told = sorted([each.tells[aspect] for each in readings], reverse=True)
+        told = sorted([reading.tells[aspect] for reading in readings], reverse=True)
         found |= {f"{aspect}_most": told[0] if told else 0, f"{aspect}_next": told[1] if len(told) > 1 else 0}
         found |= {f"{aspect}_sum": sum(told), f"{aspect}_count": sum([each >= TOLD for each in told])}
-    behavior = (each.tells[Aspect.BEHAVIOR] + each.tells[Aspect.RESULT] for each in readings)
-    references = [each for each in readings if each.sentence.traits.get("reference")]
-    alone = [_usage_alone(each) for each in readings]
-    total = sum(sum(each.tells.values()) for each in readings)
+    behavior = (reading.tells[Aspect.BEHAVIOR] + reading.tells[Aspect.RESULT] for reading in readings)
+    references = [reading for reading in readings if reading.sentence.traits.get("reference")]
+    alone = [_usage_alone(reading) for reading in readings]
+    total = sum(sum(reading.tells.values()) for reading in readings)
     return {
         **found,
         "usage_alone": max(alone, default=0),
         "usage_alone_sum": sum(alone),
-        "behavior_hints": sum(min(100, each.tells[Aspect.BEHAVIOR]) for each in readings),
+        "behavior_hints": sum(min(100, reading.tells[Aspect.BEHAVIOR]) for reading in readings),
         "purpose_first": readings[0].tells[Aspect.PURPOSE] if readings else 0,
         "behavior_or_result": sum(min(each, 200) for each in behavior),
-        "usage_by_reference": max((each.tells[Aspect.USAGE] for each in references), default=0),
+        "usage_by_reference": max((reference.tells[Aspect.USAGE] for reference in references), default=0),
         "information": total,
         "density": 20 * total // max(8, _words(readings)),
     }
@@ -75,9 +75,9 @@ def _usage_alone(reading: Reading) -> int:
 
 def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
     """Sentences that tell nothing, or of something else."""
-    empty = [each for each in readings if each.most < EMPTY]
+    empty = [reading for reading in readings if reading.most < EMPTY]
     prose = [each for each in empty if each.sentence.is_prose]
-    later = [each for each in readings[1:] if each.sentence.is_prose]
+    later = [reading for reading in readings[1:] if reading.sentence.is_prose]
     return {
         "empty": len(empty),
         "empty_words": _words(empty),
@@ -87,12 +87,13 @@ def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
         "nothing_most": max((each.nothing for each in later), default=0),
         "nothing_sum": sum(each.nothing for each in later),
         "nothing_words": sum(each.nothing * each.sentence.word_count for each in later) // 100,
-        "nothing_share": sum(each.nothing * each.sentence.word_count for each in readings) // max(1, _words(readings)),
+        "nothing_share": sum(reading.nothing * reading.sentence.word_count for reading in readings)
+        // max(1, _words(readings)),
         "least": min((min(100, each.most) for each in later), default=100),
         "last": min(100, readings[-1].most) if len(readings) > 1 else 100,
-        "wasted": sum(each.sentence.word_count * (100 - min(100, each.most)) for each in readings) // 100,
-        "unrelated": sum(each.unrelated for each in readings),
-        "most_unrelated": max((each.unrelated for each in readings), default=0),
+        "wasted": sum(reading.sentence.word_count * (100 - min(100, reading.most)) for reading in readings) // 100,
+        "unrelated": sum(reading.unrelated for reading in readings),
+        "most_unrelated": max((reading.unrelated for reading in readings), default=0),
         "empty_references": sum(bool(each.sentence.traits.get("reference")) for each in empty),
         "words": _words(readings),
         "first_words": _first_words(readings[0]) if readings else 0,
@@ -108,9 +109,11 @@ def _first_words(first: Reading) -> int:
 def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
     """How far schema and text explain the parameters."""
     count = subject.signals.param_count
-    entries = sum(each.sentence.entry is not None and each.tells[Aspect.ARGUMENTS] >= TOLD for each in readings)
+    entries = sum(
+        reading.sentence.entry is not None and reading.tells[Aspect.ARGUMENTS] >= TOLD for reading in readings
+    )
     covered = min(count, subject.signals.params_with_descriptions + entries)
-    told = sum(each.tells[Aspect.ARGUMENTS] for each in readings)
+    told = sum(reading.tells[Aspect.ARGUMENTS] for reading in readings)
     return {
         "explained_share": 100 * covered // count if count else 100,
         "arguments_each": min(400, told // count) if count else 0,
@@ -118,7 +121,7 @@ def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
 
 
 def _words(readings: Iterable[Reading]) -> int:
-    return sum(each.sentence.word_count for each in readings)
+    return sum(reading.sentence.word_count for reading in readings)
 
 
 def _wording(subject: Subject, text: Text) -> dict[str, int]:
@@ -142,11 +145,11 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
 def _parameters(subject: Subject, text: Text) -> dict[str, int]:
     """What text and schema say of the top-level parameters."""
     signals, count, names = subject.signals, subject.signals.param_count, text.names
-    listed = {each.entry for each in text.sentences}
+    listed = {sentence.entry for sentence in text.sentences}
     properties = (subject.tool.input_schema or {}).get("properties")
     children = properties.values() if isinstance(properties, Mapping) else ()
     schemas = [child for child in children if isinstance(child, Mapping)]
-    bare = [each.name for each in signals.parameters if not each.description.strip()]
+    bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
     schema_words = [
         len(text.described[name] - generic_stems() - FUNCTION_STEMS - text.own - words) for name, words in names.items()
     ]

@@ -87,7 +87,9 @@ class Request:
     def conversation(self) -> tuple[tuple[str, str], ...]:
         """Role and text of every message after the system prompt: `user` and `assistant` in turn."""
         later = [
-            message for each in self.corrections for message in (("assistant", each.answer), ("user", each.objection))
+            message
+            for correction in self.corrections
+            for message in (("assistant", correction.answer), ("user", correction.objection))
         ]
         return (("user", self.prompt.user), *later)
 

@@ -133,7 +133,7 @@ def calibration(version: str) -> Calibration:
             rubric: {key: Forest(**forest) for key, forest in forests.items()}
             for rubric, forests in table["rubrics"].items()
         },
-        rounding=Rounding(weights=[each.weight for each in load("tdqs").dimensions], **table["rounding"]),
+        rounding=Rounding(weights=[dimension.weight for dimension in load("tdqs").dimensions], **table["rounding"]),
         bands=[(band["below"], band["errors"]) for band in table["bands"]],
         guard=table["guard"]["bound"],
         change_error=tuple(table["error"]["changes"]),

@@ -55,8 +55,8 @@ class AnswerCache(ModelWrapper):
 
     async def _answers(self, requests: Mapping[str, Request]) -> dict[str, str | Failure]:
         """The answers that somebody else has got meanwhile, and the model's to all other requests."""
-        found = {key: answer for key, each in requests.items() if (answer := self.find(each)) is not None}
-        asked = {key: each for key, each in requests.items() if key not in found}
+        found = {key: answer for key, request in requests.items() if (answer := self.find(request)) is not None}
+        asked = {key: request for key, request in requests.items() if key not in found}
         answers = dict(zip(asked, await self.model.complete(list(asked.values())), strict=True)) if asked else {}
         for key, each in asked.items():
             report_answer(each, answers[key])
@@ -118,11 +118,11 @@ async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> lis
     """
     outcomes: list[Outcome | Failure | Request] = [request for request, _ in questions]
     for _ in range(1 + MAX_CORRECTIONS):
-        asked = {place: each for place, each in enumerate(outcomes) if isinstance(each, Request)}
+        asked = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Request)}
         answers = await model.complete(list(asked.values())) if asked else []
         for (place, request), answer in zip(asked.items(), answers, strict=True):
             outcomes[place] = _outcome(request, answer, questions[place][1])
-    return [_given_up(each, model.name) if isinstance(each, Request) else each for each in outcomes]
+    return [_given_up(outcome, model.name) if isinstance(outcome, Request) else outcome for outcome in outcomes]
 
 
 def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outcome]) -> Outcome | Failure | Request:
@@ -174,7 +174,7 @@ class Prompted:
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
         answers = await ask(
-            self._answers or self.model, [(self._request(each), partial(read_verdict, each)) for each in cases]
+            self._answers or self.model, [(self._request(case), partial(read_verdict, case)) for case in cases]
         )
         return [
             Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer
@@ -184,7 +184,11 @@ class Prompted:
     def open(self, cases: Sequence[Case]) -> list[Request]:
         """What the model would be asked about the cases: nothing whose answer is cached. Its answers are, if valid."""
         requests, answers = map(self._request, cases), self._answers
-        return [answers.keeping(each) for each in requests if answers.find(each) is None] if answers else [*requests]
+        return (
+            [answers.keeping(request) for request in requests if answers.find(request) is None]
+            if answers
+            else [*requests]
+        )
 
     def is_cached(self, case: Case) -> bool:
         """Whether a valid answer to the case is cached."""

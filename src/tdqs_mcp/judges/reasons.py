@@ -120,7 +120,7 @@ def _purpose(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequenc
 
 
 def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
-    pointing = [each for each in readings if each.sentence.traits.get("reference")]
+    pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
     best, apart = _best(readings, Aspect.USAGE), _best(pointing, Aspect.USAGE)
     found: dict[str, Sequence[str]] = {}
     if apart:
@@ -128,7 +128,7 @@ def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[
     if best and best is not apart:
         found["usage"] = _quotes([best])
     cues = subject.prose.cues.keys()
-    if cues.isdisjoint(_USES) and all(each.tells[Aspect.USAGE] < SLIGHT for each in readings):
+    if cues.isdisjoint(_USES) and all(reading.tells[Aspect.USAGE] < SLIGHT for reading in readings):
         found["no_alternative" if subject.sibling_count else "no_usage"] = ()
     return found
 
@@ -140,13 +140,15 @@ def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequen
         found["odd_hint"] = ()
     if behavior:
         found["behavior"] = _quotes([behavior])
-    elif sum(each.tells[Aspect.BEHAVIOR] for each in readings) < SLIGHT:
+    elif sum(reading.tells[Aspect.BEHAVIOR] for reading in readings) < SLIGHT:
         found["no_behavior"] = ()
     if result:
         found["result"] = _quotes([result])
     if subject.signals.has_output_schema:
         found["output_schema"] = ()
-    elif Cue.RETURN not in subject.prose.cues and all(each.tells[Aspect.RESULT] < SLIGHT // 2 for each in readings):
+    elif Cue.RETURN not in subject.prose.cues and all(
+        reading.tells[Aspect.RESULT] < SLIGHT // 2 for reading in readings
+    ):
         found["no_result"] = ()
     return found
 
@@ -155,9 +157,9 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
     signals = subject.signals
     if signals.param_count == 0:
         return {"no_parameters": ()}
-    listed = {each.sentence.entry for each in readings}
+    listed = {reading.sentence.entry for reading in readings}
     text = (subject.tool.description or "").lower()
-    bare = [each.name for each in signals.parameters if not each.description.strip()]
+    bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
     silent = [name for name in bare if name.lower() not in listed and name.lower() not in text]
     best = _best(readings, Aspect.ARGUMENTS)
     found: dict[str, Sequence[str]] = {}
@@ -165,7 +167,7 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
         found["undescribed"] = silent
     if best:
         found["arguments"] = _quotes([best])
-    elif not silent and all(each.tells[Aspect.ARGUMENTS] < SLIGHT for each in readings):
+    elif not silent and all(reading.tells[Aspect.ARGUMENTS] < SLIGHT for reading in readings):
         found["no_arguments"] = ()
     if not bare:
         found["described"] = ()
@@ -173,7 +175,7 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
 
 
 def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
-    prose = [each for each in readings[1:] if each.sentence.is_prose]
+    prose = [reading for reading in readings[1:] if reading.sentence.is_prose]
     empty = sorted((each for each in prose if each.nothing >= SURE and each.most < SLIGHT), key=lambda each: each.most)
     strange = [each for each in prose if each.unrelated >= SURE]
     first = {each.sentence.text: each for each in reversed(prose)}
@@ -195,12 +197,12 @@ def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[s
 
 
 def _best(readings: Sequence[Reading], aspect: Aspect) -> Reading | None:
-    best = max(readings, key=lambda each: each.tells[aspect], default=None)
+    best = max(readings, key=lambda reading: reading.tells[aspect], default=None)
     return best if best and best.tells[aspect] >= CLEAR else None
 
 
 def _quotes(readings: Sequence[Reading]) -> list[str]:
-    return [_cut(each.sentence.text) for each in readings]
+    return [_cut(reading.sentence.text) for reading in readings]
 
 
 def _cut(text: str) -> str:

@@ -130,8 +130,8 @@ def read_text(subject: Subject) -> Text:
     """The text of a definition; linear in its length."""
     tool, parameters = subject.tool, subject.signals.parameters
     own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
-    names = {each.name: _stems(name_parts(each.name)) for each in parameters}
-    described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in parameters}
+    names = {parameter.name: _stems(name_parts(parameter.name)) for parameter in parameters}
+    described = {parameter.name: _stems(words_of(parameter.description[:MAX_EXPLANATION])) for parameter in parameters}
     context = _Context(
         subject=subject,
         own=own,

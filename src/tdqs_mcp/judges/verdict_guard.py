@@ -64,9 +64,9 @@ def unwrap_guard(judge: Judge) -> tuple[Judge, int]:
 
 def score_in_tenths(rubric: str, verdict: Verdict) -> int:
     """The weighted mean of a verdict's scores; of a rubric without weights, the plain mean."""
-    weights = {each.key: each.weight for each in load(rubric).dimensions}
+    weights = {dimension.key: dimension.weight for dimension in load(rubric).dimensions}
     even = not any(weights.values())
-    total = sum(each.score * (1 if even else weights[key]) for key, each in verdict.judgements.items())
+    total = sum(judgement.score * (1 if even else weights[key]) for key, judgement in verdict.judgements.items())
     return round_half_up(total, len(weights) if even else sum(weights.values()))
 
 
@@ -131,7 +131,7 @@ def _hash(case: Case) -> str:
     if isinstance(case, ToolCase):
         return case.subject.signals.input_hash
     subjects = case.measured.subjects if isinstance(case, SetCase) else ()
-    return short_hash("\0".join(each.signals.input_hash for each in subjects))
+    return short_hash("\0".join(subject.signals.input_hash for subject in subjects))
 
 
 def _held(case: Case, check: EstimateCheck, stamp: JudgeStamp) -> str:

@@ -248,7 +248,7 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Re
 
 def rewrite_card(rewrites: Iterable[Rewrite]) -> dict[str, Any]:
     """What a card in the chat shows of each rewrite: the words that go and come, and what they rest on."""
-    return {"rewrites": [[_marked(change) for change in each.changes] for each in rewrites]}
+    return {"rewrites": [[_marked(change) for change in rewrite.changes] for rewrite in rewrites]}
 
 
 def _marked(change: Change) -> dict[str, Any]:
@@ -289,14 +289,14 @@ def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str
     lines: list[QuestionLine] = []
     said = _first_sentences(descriptions)
     known: dict[tuple[str, ...], str] = {}
-    for each in questions:
-        line = QuestionLine(id=each.id, text=each.text)
-        if len(each.tools) == 1:
-            line = replace(line, says=said.pop(each.tools[0], ABSENT))
-        if not each.is_naming_all:
-            is_known = each.tools in known
-            earlier = known.setdefault(each.tools, each.id)
-            line = replace(line, **({"same_tools_as": earlier} if is_known else {"tools": each.tools}))
+    for question in questions:
+        line = QuestionLine(id=question.id, text=question.text)
+        if len(question.tools) == 1:
+            line = replace(line, says=said.pop(question.tools[0], ABSENT))
+        if not question.is_naming_all:
+            is_known = question.tools in known
+            earlier = known.setdefault(question.tools, question.id)
+            line = replace(line, **({"same_tools_as": earlier} if is_known else {"tools": question.tools}))
         lines.append(line)
     return tuple(lines)
 
@@ -338,7 +338,9 @@ def compare_answer(
     """The numbers of both versions and one page of their differences."""
     rank = list(Impact).index
     changes = [
-        ToolDifference(tool=tool.name, difference=each) for tool in comparison.tools for each in tool.differences
+        ToolDifference(tool=tool.name, difference=difference)
+        for tool in comparison.tools
+        for difference in tool.differences
     ]
     changes.sort(key=lambda change: rank(change.difference.impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
@@ -366,7 +368,7 @@ def compare_answer(
 def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
     """Each tool once: with its draft, with what is left to write, or with both."""
     advised = {each.tool.index: each for each in plan.advice}
-    drafted = [(each, advised.pop(each.rewrite.index, None)) for each in plan.fixes]
+    drafted = [(fix, advised.pop(fix.rewrite.index, None)) for fix in plan.fixes]
     return [*drafted, *((None, each) for each in advised.values())]
 
 
@@ -396,12 +398,12 @@ def _step(fix: PlannedFix | None, advice: Advice | None, said: Mapping[int, str]
 
 def _asked(advice: Advice) -> list[Question]:
     """The questions that can move the tool's score."""
-    return [each for each in advice.questions if is_worth_asking(each)]
+    return [question for question in advice.questions if is_worth_asking(question)]
 
 
 def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str | Absent:
     """The dimension with the most to win of those that are not asked about, and what its worst finding suggests."""
-    left = [each for each in rooms if each.dimension not in asked]
+    left = [room for room in rooms if room.dimension not in asked]
     suggested = next((each for each in left if each.finding and each.finding.suggestion), None)
     if suggested and suggested.finding:
         return f"{suggested.dimension}: {suggested.finding.suggestion}"

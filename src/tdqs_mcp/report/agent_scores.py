@@ -253,7 +253,7 @@ def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_
         weakest=weakest,
         why=tool.judgements[weakest].justification if tool and weakest else None,
         flags=tool.flags if tool else (),
-        findings=tuple(each for each in score.findings if each.tool_index == index),
+        findings=tuple(finding for finding in score.findings if finding.tool_index == index),
         ungraded=ungraded.ungraded.reason if ungraded else ABSENT,
         full=_details(score, tool) if tool and is_full else ABSENT,
         next=Own(next_step),
@@ -273,7 +273,8 @@ def _results(score: Scored) -> dict[str, Any]:
     return {
         "rollup": score.rollup,
         "percentiles": score.percentiles,
-        "coherence": {key: each.score for key, each in score.coherence_justifications.items()} or None,
+        "coherence": {key: justification.score for key, justification in score.coherence_justifications.items()}
+        or None,
         "tiers": {tier: tiers[tier] for tier in Tier if tiers[tier]},
     }
 

@@ -264,7 +264,7 @@ def _text_items(items: Items) -> "Iterator[RenderableType]":
 
 def _text_table(table: Table) -> "Iterator[RenderableType]":
     wide = _rich_table(table)
-    yield _Fitting(wide, _rich_table(table, is_dense=True)) if any(each.short for each in table.columns) else wide
+    yield _Fitting(wide, _rich_table(table, is_dense=True)) if any(column.short for column in table.columns) else wide
     more = len(table.rows) - table.shown
     if more > 0:
         yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
@@ -456,7 +456,7 @@ def number(tenths: int | None) -> Span:
 
 def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None) -> Items:
     """A line for each reason why tools, and the coherence of all, have no score."""
-    failed = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in tools]
+    failed = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in tools]
     failed += [("coherence", coherence)] if coherence else []
     return Items([(line, "yellow") for line in unjudged_words(failed)])
 

@@ -139,10 +139,13 @@ def statistics_charts(statistics: Statistics) -> tuple[str, int]:
     ]
     means = [
         Bar(
-            label=key.replace("_", " "), length=each.mean, words=f"{each.mean / 100:.2f}", tier=tier_of(each.mean // 10)
+            label=key.replace("_", " "),
+            length=dimension.mean,
+            words=f"{dimension.mean / 100:.2f}",
+            tier=tier_of(dimension.mean // 10),
         )
-        for key, each in tools.dimensions.items()
-        if each.mean is not None
+        for key, dimension in tools.dimensions.items()
+        if dimension.mean is not None
     ]
     charts = (
         bars("Tools by tier", tiers),
@@ -169,15 +172,15 @@ def document(content: str, height: int, *, title: str) -> str:
 def bars(title: str, entries: Sequence[Bar], full: int | None = None) -> tuple[str, int]:
     """Horizontal bars, `full` or the longest as wide as there is room, and the height of all."""
     room = WIDTH - LABEL - 150
-    longest = full or max((each.length for each in entries), default=0) or 1
+    longest = full or max((entry.length for entry in entries), default=0) or 1
     parts = [_title(title)]
-    for place, each in enumerate(entries):
+    for place, entry in enumerate(entries):
         top = HEAD + place * (BAR + GAP)
-        width, middle = room * each.length // longest, top + BAR - 5
+        width, middle = room * entry.length // longest, top + BAR - 5
         parts.append(
-            f'<text x="{LABEL - 8}" y="{middle}" text-anchor="end">{_text(each.label)}</text>'
-            f'<rect x="{LABEL}" y="{top}" width="{width}" height="{BAR}" fill="{COLORS[each.tier]}"/>'
-            f'<text x="{LABEL + width + 6}" y="{middle}">{_text(each.words)}</text>'
+            f'<text x="{LABEL - 8}" y="{middle}" text-anchor="end">{_text(entry.label)}</text>'
+            f'<rect x="{LABEL}" y="{top}" width="{width}" height="{BAR}" fill="{COLORS[entry.tier]}"/>'
+            f'<text x="{LABEL + width + 6}" y="{middle}">{_text(entry.words)}</text>'
         )
     return "".join(parts), HEAD + len(entries) * (BAR + GAP) + GAP
 

@@ -143,8 +143,8 @@ def gate_blocks(report: GateReport) -> list[Block]:
     rows = []
     for row in report.rows:
         rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
-        cells = [(each.target, each.wanted, actual_words(each), each.result.value) for each in row.checks]
-        rows += [(row.name, row.server, *each) for each in cells]
+        cells = [(check.target, check.wanted, actual_words(check), check.result.value) for check in row.checks]
+        rows += [(row.name, row.server, *cell) for cell in cells]
     table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
     return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
 
@@ -185,7 +185,7 @@ def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
 
 
 def _by_rule(deductions: Sequence[Deduction]) -> list[list[Deduction]]:
-    groups = [list(group) for _, group in groupby(deductions, key=lambda each: each.alias)]
+    groups = [list(group) for _, group in groupby(deductions, key=lambda deduction: deduction.alias)]
     return sorted(groups, key=lambda group: -sum(each.points for each in group))
 
 
@@ -224,7 +224,9 @@ def selection_blocks(selection: Selection) -> list[Block]:
     servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
     queries = count_words(len(selection.choices), "query", "queries")
     counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
-    confusions = [(each.tool, each.picked, str(each.count)) for each in selection.confusions[:MAX_SHOWN]]
+    confusions = [
+        (confusion.tool, confusion.picked, str(confusion.count)) for confusion in selection.confusions[:MAX_SHOWN]
+    ]
     sections = (
         ("How often the right tool is found", _figures(selection)),
         ("Which server's tool is picked", _shares(selection)),
@@ -291,7 +293,7 @@ def _next_selection_report(selection: Selection) -> str:
         if against.top1 and against.top1.lost:
             return "read the definitions of the tools that lost"
         return "keep the change: no query lost its first place"
-    wrong = [each.tool for each in selection.confusions]
+    wrong = [confusion.tool for confusion in selection.confusions]
     if not wrong:
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"

@@ -131,7 +131,7 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
     unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
     if unit:
         return _nullable(_number(unit))
-    inner = [each for each in options(kind) if each not in (NoneType, Absent)]
+    inner = [option for option in options(kind) if option not in (NoneType, Absent)]
     return _nullable(_plain(inner[0], only, limit) if len(inner) == 1 else _any(limit))
 
 
@@ -190,8 +190,8 @@ def _read(annotation: Any, value: Any) -> Any:  # noqa: ANN401  # any type and i
         name, child = get_args(kind)
         return {_read(name, key): _read(child, each) for key, each in value.items()}
     if is_dataclass(kind) and isinstance(kind, type):
-        names = {each.name for each in fields(kind)}
-        stored = [each for each in members(kind) if each.path[0] in names]
+        names = {field.name for field in fields(kind)}
+        stored = [member for member in members(kind) if member.path[0] in names]
         return kind(**{each.path[0]: _read(each.kind, value[each.key]) for each in stored})
     return kind(value) if isinstance(kind, type) and issubclass(kind, Enum) else value
 
@@ -303,7 +303,7 @@ def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
 
 def rubric_page(rubric: Rubric) -> str:
     """What a rubric scores, and in which dimensions."""
-    dimensions = "\n".join(f"- {each.title}: {each.question}" for each in rubric.dimensions)
+    dimensions = "\n".join(f"- {dimension.title}: {dimension.question}" for dimension in rubric.dimensions)
     return f"# {rubric.key}: {rubric.title}\n\n{dimensions}\n\nSource: {rubric.source}.\n"
 
 

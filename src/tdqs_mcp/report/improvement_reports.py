@@ -69,13 +69,13 @@ def plan_blocks(plan: Plan) -> list[Block]:
     blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
     if plan.fixes:
         rows = [
-            (each.rewrite.name, _change(each.before, each.after), _gain(each.gain), f"{each.tokens_added:+d}")
-            for each in plan.fixes
+            (fix.rewrite.name, _change(fix.before, fix.after), _gain(fix.gain), f"{fix.tokens_added:+d}")
+            for fix in plan.fixes
         ]
         table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, shown=MAX_ROWS)
         by = "Estimated by the offline judge" if plan.is_estimated else f"Judged by {plan.judge.id}"
         blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
-        blocks += _gain_note((each.before, each.after, each.gain) for each in plan.fixes)
+        blocks += _gain_note((fix.before, fix.after, fix.gain) for fix in plan.fixes)
     if plan.advice:
         wanted = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
@@ -92,14 +92,14 @@ def plan_blocks(plan: Plan) -> list[Block]:
 def what_if_blocks(report: WhatIfReport) -> list[Block]:
     """The server's score for every height that a tool may get to."""
     blocks: list[Block] = []
-    for each in report.tools:
-        scores = f"TDQS {score_words(each.tool.tdqs)}, overall {score_words(each.overall)}"
+    for tool in report.tools:
+        scores = f"TDQS {score_words(tool.tool.tdqs)}, overall {score_words(tool.overall)}"
         rows = []
-        for one in each.outcomes:
+        for one in tool.outcomes:
             case = "it is perfect" if one.tdqs == 50 else f"it reaches {one.tier}"
-            case = f"its rewrite is applied ({each.tokens_added:+d} tokens)" if one.is_rewrite else case
+            case = f"its rewrite is applied ({tool.tokens_added:+d} tokens)" if one.is_rewrite else case
             rows.append((case, score_words(one.tdqs), score_words(one.overall)))
-        blocks += [Title(f"{each.tool.name} of {each.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
+        blocks += [Title(f"{tool.tool.name} of {tool.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
     return blocks
 
 
@@ -259,9 +259,9 @@ def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]
     differences: dict[Impact, list[str]] = {impact: [] for impact in Impact}
     scores: list[tuple[int, tuple[Words, ...]]] = []
     for tool in comparison.tools:
-        for each in tool.differences:
-            place = filter(None, (tool.name or "a tool without a name", each.path, each.message))
-            differences[each.impact].append(": ".join(place))
+        for difference in tool.differences:
+            place = filter(None, (tool.name or "a tool without a name", difference.path, difference.message))
+            differences[difference.impact].append(": ".join(place))
         if tool.before and tool.after and (change := tool.after.tdqs - tool.before.tdqs):
             old, new = tool.before.tdqs, tool.after.tdqs
             tokens = f"{tool.tokens_before:,} → {tool.tokens_after:,}"
@@ -270,7 +270,7 @@ def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]
         ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
         ("Regressions", "bold red", list(comparison.regressions)),
         *((*_IMPACTS[impact], lines) for impact, lines in differences.items()),
-        (_SCORES, "bold", [row for _, row in sorted(scores, key=lambda each: each[0])]),
+        (_SCORES, "bold", [row for _, row in sorted(scores, key=lambda score: score[0])]),
         ("New findings", "red", list(map(_finding, comparison.findings_added))),
         ("Fixed findings", "green", list(map(_finding, comparison.findings_fixed))),
     ]
@@ -280,10 +280,10 @@ def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]
 def _reworded(comparison: Comparison) -> list[Diff]:
     """The texts that both versions have in other words."""
     return [
-        Diff(f"{tool.name} {each.path}", each.before or "", each.after or "")
+        Diff(f"{tool.name} {difference.path}", difference.before or "", difference.after or "")
         for tool in comparison.tools
-        for each in tool.differences
-        if each.impact is Impact.WORDING
+        for difference in tool.differences
+        if difference.impact is Impact.WORDING
     ]
 
 

@@ -34,7 +34,7 @@ def github_text(reports: Sequence[LocatedReport]) -> str:
     """One line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
     found = [(located, finding) for located in reports for finding in located.report.findings]
     worst = sorted(found, key=lambda each: -each[1].severity.rank)
-    counts = (f"tdqs-mcp: {printable(each.report.server)}: {tally_words(each.report)}" for each in reports)
+    counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
     return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
 
 

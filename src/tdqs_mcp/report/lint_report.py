@@ -132,7 +132,7 @@ def rules_blocks(rules: RuleList) -> list[Block]:
 
 def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
     """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
-    return [*(block for each in reports for block in _comment(each, verdict)), Marker(LINT_MARKER)]
+    return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
 
 
 def sentence(finding: Finding) -> str:
@@ -178,7 +178,7 @@ def _comment(located: LocatedReport, verdict: Verdict) -> list[Block]:
         groups = by_rule(report.findings)
         table = Table(
             columns("rule", "severity", "findings", left=2),
-            [(f"{each[0].rule} {each[0].name}", each[0].severity, str(len(each))) for each in groups],
+            [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups],
         )
         worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
         rows = [(each.subject.label, each.severity, each.rule, sentence(each)) for each in worst]
@@ -282,7 +282,7 @@ def _summary(located: LocatedReport, verdict: Verdict, more: str = "") -> list[B
 
 def _tool_words(report: LintReport) -> Iterator[str]:
     """The tools with the most findings, and mcptest's Pass line for the others."""
-    counts = Counter(each.tool_index for each in report.findings if each.tool_index is not None)
+    counts = Counter(finding.tool_index for finding in report.findings if finding.tool_index is not None)
     names = {index: name or f"tool {index + 1}" for index, name in report.tools.items()}
     worst = counts.most_common(MAX_WORST)
     if len(names) > 1 and worst and worst[0][1] > 1:
@@ -308,20 +308,20 @@ def _wording(finding: Finding) -> _Wording:
 
 def _common(report: LintReport) -> dict[_Wording, Finding]:
     """What is found on every tool in the same words, each once."""
-    about_tools = {_wording(each): each for each in report.findings if each.tool_index is not None}
-    counts = Counter(_wording(each) for each in report.findings if each.tool_index is not None)
+    about_tools = {_wording(finding): finding for finding in report.findings if finding.tool_index is not None}
+    counts = Counter(_wording(finding) for finding in report.findings if finding.tool_index is not None)
     several = len(report.tools) > 1
-    return {key: each for key, each in about_tools.items() if several and counts[key] == len(report.tools)}
+    return {key: tool for key, tool in about_tools.items() if several and counts[key] == len(report.tools)}
 
 
 def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> list[_Row]:
     """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted."""
     forms = [_forms(group, report) for group in groups]
-    heights = [[sum(_height(row[1]) for row in rows) for rows in each] for each in forms]
+    heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
     kept = len(groups)
-    while kept and sum(each[0] for each in heights[:kept]) > room - (kept < len(groups)):
+    while kept and sum(height[0] for height in heights[:kept]) > room - (kept < len(groups)):
         kept -= 1
-    left = room - sum(each[0] for each in heights[:kept]) - (kept < len(groups))
+    left = room - sum(height[0] for height in heights[:kept]) - (kept < len(groups))
     level = [0] * kept
     errors = [place for place in range(kept) if groups[place][0].severity is Severity.ERROR]
     for places in (errors, range(len(errors), kept)):
@@ -353,7 +353,7 @@ def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
     forms: list[list[_Row]] = [[(_severity(first), head)], [(_severity(first), head), *fix]]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
         title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
-        forms.append([title, *(row for each in examples[:count] for row in each), *fix])
+        forms.append([title, *(row for example in examples[:count] for row in example), *fix])
     return forms
 
 

@@ -25,7 +25,7 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
     tools = count_words(report.tool_count, "tool")
     blocks: list[Block] = [Title(f"{named(report.server, report.version)} · {tools} · {_summary(report)}")]
     for impact in Impact:
-        found = [each for each in report.changes if each.difference.impact is impact]
+        found = [change for change in report.changes if change.difference.impact is impact]
         if found:
             allowed = ", allowed by the lock" if all(each.is_allowed for each in found) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(found)}){allowed}", STYLES[impact])]
@@ -57,7 +57,7 @@ def _line(change: LockedChange, report: LockReport) -> str:
 
 
 def _next(report: LockReport, *, is_lock: bool) -> Words:
-    left = [each.part for each in report.changes if not each.is_allowed and each.part not in report.accepted]
+    left = [change.part for change in report.changes if not change.is_allowed and change.part not in report.accepted]
     if left:
         again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
         return (

@@ -64,10 +64,13 @@ _STYLES = {
 
 def list_blocks(found: ServerList) -> list[Block]:
     """A row for each server, and what cannot be read or filled in."""
-    clients = len({each.client for each in found.servers})
-    rows = [(each.client, each.name, each.transport or "none", each.path, _remark(each)) for each in found.servers]
+    clients = len({server.client for server in found.servers})
+    rows = [
+        (server.client, server.name, server.transport or "none", server.path, _remark(server))
+        for server in found.servers
+    ]
     head = f"{count_words(len(found.servers), 'server')} of {count_words(clients, 'client')}"
-    notes = [(f"{each.id}: {note}", "yellow") for each in found.servers for note in each.unresolved]
+    notes = [(f"{server.id}: {note}", "yellow") for server in found.servers for note in server.unresolved]
     blocks: list[Block] = [Title(head)]
     if rows:
         blocks.append(Table(columns("client", "server", "transport", "file", "", left=5), rows))
@@ -82,13 +85,13 @@ def _remark(server: InstalledServer) -> Words:
 
 def installed_blocks(report: InstalledReport) -> list[Block]:
     """The servers, the lowest score first; what each client shows of them together; why servers have no score."""
-    scored = [each for each in report.servers if each.score]
+    scored = [server for server in report.servers if server.score]
     head = f"{count_words(len(report.servers), 'installed server')}, {len(scored)} scored"
     blocks: list[Block] = [Title(head), _table(report.servers)]
     for client in report.clients:
         blocks += _together(client)
-    reasons = [(_reason(each), _STYLES[each.standing]) for each in report.servers if each.reason]
-    gaps = [(f"{each.server.id}: {each.incomplete}", "yellow") for each in report.servers if each.incomplete]
+    reasons = [(_reason(server), _STYLES[server.standing]) for server in report.servers if server.reason]
+    gaps = [(f"{server.server.id}: {server.incomplete}", "yellow") for server in report.servers if server.incomplete]
     if reasons or gaps:
         blocks += [Heading("Without a score"), Items([*reasons, *gaps])]
     unresolved = [(f"! {each.server.id}: {note}", "yellow") for each in scored for note in each.server.unresolved]
@@ -128,13 +131,13 @@ def _together(client: ClientSet) -> list[Block]:
     limit = client.tool_limit
     lines: list[tuple[Words, str]] = [
         *([(f"more tools than the {limit} that it takes", "red")] if limit and client.tool_count > limit else []),
-        *((f"one name for tools of {each}", "red") for each in _by_servers(client.collisions)),
+        *((f"one name for tools of {server}", "red") for server in _by_servers(client.collisions)),
         *(
-            (f"told apart by the server's name alone: tools of {each}", "yellow")
-            for each in _by_servers(client.same_names)
+            (f"told apart by the server's name alone: tools of {server}", "yellow")
+            for server in _by_servers(client.same_names)
         ),
     ]
-    if pairs := [f"{_place(each.first)} and {_place(each.second)}" for each in client.overlaps]:
+    if pairs := [f"{_place(overlap.first)} and {_place(overlap.second)}" for overlap in client.overlaps]:
         lines.append((f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
     if client.not_needed:
         lines.append((_idle(client.not_needed, client.tokens), "bold"))
@@ -147,7 +150,7 @@ def _by_servers(shared: Sequence[SharedName]) -> list[str]:
     for each in shared:
         servers = first_of(list(dict.fromkeys(place.server for place in each.tools)), MAX_SHOWN)
         names.setdefault(servers, []).append(each.tools[0].tool)
-    return [f"{servers}: {first_of(each, MAX_SHOWN)}" for servers, each in names.items()]
+    return [f"{servers}: {first_of(name, MAX_SHOWN)}" for servers, name in names.items()]
 
 
 def _place(place: Place) -> str:
@@ -245,12 +248,12 @@ def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
 
 def search_blocks(found: ToolSearch, *, command: str) -> list[Block]:
     """The matches with their scores; `command` asks the store."""
-    tools = [each.tool for each in found.matches]
+    tools = [match.tool for match in found.matches]
     if not tools:
         return [Line(f"no tool of the store has a word of {found.query!r}; try others")]
-    heads, reasons = ("tool", "server", "TDQS"), any(each.ungraded for each in tools)
+    heads, reasons = ("tool", "server", "TDQS"), any(tool.ungraded for tool in tools)
     rows: list[tuple[Words, ...]] = [
-        (each.tool, each.server, number(each.tdqs), *((each.ungraded or "",) if reasons else ())) for each in tools
+        (tool.tool, tool.server, number(tool.tdqs), *((tool.ungraded or "",) if reasons else ())) for tool in tools
     ]
     server = (Code(f"{command} --server"), f" {shlex.quote(tools[0].server)}")
     return [
@@ -283,7 +286,7 @@ def _distribution(scores: Distribution) -> str:
 
 
 def _others(statistics: Statistics) -> list[Block]:
-    listed = [f"{each.key} ({method_words(each)})" for each in statistics.other_methods]
+    listed = [f"{method.key} ({method_words(method)})" for method in statistics.other_methods]
     if not listed:
         return []
     return [Line(("The store has other methods too, shown with ", Code("--method"), f": {', '.join(listed)}"), "dim")]
@@ -318,12 +321,12 @@ def _dimensions(tools: ToolStatistics) -> Table:
     rows = [
         (
             key.replace("_", " "),
-            _mean(each.mean),
-            _share(each.smells),
+            _mean(dimension.mean),
+            _share(dimension.smells),
             _share(free[(key,)]),
             _share(free[tuple(keys[: place + 1])]),
         )
-        for place, (key, each) in enumerate(tools.dimensions.items())
+        for place, (key, dimension) in enumerate(tools.dimensions.items())
     ]
     return Table(columns("dimension", "mean", "smells (below 3)", "smell-free", "with all above"), rows)
 
@@ -345,7 +348,7 @@ def _servers(statistics: Statistics) -> list[Block]:
 
 
 def _sizes(sizes: Sequence[SizeRange]) -> list[Block]:
-    rows = [(_range(each), f"{each.tools:,}", _mean(each.mean)) for each in sizes]
+    rows = [(_range(size), f"{size.tools:,}", _mean(size.mean)) for size in sizes]
     return [Heading("Score against definitionBytes"), Table(columns("bytes", "tools", "mean TDQS"), rows)]
 
 
@@ -357,8 +360,15 @@ def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
     if set(groups) <= {"unknown"}:
         return []
     rows = [
-        (name, f"{each.servers:,}", _mean(each.overall), f"{each.tools:,}", _mean(each.tdqs), _percent(each.any_smell))
-        for name, each in groups.items()
+        (
+            name,
+            f"{group.servers:,}",
+            _mean(group.overall),
+            f"{group.tools:,}",
+            _mean(group.tdqs),
+            _percent(group.any_smell),
+        )
+        for name, group in groups.items()
     ]
     heads = columns("maintainer", "servers", "mean overall", "tools", "mean TDQS", "with a smell")
     return [Heading("Official and community"), Table(heads, rows)]
@@ -370,12 +380,12 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         return []
     head = f"Ungraded, counted nowhere else: {ungraded.tools:,} tools, {ungraded.coherence:,} tool sets"
     reasons = [
-        (f"{each.count:,}, such as {each.name or 'the tool set'} of {each.server}: {each.reason}", "yellow")
-        for each in ungraded.reasons
+        (f"{reason.count:,}, such as {reason.name or 'the tool set'} of {reason.server}: {reason.reason}", "yellow")
+        for reason in ungraded.reasons
     ]
     held = [
-        (f"held: {each.name or 'the tool set'} of {each.server}, {_held(each)}", "yellow")
-        for each in ungraded.held_scores
+        (f"held: {score.name or 'the tool set'} of {score.server}, {_held(score)}", "yellow")
+        for score in ungraded.held_scores
     ]
     more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(held) else []
     accept = (

@@ -125,7 +125,7 @@ def score_page(
     **surroundings: Any,  # noqa: ANN401  # what another `base` shows
 ) -> str:
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
-    better = {each.index: changed_words(each) for each in rewrites if each.changes}
+    better = {rewrite.index: changed_words(rewrite) for rewrite in rewrites if rewrite.changes}
     cards = [replace(card, rewrite=better.get(card.score.index, ())) for card in _cards(score, measured)]
     pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
@@ -143,7 +143,7 @@ def score_page(
         labeled=calibration(score.judge.calibration).server_error[0] if score.likely and score.judge.calibration else 0,
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
-        server_findings=[each for each in score.findings if each.tool_index is None],
+        server_findings=[finding for finding in score.findings if finding.tool_index is None],
         doubts=[each for each in uncertainty(score) if not isinstance(each, Items) or each.entries],
         unjudged=unjudged_words((each.name or "coherence", each.ungraded.reason) for each in score.unscored),
         overlaps=pairs,
@@ -194,7 +194,7 @@ def _card(
         score=tool,
         place=place,
         reasons=_reasons(tool.judgements, "tdqs"),
-        findings=[*fixes, *(each for each in findings if each not in fixes)],
+        findings=[*fixes, *(finding for finding in findings if finding not in fixes)],
         title=subject.tool.title,
         description=_pieces(subject.tool.description or "", quotes),
         parameters=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if node.is_top],
@@ -207,7 +207,7 @@ def _card(
 
 def _reasons(judgements: Mapping[str, Judgement], rubric: str) -> list[Reason]:
     known = {dimension.key: dimension for dimension in load(rubric).dimensions}
-    return [Reason(dimension=known[key], judgement=each) for key, each in judgements.items()]
+    return [Reason(dimension=known[key], judgement=judgement) for key, judgement in judgements.items()]
 
 
 def _field(node: Node, quotes: Sequence[tuple[str, str]]) -> Field:

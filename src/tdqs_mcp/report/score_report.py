@@ -93,7 +93,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     unjudged = score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None
     blocks += [*uncertainty(score), ungraded_items(score.ungraded, unjudged)]
     # A dead endpoint is the reason of all.
-    blocks.append(problem_items([each.removesuffix(f": {unjudged}") for each in score.problems]))
+    blocks.append(problem_items([problem.removesuffix(f": {unjudged}") for problem in score.problems]))
     close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
     if close:
         words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
@@ -179,7 +179,7 @@ def _rollup(score: ServerScore) -> Line:
 
 def _table(score: ServerScore) -> Table:
     keys = load("tdqs").keys
-    numbers = [(each.short, each.short[:3]) for each in load("tdqs").dimensions]
+    numbers = [(dimension.short, dimension.short[:3]) for dimension in load("tdqs").dimensions]
     heads = (
         Column(head="tool", is_whole=True),
         Column(head="TDQS", is_right=True, is_whole=True),
@@ -343,7 +343,7 @@ def _misquoted(score: ServerScore | LabelScore) -> list[str]:
         parts.append(("coherence", score.coherence.judgements))
     quoted = []
     for name, judgements in parts:
-        quotes = list(dict.fromkeys(quote for each in judgements.values() for quote in each.unverified))
+        quotes = list(dict.fromkeys(quote for judgement in judgements.values() for quote in judgement.unverified))
         if quotes:
             first = quotes[0] if len(quotes[0]) <= MAX_QUOTE else f"{quotes[0][:MAX_QUOTE]}…"
             quoted.append(f'{name} ("{first}"' + (f" and {len(quotes) - 1} more)" if len(quotes) > 1 else ")"))
@@ -382,7 +382,7 @@ def label_blocks(score: LabelScore) -> list[Block]:
         blocks += [Gap(), *_skill(score.skill, when="")]
     blocks.append(problem_items(score.problems))
     if score.suggestions:
-        told = [(f"{_BANDS[each.band]}: {each.message}", "") for each in score.suggestions]
+        told = [(f"{_BANDS[suggestion.band]}: {suggestion.message}", "") for suggestion in score.suggestions]
         blocks += [Heading("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
 

@@ -36,7 +36,7 @@ SHOWN = 5
 
 def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     """What each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
-    experiments = list(dict.fromkeys(each.experiment for each in study.summaries))
+    experiments = list(dict.fromkeys(summary.experiment for summary in study.summaries))
     models = {name: {row.model for row in study.summaries if row.experiment == name} for name in experiments}
     # Said once where it is the only one of several experiments: a name breaks in a table that is full.
     only = {name: next(iter(own)) for name, own in models.items() if len(own) == 1 < len(experiments)}
@@ -55,11 +55,11 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         Items(named if len(named) > 1 else []),
     ]
     for title, heads, left, rows in (
-        ("Variants", _VARIANTS, 2, [(place(each), *_summary(each)) for each in study.summaries]),
+        ("Variants", _VARIANTS, 2, [(place(summary), *_summary(summary)) for summary in study.summaries]),
         ("Pairs", _PAIRS, 2, [(place(each), *_pair(each)) for each in study.pairs]),
         ("Cochran's Q", _COCHRANS_Q, 1, [(place(each), *_cochrans_q(each)) for each in study.cochrans_q]),
         ("Pareto front", _FRONT, 3, [(place(each), *_point(each)) for each in study.front if each.is_on_front]),
-        ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(each), *_cap(each)) for each in study.caps]),
+        ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(cap), *_cap(cap)) for cap in study.caps]),
     ):
         if rows:
             shown = 2 * SHOWN if heads is _PAIRS else SHOWN
@@ -153,7 +153,7 @@ def front_svg(study: OutcomeStudy) -> str:
     parts = []
     for number, points in enumerate(panels):
         parts.append(f'<g transform="translate({number % _ACROSS * _WIDE} {number // _ACROSS * _HIGH})">')
-        parts += [*_panel(points, [names.index((each.model, each.variant)) + 1 for each in points]), "</g>"]
+        parts += [*_panel(points, [names.index((point.model, point.variant)) + 1 for point in points]), "</g>"]
     for number, name in enumerate(names, start=1):
         text = markup(f"{number}  {' · '.join(name)}")
         parts.append(f'<text x="20" y="{bottom + 18 * number}">{text}</text>')
@@ -166,8 +166,8 @@ _ACROSS, _WIDE, _HIGH, _LEFT, _TOP, _SIDE = 2, WIDTH // 2, 230, 40, 30, 160
 
 def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str]:
     right, bottom = _LEFT + 1.4 * _SIDE, _TOP + _SIDE
-    most = max(each.steps for each in points) * 1.1 or 1.0
-    spots = [(_LEFT + each.steps / most * 1.4 * _SIDE, bottom - each.score * _SIDE) for each in points]
+    most = max(point.steps for point in points) * 1.1 or 1.0
+    spots = [(_LEFT + point.steps / most * 1.4 * _SIDE, bottom - point.score * _SIDE) for point in points]
     place = " · ".join(each for each in (points[0].experiment, points[0].domain or "all domains") if each)
     title = markup(f"{place}, {points[0].tasks} tasks")
     yield f'<text x="{_LEFT}" y="{_TOP - 10}" font-weight="bold">{title}</text>'
@@ -188,7 +188,7 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
 
 def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     """What was searched and called, a row for each predictor that could be measured, and what that means."""
-    measured = [each for each in study.predictors if each.found.estimate or each.fails.estimate]
+    measured = [predictor for predictor in study.predictors if predictor.found.estimate or predictor.fails.estimate]
     names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
     rows = [
         (names.get(each.name, each.name.replace("_", " ")), _predicted(each.found), _predicted(each.fails))
@@ -234,8 +234,8 @@ def _conclusion(study: BenchmarkStudy) -> str:
 
 def task_blocks(tasks: TaskSet) -> list[Block]:
     """The tasks by tool, the tools without any, and what to do with them."""
-    rows = [(each.tool, str(each.kind), each.task) for each in tasks.tasks]
-    counts = Counter(each.kind for each in tasks.tasks)
+    rows = [(task.tool, str(task.kind), task.task) for task in tasks.tasks]
+    counts = Counter(task.kind for task in tasks.tasks)
     told = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
     return [
         Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({told})"),
@@ -251,4 +251,4 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
 
 def task_lines(tasks: TaskSet) -> str:
     """JSON Lines: one task each."""
-    return "\n".join(json.dumps(document(each), ensure_ascii=True) for each in tasks.tasks)
+    return "\n".join(json.dumps(document(task), ensure_ascii=True) for task in tasks.tasks)

@@ -128,7 +128,7 @@ class PortabilityReport(OfServer, Document):
 
 def worst(handlings: Sequence[Handling]) -> Handling:
     """The worst of several; kept if there are none."""
-    return max(handlings, key=lambda each: each.rank, default=Handling.KEPT)
+    return max(handlings, key=lambda handling: handling.rank, default=Handling.KEPT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,4 +261,4 @@ class LockReport(OfServer, Document):
     @published(after="changes")
     def refused(self) -> int:
         """Changes that the lock does not allow."""
-        return sum(not each.is_allowed for each in self.changes)
+        return sum(not change.is_allowed for change in self.changes)

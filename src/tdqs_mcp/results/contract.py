@@ -166,12 +166,12 @@ class Member:
 def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: ANN401  # a class
     """What a class has in JSON, in order; `only` names what is wanted, which may be any attribute."""
     by_name: dict[str, Member] = {}
-    for each in fields(cls):
-        kind, marks = unwrap(each.type)
+    for field in fields(cls):
+        kind, marks = unwrap(field.type)
         if Trait.INLINE in marks:
-            by_name |= _inlined(each.name, kind, next((mark.names for mark in marks if isinstance(mark, Only)), None))
+            by_name |= _inlined(field.name, kind, next((mark.names for mark in marks if isinstance(mark, Only)), None))
         elif only is not None or Trait.INTERNAL not in marks:
-            by_name.setdefault(each.name, _member(cls, each.name, each.type, marks))
+            by_name.setdefault(field.name, _member(cls, field.name, field.type, marks))
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, Published):
@@ -218,7 +218,7 @@ def options(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type
 
 def strip_none(annotation: Any) -> Any:  # noqa: ANN401  # any type
     """The first type of a union that is a class of values."""
-    return next(each for each in options(annotation) if each is not type(None))
+    return next(option for option in options(annotation) if option is not type(None))
 
 
 def camel(name: str) -> str:

@@ -205,7 +205,7 @@ class Question:
     @property
     def is_naming_all(self) -> bool:
         """Whether id or text name every tool that the answer is about."""
-        return len(self.tools) == 1 or all(f"`{each}`" in self.text for each in self.tools)
+        return len(self.tools) == 1 or all(f"`{tool}`" in self.text for tool in self.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +334,7 @@ class Rewrite:
     @property
     def is_told(self) -> bool:
         """Whether anything in it rests on the author's material."""
-        return any(each.route in AUTHOR for each in self.claims)
+        return any(claim.route in AUTHOR for claim in self.claims)
 
     @property
     def tokens_added(self) -> int:
@@ -344,7 +344,7 @@ class Rewrite:
     @property
     def sources(self) -> frozenset[str]:
         """All that its changes and claims rest on."""
-        told = [*(each.sources for each in self.changes), *(each.sources for each in self.claims)]
+        told = [*(change.sources for change in self.changes), *(claim.sources for claim in self.claims)]
         return frozenset(source for sources in told for source in sources)
 
 

@@ -132,7 +132,7 @@ class SkillScore(Document):
     @published(after="rubric")
     def scores(self) -> dict[str, Point]:
         """1-5 by dimension; without a verdict only what the one-tool rule decides."""
-        return {key: each.score for key, each in self.judgements.items()}
+        return {key: judgement.score for key, judgement in self.judgements.items()}
 
     @published(after="credentials")
     def summary(self) -> str | None:

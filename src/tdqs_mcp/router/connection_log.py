@@ -163,7 +163,7 @@ async def connect(attempt: Attempt, headers: Callable[[Mapping[str, Any]], dict[
 def explain_loss(attempt: Attempt, pending: Iterable[str]) -> str:
     """Why there is no connection any more, with the method of the last request that has no answer."""
     attempt.recording.pending = {str(number): method for number, method in enumerate(pending)}
-    attempt.replies = [each for each in attempt.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST]
+    attempt.replies = [reply for reply in attempt.replies[-1:] if reply.status >= httpx2.codes.BAD_REQUEST]
     return explain(attempt)
 
 
@@ -273,7 +273,7 @@ def _result_shape(result: Mapping[str, Any]) -> list[str]:
     """The shapes of the parts of a result."""
     content = result.get("content")
     blocks = [each for each in content if isinstance(each, Mapping)] if isinstance(content, list) else []
-    shapes = [_shape(each["text"]) if isinstance(each.get("text"), str) else "<content>" for each in blocks]
+    shapes = [_shape(block["text"]) if isinstance(block.get("text"), str) else "<content>" for block in blocks]
     structured = result.get("structuredContent")
     return [*shapes, *([_shape(structured)] if structured is not None else [])]
 
@@ -281,7 +281,7 @@ def _result_shape(result: Mapping[str, Any]) -> list[str]:
 def _texts(result: object) -> str:
     content = result.get("content") if isinstance(result, Mapping) else None
     blocks = content if isinstance(content, list) else []
-    return "\n".join(str(each["text"]) for each in blocks if isinstance(each, Mapping) and "text" in each)
+    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, Mapping) and "text" in block)
 
 
 def _value(result: Mapping[str, Any]) -> object:
@@ -289,7 +289,7 @@ def _value(result: Mapping[str, Any]) -> object:
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     blocks = result.get("content")
-    if not isinstance(blocks, list) or any(isinstance(each, Mapping) and "text" not in each for each in blocks):
+    if not isinstance(blocks, list) or any(isinstance(block, Mapping) and "text" not in block for block in blocks):
         return blocks
     text = _texts(result)
     return [] if text.strip() in ("[]", "{}") else text.strip().removeprefix("null")

@@ -115,7 +115,7 @@ class Relay:
     def take_from_server(self, frame: Frame) -> Frame:
         """What the client gets of a server's frame: another one for a list of tools."""
         self.is_answered = True
-        new = [each if "method" in each else self._take_answer(each) for each in frame.messages]
+        new = [message if "method" in message else self._take_answer(message) for message in frame.messages]
         if all(one is other for one, other in zip(new, frame.messages, strict=True)):
             return frame
         try:

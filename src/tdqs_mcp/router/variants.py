@@ -160,7 +160,9 @@ class _Rewrite(BaseModel):
     components: Components | None = None
 
     def wording(self, components: Sequence[Component]) -> Wording:
-        texts = {each.path: str(each.after) for each in self.changes if each.after and _TEXT.fullmatch(each.path)}
+        texts = {
+            change.path: str(change.after) for change in self.changes if change.after and _TEXT.fullmatch(change.path)
+        }
         return _wording(texts, self.components or {} if components else {}, components)
 
 
@@ -187,12 +189,12 @@ def read_variants(
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
     if "rewrites" in given:
         file, rewrites = _File(), _validated(_Rewrites, given, origin).rewrites
-        read = {REWRITE: {each.name: each.wording(components) for each in rewrites}}
+        read = {REWRITE: {rewrite.name: rewrite.wording(components) for rewrite in rewrites}}
     else:
         file = _validated(_File, given, origin)
         read = {
-            name: {tool: text.wording(components) for tool, text in each.items()}
-            for name, each in file.variants.items()
+            name: {tool: text.wording(components) for tool, text in variant.items()}
+            for name, variant in file.variants.items()
         }
     captures = captures or {}
     names = {name: name for name in (*captures, *read, ORIGINAL)}
@@ -233,7 +235,7 @@ def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tup
     for tool in catalog.tools:
         schemas = walk_schema(tool.input_schema, "/inputSchema").by_keyword.get("description", ())
         texts = {DESCRIPTION: tool.description} | {
-            f"{each.path}{DESCRIPTION}": each.schema["description"] for each in schemas
+            f"{schema.path}{DESCRIPTION}": schema.schema["description"] for schema in schemas
         }
         kept = {path: text for path, text in texts.items() if isinstance(text, str)}
         yield tool.name, _wording(kept, {}, components)

@@ -179,12 +179,12 @@ def _read_justified(rubric: Rubric, answer: object) -> Verdict:
     read = _validated(_Answer, answer)
     _refuse_missing(rubric, read.scores)
     judgements = {
-        each.key: Judgement(
-            score=read.scores[each.asked_as].score,
-            justification=read.scores[each.asked_as].justification,
-            evidence=tuple(read.scores[each.asked_as].evidence),
+        dimension.key: Judgement(
+            score=read.scores[dimension.asked_as].score,
+            justification=read.scores[dimension.asked_as].justification,
+            evidence=tuple(read.scores[dimension.asked_as].evidence),
         )
-        for each in rubric.dimensions
+        for dimension in rubric.dimensions
     }
     is_so = _answered(rubric.question, read.model_extra or {}) if rubric.question else False
     return Verdict(
@@ -200,7 +200,8 @@ def _read_plain(rubric: Rubric, answer: object) -> Verdict:
     read = _validated(_PlainAnswer, answer)
     _refuse_missing(rubric, read.scores)
     judgements = {
-        each.key: Judgement(score=read.scores[each.asked_as], justification=read.reason) for each in rubric.dimensions
+        dimension.key: Judgement(score=read.scores[dimension.asked_as], justification=read.reason)
+        for dimension in rubric.dimensions
     }
     return Verdict(judgements=judgements, summary=read.reason, label=read.label)
 

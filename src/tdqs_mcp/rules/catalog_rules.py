@@ -81,7 +81,7 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
     """The input schema repeats a subschema that `$defs` could define once."""
     least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
-        found = [each for each in tokens.repeated_subschemas(subject.input_shape) if each.saved > 0]
+        found = [subschema for subschema in tokens.repeated_subschemas(subject.input_shape) if subschema.saved > 0]
         saved = sum(each.saved for each in found)
         if saved >= least:
             worst = max(found, key=lambda each: each.saved)
@@ -179,14 +179,14 @@ def colliding_names(measured: Measured) -> Iterator[Hit]:
 def shadow_candidate(measured: Measured) -> Iterator[Hit]:
     """A sibling is much cheaper to call and may quietly take this tool's place."""
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    for each in measured.shadow_candidates:
-        subject = subjects.get(each.index)
-        if subject and each.cheaper_sibling not in subject.mentions:
+    for candidate in measured.shadow_candidates:
+        subject = subjects.get(candidate.index)
+        if subject and candidate.cheaper_sibling not in subject.mentions:
             yield Hit(
                 "/inputSchema",
-                f"a call costs {each.invocation_cost} points, one of {each.cheaper_sibling!r} "
-                f"{each.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
-                f"say when {each.cheaper_sibling!r} is not enough, or make fewer parameters required",
+                f"a call costs {candidate.invocation_cost} points, one of {candidate.cheaper_sibling!r} "
+                f"{candidate.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
+                f"say when {candidate.cheaper_sibling!r} is not enough, or make fewer parameters required",
                 part=subject.tool,
             )
 

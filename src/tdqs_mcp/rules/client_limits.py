@@ -169,7 +169,7 @@ def _view(measured: Measured, client: Client) -> ClientView:
     return ClientView(
         client=client.id,
         title=client.title,
-        tools=tuple(_seen(each, limits, client, server=measured.catalog.server) for each in measured.subjects),
+        tools=tuple(_seen(subject, limits, client, server=measured.catalog.server) for subject in measured.subjects),
         changes=tuple(filter(None, changes)),
     )
 

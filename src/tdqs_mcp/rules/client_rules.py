@@ -141,7 +141,7 @@ def _who(concerned: Sequence[tuple[Limit, Client]]) -> str:
         return f"{done} {limit.says}"
     if len(titles) == 1:
         return f"{done}; {'it takes' if is_one else 'they take'} {limit.says}"
-    takes = (f"{_listed(each)} take{'s' * (len(each) == 1)} {says}" for says, each in titles.items())
+    takes = (f"{_listed(title)} take{'s' * (len(title) == 1)} {says}" for says, title in titles.items())
     return "; ".join([done, *takes])
 
 

@@ -172,7 +172,9 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
     named = set(subject.mentioned_parameters)
     parameters = subject.signals.parameters
-    silent = [each for each in parameters if not each.description.strip() and each.name not in named]
+    silent = [
+        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
+    ]
     if silent:
         is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
         names = first_of([each.name for each in silent], MAX_NAMED)

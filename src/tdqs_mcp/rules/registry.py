@@ -27,7 +27,7 @@ from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES, Profile
 LANES = (quality_rules, linter_rules, schema_rules, hint_rules, protocol_rules, catalog_rules, client_rules)
 
 RULES: tuple[AnyRule, ...] = tuple(
-    sorted((each for lane in LANES for each in vars(lane).values() if isinstance(each, Rule)), key=lambda rule: rule.id)
+    sorted((var for lane in LANES for var in vars(lane).values() if isinstance(var, Rule)), key=lambda rule: rule.id)
 )
 """Every rule, by id."""
 

@@ -65,7 +65,7 @@ def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
     """Fields of the output schema have no description, and no text around them explains them."""
     shape, text = subject.output_shape, subject.tool.description or ""
     fields = parameter_texts.undescribed_fields(shape, text)
-    silent = [each for each in fields if not (each.is_top and _is_wrapped(shape))]
+    silent = [field for field in fields if not (field.is_top and _is_wrapped(shape))]
     if silent:
         yield _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
 

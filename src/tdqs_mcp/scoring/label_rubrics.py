@@ -156,7 +156,7 @@ def _decided(rubric: Rubric, measured: Measured) -> dict[str, Judgement]:
     if len(measured.catalog.tools) != 1:
         return {}
     reason = "The server has one tool, so there is nothing to compare or to chain."
-    alone = {each.key: each.alone for each in rubric.dimensions if each.alone is not None}
+    alone = {dimension.key: dimension.alone for dimension in rubric.dimensions if dimension.alone is not None}
     return {key: Judgement(score=score, justification=reason) for key, score in alone.items()}
 
 

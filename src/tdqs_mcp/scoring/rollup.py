@@ -35,14 +35,16 @@ def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: st
     places = [Place(server=server, tool=tool) for server, each in servers.items() for tool in each.names]
     as_seen = {} if client.separates else _grouped((_seen(client, place), place) for place in places)
     collisions = _shared(as_seen)
-    collided = {place for each in collisions for place in each.tools}
+    collided = {place for collision in collisions for place in collision.tools}
     alike = _shared(_grouped((place.tool, place) for place in places))
     return ClientSet(
         client=name,
         title=title,
         servers=tuple(servers),
         tool_count=len(places),
-        tool_limit=next((each.takes for each in all_limits() if each.check == "tools" and name in each.clients), None),
+        tool_limit=next(
+            (limit.takes for limit in all_limits() if limit.check == "tools" and name in limit.clients), None
+        ),
         tokens=sum(each.tokens for each in servers.values()),
         collisions=collisions,
         same_names=tuple(each for each in alike if collided.isdisjoint(each.tools)),
@@ -69,11 +71,11 @@ def _shared(groups: Mapping[str, Sequence[Place]]) -> tuple[SharedName, ...]:
 def _overlaps(servers: Mapping[str, Measured]) -> Iterator[SharedPurpose]:
     names = list(servers)
     for (place, rival), overlaps in overlaps_between(list(servers.values())).items():
-        for each in overlaps if place < rival else ():
+        for overlap in overlaps if place < rival else ():
             yield SharedPurpose(
-                first=Place(server=names[place], tool=each.first),
-                second=Place(server=names[rival], tool=each.second),
-                kind=each.kind.value,
+                first=Place(server=names[place], tool=overlap.first),
+                second=Place(server=names[rival], tool=overlap.second),
+                kind=overlap.kind.value,
             )
 
 
@@ -174,7 +176,7 @@ def _tenths_1_0(total: float) -> int:
 
 def reliabilities(tools: Sequence[Sequence[Ballot]], *, rubric: str) -> dict[str, Reliability]:
     """Agreement on each dimension over the tools that all jurors scored; empty without a jury."""
-    ballots = [each for each in tools if each]
+    ballots = [tool for tool in tools if tool]
     if not ballots:
         return {}
     whole = [each for each in ballots if all(ballot.scores for ballot in each)]

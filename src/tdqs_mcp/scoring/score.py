@@ -307,7 +307,10 @@ class Fix:
 def dimension_means(rubric: str, tools: Sequence[Judged]) -> list[tuple[Dimension, float]]:
     """Each dimension of a rubric with its mean score, 1-5; none without tools."""
     dimensions = load(rubric).dimensions if tools else ()
-    return [(each, sum(tool.judgements[each.key].score for tool in tools) / len(tools)) for each in dimensions]
+    return [
+        (dimension, sum(tool.judgements[dimension.key].score for tool in tools) / len(tools))
+        for dimension in dimensions
+    ]
 
 
 def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:

@@ -201,9 +201,9 @@ def ends_to_ask(call: CallContext) -> bool:
 
 
 def _ask_between_calls(call: CallContext, requests: tuple[Request, ...], *, catalog: str | None) -> InputRequiredResult:
-    state = _State(catalog=catalog, asked=[each.key for each in requests], answers=dict(_answers(call)))
+    state = _State(catalog=catalog, asked=[request.key for request in requests], answers=dict(_answers(call)))
     return InputRequiredResult(
-        input_requests={each.key: CreateMessageRequest(params=_params(each)) for each in requests},
+        input_requests={request.key: CreateMessageRequest(params=_params(request)) for request in requests},
         request_state=state.model_dump_json(exclude_defaults=True),
     )
 

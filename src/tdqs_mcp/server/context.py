@@ -242,8 +242,8 @@ class ServerContext:
 
     def _keep(self, key: str, catalog: Catalog, size: int) -> None:
         self._kept.keep(key, catalog, size)
-        while sum(each.size for each in self._callers.values()) > MAX_KEPT:
-            heaviest = max(self._callers.values(), key=lambda each: each.size)
+        while sum(caller.size for caller in self._callers.values()) > MAX_KEPT:
+            heaviest = max(self._callers.values(), key=lambda caller: caller.size)
             if len(heaviest.catalogs) == 1:
                 break
             heaviest.forget_oldest()
@@ -301,7 +301,7 @@ def _id_of(catalog: Catalog) -> tuple[str, int]:
 
 def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
     """A catalog of one tool first and its siblings after it. Raises InputError."""
-    others = [_read_sibling(each) for each in siblings]
+    others = [_read_sibling(sibling) for sibling in siblings]
     if len(others) >= MAX_TOOLS:
         raise InputError(f"{len(others)} siblings are too many; give the names of the nearest ones")
     first = parse_definition(definition) if isinstance(definition, str) else definition
@@ -454,7 +454,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
         rubric, fields = load_rubric(key), ("key", "title", "weight", "question", "anchors")
         return _json(
             {each: getattr(rubric, each) for each in ("key", "title", "source")}
-            | {"dimensions": [{name: getattr(each, name) for name in fields} for each in rubric.dimensions]}
+            | {"dimensions": [{name: getattr(dimension, name) for name in fields} for dimension in rubric.dimensions]}
             | {"grade": rubric.grade, "systemPrompt": system_prompt(key), "userTemplate": user_template(key)}
         )
 

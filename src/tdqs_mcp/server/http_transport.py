@@ -185,14 +185,14 @@ class _HalfOpen:
         """Closes those that take too long."""
         now, before = time.monotonic(), self._since
         self._since = {}
-        for each in connections:
-            request = each.cycle
+        for connection in connections:
+            request = connection.cycle
             if request is None or request.response_complete or request.more_body:
-                last, since = before.get(each, (None, now))
-                self._since[each] = (request, since if last is request else now)
+                last, since = before.get(connection, (None, now))
+                self._since[connection] = (request, since if last is request else now)
                 received = request.scope.get(_RECEIVED, 0) if request is not None and request.more_body else 0
-                if now - self._since[each][1] > HALF_OPEN_SECONDS + received / MIN_RATE:
-                    each.transport.abort()
+                if now - self._since[connection][1] > HALF_OPEN_SECONDS + received / MIN_RATE:
+                    connection.transport.abort()
 
 
 def _listen(http: Http) -> socket.socket:
@@ -459,7 +459,7 @@ def read_http(
 
 def check_hosts(names: Sequence[str]) -> None:
     """Raises InputError for what no Host header can be."""
-    for wrong in (each for each in names if not _HOST.fullmatch(each)):
+    for wrong in (name for name in names if not _HOST.fullmatch(name)):
         raise InputError(f"{wrong!r} is not a host; give it as in mcp.example.org, without a scheme or a path")
 
 

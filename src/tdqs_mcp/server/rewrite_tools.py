@@ -113,7 +113,7 @@ class RewriteTools(ToolGroup):
         shown, lines = rewrite_page(wanted, is_full=detail == "full")
         left = len(wanted) - len(shown)
         asked_of = shown if left else rewrites if names else _below_target(rewrites)
-        open_ones = [each for each in questions_of(asked_of) if not state.has_answer(each)]
+        open_ones = [question for question in questions_of(asked_of) if not state.has_answer(question)]
         done = state.done | {each.name for each in shown if each.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
         after = replace(state, told=told if left else {}, done=done)
@@ -208,12 +208,12 @@ class RewriteTools(ToolGroup):
 
 def _below_target(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     """The tools that tier A is still ahead of, whose authors are asked unless they name others."""
-    return [each for each in rewrites if each.after is None or each.after.tdqs < Tier.A.floor]
+    return [rewrite for rewrite in rewrites if rewrite.after is None or rewrite.after.tdqs < Tier.A.floor]
 
 
 def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     """The rewrites that change something; of tools drafted before, those that rest on what the author has told."""
-    return [each for each in rewrites if each.changes and (each.name not in draft.done or each.is_told)]
+    return [rewrite for rewrite in rewrites if rewrite.changes and (rewrite.name not in draft.done or rewrite.is_told)]
 
 
 def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
@@ -231,9 +231,9 @@ async def _rollup(catalog: Catalog) -> Rollup:
 
 def _unseen(found: Catalog, shown: Sequence[Rewrite], questions: Sequence[Question], draft: Draft) -> dict[str, str]:
     """The descriptions of tools that are asked about for the first time and that this answer does not show anew."""
-    asked = {each.tools[0] for each in questions if each.id not in draft.asked}
+    asked = {question.tools[0] for question in questions if question.id not in draft.asked}
     reworded = {each.name for each in shown if any(change.path == "/description" for change in each.changes)}
-    return {each.name: each.description or "" for each in found.tools if each.name in asked - reworded}
+    return {tool.name: tool.description or "" for tool in found.tools if tool.name in asked - reworded}
 
 
 def _unreadable(catalog: str) -> str:

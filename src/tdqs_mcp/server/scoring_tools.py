@@ -267,7 +267,7 @@ class CallerJudgement:
         """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
         case = self._others.get("shadowing")
         candidates = case.measured.shadow_candidates if case else ()
-        asked = [(each.tool, each.cheaper_sibling) for each in candidates]
+        asked = [(candidate.tool, candidate.cheaper_sibling) for candidate in candidates]
         checked = [(pair, _objection(pair, asked)) for pair in pairs]
         replies = [Reply(name="shadowing", refused=why) for _, why in checked]
         if case is None:

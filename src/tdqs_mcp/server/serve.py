@@ -146,7 +146,7 @@ class LazyServer(MCPServer[Any]):
 
     async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""
-        tools = [each.name for each in await self.list_tools()]
+        tools = [tool.name for tool in await self.list_tools()]
         if name not in tools:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name!r}; there are {', '.join(tools)}")
         return await self.full_server.call_tool(name, *args, **kwargs)

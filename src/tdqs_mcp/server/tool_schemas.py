@@ -144,7 +144,7 @@ class Reach:
 
 def tools_of(group: object, reach: Reach) -> list[Tool]:
     """The methods of an object that `mcp_tool` has marked, in their order, as tools of the SDK."""
-    marked = [name for name, each in vars(type(group)).items() if hasattr(each, "listed")]
+    marked = [name for name, var in vars(type(group)).items() if hasattr(var, "listed")]
     return [_MethodTool.of(getattr(group, name), reach) for name in marked]
 
 
