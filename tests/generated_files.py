@@ -7,7 +7,7 @@ from pathlib import Path
 from json_schema import answers_text, schema_text
 from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
 
-from tdqs_mcp.report.documents import ANSWERS
+from tdqs_mcp.report.json_values import ANSWERS
 from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import lane_of

@@ -7,7 +7,7 @@ import pytest
 from definitions import flat, tool
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.gate.policy import compare_to_baseline, renew
+from tdqs_mcp.gate.known_findings import compare_to_baseline, renew
 
 SILENT = tool("silent", None)
 POOR = tool("list_orders", "Lists orders.", flat(3))

@@ -14,8 +14,8 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, question_lines, rewrite_page
 from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
-from tdqs_mcp.report.documents import answer
 from tdqs_mcp.report.escape import fence_advice, fence_json
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.improvements import questions_of
 from tdqs_mcp.rules import registry
 

@@ -21,7 +21,7 @@ from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import grade_blocks
-from tdqs_mcp.report.documents import document, json_text
+from tdqs_mcp.report.json_values import document, json_text
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 FINE = tool(

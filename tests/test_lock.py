@@ -10,7 +10,7 @@ from schemas import VALIDATORS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.report.documents import document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.comparisons import Impact
 
 PARAMETER = {"type": "string", "description": "Customer number, such as C-1042"}

@@ -26,7 +26,8 @@ from tdqs_mcp.judges.anthropic import Anthropic
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.sources.connection import capture

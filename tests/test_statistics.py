@@ -14,7 +14,7 @@ from schemas import VALIDATORS
 from scored import METHOD, scored_capture
 
 from tdqs_mcp.judges.offline import versions
-from tdqs_mcp.report.documents import document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.verdicts import EstimateCheck, JudgeStamp, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import captured_percentiles

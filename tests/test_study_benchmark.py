@@ -19,7 +19,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.studying import study_benchmark
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.toolset.search import indexed_text, search_terms
-from tdqs_mcp.report.documents import document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.studies import Reading
 from tdqs_mcp.rules import registry
 

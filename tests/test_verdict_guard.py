@@ -27,7 +27,7 @@ from tdqs_mcp.judges.offline import Offline, calibration, versions
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, score_in_tenths
-from tdqs_mcp.report.documents import document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load

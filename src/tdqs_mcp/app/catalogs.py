@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.sources.clients import ConfiguredServer
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator, public
 

@@ -14,7 +14,7 @@ from tdqs_mcp.app.configuration import Configuration, is_text
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure, measure_together
-from tdqs_mcp.gate.policy import suppress
+from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.clients import PortabilityReport

@@ -15,7 +15,7 @@ from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.documents import read_document
+from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import parse_json, read_bytes

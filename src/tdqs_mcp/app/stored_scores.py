@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from tdqs_mcp.app.linting import DEFAULT_POLICY, find
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.report.documents import read_document
+from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import Percentiles, ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch

@@ -23,7 +23,8 @@ from tdqs_mcp.judges.budget import Ledger, cost
 from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
-from tdqs_mcp.report.documents import capture_document, document
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.stored_servers import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp

@@ -31,7 +31,7 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.gate.policy import (
+from tdqs_mcp.gate.known_findings import (
     baseline_document,
     compare_to_baseline,
     is_clean,
@@ -43,8 +43,8 @@ from tdqs_mcp.gate.policy import (
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.check_reports import portability_blocks
-from tdqs_mcp.report.documents import document, json_text
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
     MAX_NAMED,
     Verdict,

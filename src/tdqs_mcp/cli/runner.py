@@ -23,8 +23,8 @@ from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import Block, as_markdown, as_text
-from tdqs_mcp.report.documents import document, json_line, json_text
 from tdqs_mcp.report.escape import printable, well_formed
+from tdqs_mcp.report.json_values import document, json_line, json_text
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule

@@ -55,7 +55,8 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.charts import badge_line, badge_svg
 from tdqs_mcp.report.check_reports import calibration_blocks, gate_blocks, grade_blocks
-from tdqs_mcp.report.documents import capture_document, document, json_text, ledger_document, ledger_line, prompts_text
+from tdqs_mcp.report.documents import capture_document, ledger_document, ledger_line, prompts_text
+from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
     label_blocks,

@@ -16,8 +16,8 @@ from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.report.blocks import percentile_words
 from tdqs_mcp.report.charts import draw_badge, render_page, shields_badge, statistics_charts
-from tdqs_mcp.report.documents import document, json_text
 from tdqs_mcp.report.improvement_reports import compare_blocks
+from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
 from tdqs_mcp.report.score_page import score_page, tool_card
 from tdqs_mcp.results.statistics import Statistics

@@ -18,9 +18,9 @@ from tdqs_mcp.report.agent_page import (
     within_budget,
 )
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
-from tdqs_mcp.report.documents import answer
 from tdqs_mcp.report.escape import MAX_FENCED, readable
 from tdqs_mcp.report.improvement_reports import change_diff
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths, Trait
 from tdqs_mcp.results.findings import Finding

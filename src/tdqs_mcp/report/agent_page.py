@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from tdqs_mcp.report.documents import answer
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, unseen
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Internal, Max, Name, Only, Own, Trait
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Tally, tally
 from tdqs_mcp.results.verdicts import JudgeStamp

@@ -18,8 +18,8 @@ from tdqs_mcp.report.agent_page import (
     page_of,
     within_budget,
 )
-from tdqs_mcp.report.documents import answer
 from tdqs_mcp.report.escape import NOTICE
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.contract import (
     ABSENT,
     Absent,

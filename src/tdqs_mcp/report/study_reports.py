@@ -9,8 +9,8 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
 from tdqs_mcp.report.charts import WIDTH
 from tdqs_mcp.report.charts import document as svg_document
-from tdqs_mcp.report.documents import document
 from tdqs_mcp.report.escape import markup
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,

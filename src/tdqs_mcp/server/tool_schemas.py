@@ -19,8 +19,8 @@ from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError, fault_message
 from tdqs_mcp.report import agent_page
-from tdqs_mcp.report.documents import answer, published_schema
 from tdqs_mcp.report.escape import MAX_FENCED, fence
+from tdqs_mcp.report.json_values import answer, published_schema
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 
