@@ -38,7 +38,7 @@ class Configuration:
     @property
     def files(self) -> tuple["Configuration", ...]:
         """All files, the one that counts first at the end."""
-        return (*(each for base in self.extended for each in base.files), self)
+        return (*(file for base in self.extended for file in base.files), self)
 
     def members(self, key: str) -> list[tuple[str, Any, str]]:
         """The members of a table in all files, each with its file."""

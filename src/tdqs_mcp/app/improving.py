@@ -131,7 +131,7 @@ async def _drafts(
     """
     after, improved, is_measured = dict(before), measured, True
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
-    kept, asked = [each.only(()) for each in proposals], dict[int, list[Statement]]()
+    kept, asked = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
     while new := _unasked([each for each in keep_found(measured, proposals, kept) if each.index in before], asked):
         floor, trial = dict(after), [new.get(each.index, each) for each in kept]
         doubtful = [*new.values()]
@@ -241,8 +241,8 @@ async def _worded(
     """
     from tdqs_mcp.rewriting import model_writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
 
-    subjects = {each.tool.index: each for each in measured.subjects}
-    offline = [each for each in drafts if each.writer == OFFLINE]
+    subjects = {subject.tool.index: subject for subject in measured.subjects}
+    offline = [draft for draft in drafts if draft.writer == OFFLINE]
     addressed = {each.index: words for each in offline if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in offline if each.index not in addressed]
     work = writing.jobs(measured, safe, basis.checker, questions)
@@ -250,23 +250,23 @@ async def _worded(
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
-        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], writer=writer.name)
-        if each.index in outcomes
-        else each
-        for each in drafts
+        rewrite_review.reworded(draft, subjects[draft.index], outcomes[draft.index], writer=writer.name)
+        if draft.index in outcomes
+        else draft
+        for draft in drafts
     ]
 
 
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     """The indices of the named tools, or of all that can be measured if none is named."""
-    known = {each.name for each in measured.catalog.tools}
+    known = {tool.name for tool in measured.catalog.tools}
     for name in tools or ():
         if name not in known:
             raise UnknownIdError(f"there is no tool {name!r}; the catalog has {some_names(measured.names)}")
     for unmeasured in measured.unmeasured:
         if unmeasured.tool.name in (tools or ()):
             raise UnmeasurableError(f"{unmeasured.tool.name!r} cannot be rewritten: {unmeasured.reason}")
-    return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
+    return {subject.tool.index for subject in measured.subjects if tools is None or subject.tool.name in tools}
 
 
 async def _assessed(

@@ -112,7 +112,7 @@ def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache
     from tdqs_mcp.judges.verdict_guard import VerdictGuard  # noqa: PLC0415  # only a model's verdicts are guarded
 
     # A jury is guarded on its median.
-    leniency = median([each.leniency for each in settings.members] or [settings.leniency])
+    leniency = median([member.leniency for member in settings.members] or [settings.leniency])
     return VerdictGuard(judge=judge, accepted=settings.accepted, leniency=leniency)
 
 

@@ -392,7 +392,7 @@ def explain(name: str) -> str:
 
 def with_tool(catalog: Catalog, name: str) -> Catalog:
     """The catalog, if it has a tool of this name. Raises UnknownIdError otherwise."""
-    names = [each.name for each in catalog.tools]
+    names = [tool.name for tool in catalog.tools]
     if name not in names:
         raise UnknownIdError(f"there is no tool {name!r}{nearest(name, names)}; the catalog has {some_names(names)}")
     return catalog

@@ -56,7 +56,7 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
     """
     known = definition_lock.find_entry(lock, catalog) or definition_lock.find_renamed(lock, catalog)
     if known is None:
-        names = ", ".join(repr(each.name) for each in lock.servers) or "no server"
+        names = ", ".join(repr(server.name) for server in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
     return definition_lock.verify(known, catalog, again)
 
@@ -90,7 +90,7 @@ async def lock(
     entry = entry if allow is None else replace(entry, allow=now.allow)
     report = definition_lock.verify(entry, catalog, again)
     updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
-    others = [each for each in known.servers if each.name != entry.name or each.source != entry.source]
+    others = [server for server in known.servers if server.name != entry.name or server.source != entry.source]
     return DefinitionLock(servers=_sorted([*others, updated])), report
 
 

@@ -235,9 +235,9 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
     index = public.standing.index
     return replace(
         public,
-        score=next((each for each in score.tools if each.index == index), None),
+        score=next((tool for tool in score.tools if tool.index == index), None),
         ungraded=next((each.ungraded.reason for each in score.ungraded if each.index == index), None),
-        findings=tuple(each for each in score.findings if each.tool_index == index),
+        findings=tuple(finding for finding in score.findings if finding.tool_index == index),
         definition=measured.catalog.tools[index].raw,
     )
 

@@ -54,7 +54,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
         for choice in selection.choices
     ]
     fails = [
-        Observation(tool=(each.server, each.tool), outcome=float(each.is_failed), task=each.task) for each in calls
+        Observation(tool=(call.server, call.tool), outcome=float(call.is_failed), task=call.task) for call in calls
     ]
     return BenchmarkStudy(
         servers=len(benchmark.catalogs),
@@ -76,7 +76,10 @@ async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     measured = measure(catalog)
     scored = await score_measured(measured, judge=Offline())
     scores = {
-        tool.index: {"tdqs": tool.tdqs / 10, **{key: float(each.score) for key, each in tool.judgements.items()}}
+        tool.index: {
+            "tdqs": tool.tdqs / 10,
+            **{key: float(judgement.score) for key, judgement in tool.judgements.items()},
+        }
         for tool in scored.tools
     }
     rules = [rule.id for rule in registry.RULES]
@@ -101,9 +104,11 @@ def _known_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tup
     for server, name in tools:
         homes.setdefault(name, []).append(server)
     queries = [
-        replace(each, server=homes[each.tool][0]) for each in benchmark.queries if len(homes.get(each.tool, ())) == 1
+        replace(query, server=homes[query.tool][0])
+        for query in benchmark.queries
+        if len(homes.get(query.tool, ())) == 1
     ]
-    calls = [each for each in benchmark.calls if (each.server, each.tool) in tools]
+    calls = [call for call in benchmark.calls if (call.server, call.tool) in tools]
     if not (queries and calls):
         raise InputError("no query or no call of the benchmark is about a tool in its tools.json")
     counts = (("queries", len(benchmark.queries), len(queries)), ("calls", len(benchmark.calls), len(calls)))

@@ -138,7 +138,7 @@ class GroupedCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click has it, with the words after `--` as one locator where they are the command of a server."""
-        if not any(each.type is LOCATOR for each in self.params):
+        if not any(param.type is LOCATOR for param in self.params):
             return super().parse_args(ctx, args)
         options, found, words = _divided(args)
         if words and is_command(words[0]):
@@ -201,7 +201,7 @@ _FORMS = {
 
 def _read_form(ctx: click.Context) -> None:
     """Take the format from the name of the file. Raise UsageError where `--format` says another."""
-    path, form = ctx.params.get("output"), next((each for each in ctx.command.params if each.name == "form"), None)
+    path, form = ctx.params.get("output"), next((param for param in ctx.command.params if param.name == "form"), None)
     forms = _FORMS.get(path.suffix.lower(), ()) if isinstance(path, Path) else ()
     if form is None or not forms or not isinstance(form.type, click.Choice):
         return

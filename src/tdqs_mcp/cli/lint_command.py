@@ -202,7 +202,7 @@ def lint(
     else:
         page.show([*located, *missing], _views(policy, listing))
     if page.form != "text":
-        for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
+        for unused in dict.fromkeys(suppression for report in reports for suppression in report.unused_suppressions):
             warn(unused_line(unused))
     limit = policy.fail_on
     gate = None if limit is None else lambda report: is_clean(report.findings, limit)

@@ -165,9 +165,9 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
 
 def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[str], bool]) -> Sequence[ToolTask]:
     """The tasks whose calls may be made. Raises InputError if there are none."""
-    acting = {each.name for each in catalog.tools if (each.annotations or {}).get("readOnlyHint") is not True}
-    reading = [each for each in tasks if each.tool not in acting]
-    names = first_of(list(dict.fromkeys(each.tool for each in tasks if each.tool in acting)), MAX_NAMED)
+    acting = {tool.name for tool in catalog.tools if (tool.annotations or {}).get("readOnlyHint") is not True}
+    reading = [task for task in tasks if task.tool not in acting]
+    names = first_of(list(dict.fromkeys(task.tool for task in tasks if task.tool in acting)), MAX_NAMED)
     left_calls = f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
     announcement = f"{count_words(len(tasks), 'call')} to {catalog.source}"
     click.echo(printable(f"{announcement}, {left_calls} among them" if names else announcement), err=True)

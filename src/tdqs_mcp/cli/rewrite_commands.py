@@ -323,7 +323,7 @@ def plan(locator: str, *, target: str, tool: str | None, asked: Asked, live: Liv
     if tool is None:
         page.show(results, _PLAN)
     else:
-        page.show([None if each is None else WhatIfReport(tools=tuple(each)) for each in results], _WHAT_IF)
+        page.show([None if result is None else WhatIfReport(tools=tuple(result)) for result in results], _WHAT_IF)
     end(results, arrives if tool is None else None)
 
 

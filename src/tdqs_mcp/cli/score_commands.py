@@ -107,7 +107,9 @@ class Installed:
             raise click.UsageError(
                 "--header, --env and --cwd belong to one server; its client's configuration has its own"
             )
-        agreed = {each.id for each in installed_servers.servers().servers if each.is_project and not each.is_disabled}
+        agreed = {
+            server.id for server in installed_servers.servers().servers if server.is_project and not server.is_disabled
+        }
         question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
         may_start = bool(agreed) and live.consent(question)
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
@@ -123,15 +125,15 @@ class Installed:
 
 
 def _end(report: InstalledReport, fail_under: str | None) -> None:
-    failed = [each.server.id for each in report.servers if each.standing is InstalledOutcome.FAILED]
+    failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
     if failed:
         fail(InputError(f"without a score: {', '.join(failed)}"))
-    for each in report.servers:
-        if each.standing is InstalledOutcome.NOT_STARTED or each.incomplete:
-            command_run().incomplete.append(f"{each.server.id!r}: {each.reason or each.incomplete}")
+    for server in report.servers:
+        if server.standing is InstalledOutcome.NOT_STARTED or server.incomplete:
+            command_run().incomplete.append(f"{server.server.id!r}: {server.reason or server.incomplete}")
     for problem in report.problems:
         command_run().incomplete.append(problem)
-    scores = [each.score for each in report.servers if each.score]
+    scores = [server.score for server in report.servers if server.score]
     if not scores:
         command_run().incomplete.append("any server: none was scored")
     results = [*scores, *([None] if failed else [])]

@@ -59,8 +59,8 @@ class Subject:
     def parameters_by_word(self) -> Mapping[str, Sequence[str]]:
         """The names of the parameters by their lower-case form."""
         found: dict[str, list[str]] = {}
-        for each in self.signals.parameters:
-            found.setdefault(each.name.lower(), []).append(each.name)
+        for parameter in self.signals.parameters:
+            found.setdefault(parameter.name.lower(), []).append(parameter.name)
         return found
 
     @cached_property
@@ -215,13 +215,13 @@ class Measured:
         """What is compared of each measured tool."""
         return tuple(
             Described(
-                tool=each.tool.name,
-                prose=each.prose,
-                telling=overlaps.telling_words(each.prose),
-                parameters=frozenset(parameter.name for parameter in each.signals.parameters),
-                mentions=each.mentions,
+                tool=subject.tool.name,
+                prose=subject.prose,
+                telling=overlaps.telling_words(subject.prose),
+                parameters=frozenset(parameter.name for parameter in subject.signals.parameters),
+                mentions=subject.mentions,
             )
-            for each in self.subjects
+            for subject in self.subjects
         )
 
     @cached_property
@@ -332,7 +332,7 @@ def _shared_subjects(known: Measured, catalog: Catalog) -> dict[int, Subject]:
     if [tool.name for tool in known.catalog.tools] != [tool.name for tool in catalog.tools]:
         return {}
     tools = {tool.index: tool for tool in catalog.tools}
-    return {each.tool.index: each for each in known.subjects if tools.get(each.tool.index) is each.tool}
+    return {subject.tool.index: subject for subject in known.subjects if tools.get(subject.tool.index) is subject.tool}
 
 
 def _why_unmeasurable(subject: Subject) -> str | None:

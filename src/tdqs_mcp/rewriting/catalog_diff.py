@@ -182,7 +182,7 @@ def _schema(
 def _annotations(old: Tool, new: Tool) -> Iterator[Difference]:
     """The annotations that came, changed or went, in one line, without those that are dangerous."""
     before, after = old.annotations or {}, new.annotations or {}
-    dangers = {each.path for each in compatibility.dangerous_hints(before, after)}
+    dangers = {hint.path for hint in compatibility.dangerous_hints(before, after)}
     names = [name for name in {**before, **after} if f"/annotations/{name}" not in dangers]
     changed = [name for name in names if before.get(name) != after.get(name)]
     if changed:

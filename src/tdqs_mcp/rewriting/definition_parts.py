@@ -209,7 +209,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
 
 def _is_named(subject: Subject, tools: set[str]) -> bool:
     """Whether the tool's texts name one of these tools."""
-    texts = [subject.tool.description or "", *(each.description for each in subject.signals.parameters)]
+    texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
     own = " ".join(texts)
     return any(tool in subject.mentions or (not tool.isalpha() and tool in own) for tool in tools)
 
@@ -217,7 +217,7 @@ def _is_named(subject: Subject, tools: set[str]) -> bool:
 def _known_by(subject: Subject, origins: Sequence[ValueSource], context: CatalogContext) -> ValueSource | None:
     """What tells which thing a reading tool reads, where a sibling lists just these things."""
     own = context.labels[subject.tool.name]
-    required = {each.name for each in subject.signals.parameters if each.is_required}
+    required = {parameter.name for parameter in subject.signals.parameters if parameter.is_required}
     things = {origin.parameter: context.labels[origin.tools[0]].thing for origin in origins}
     if own.effect is not Effect.READ or own.verb in ("list", "search"):
         return None

@@ -138,9 +138,9 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
 def _fixes(rewrites: Iterable[Rewrite]) -> tuple[PlannedFix, ...]:
     """The rewrites with what they are expected to bring, the most per token first; those that save tokens lead."""
     found = [
-        PlannedFix(rewrite=each, before=each.before, after=each.after, gain=each.gain)
-        for each in rewrites
-        if each.before and each.after
+        PlannedFix(rewrite=rewrite, before=rewrite.before, after=rewrite.after, gain=rewrite.gain)
+        for rewrite in rewrites
+        if rewrite.before and rewrite.after
     ]
 
     def rank(fix: PlannedFix) -> tuple[bool, Fraction]:

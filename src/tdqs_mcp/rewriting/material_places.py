@@ -62,7 +62,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
             owners.setdefault(parameter.name, []).append(name)
     open_places = {name: find_open_places(subject) for name, subject in tools.items()}
     catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured), open_places=open_places)
-    every = {each.name for each in measured.catalog.tools}
+    every = {tool.name for tool in measured.catalog.tools}
     for trace in material.traces:
         _check_tool(trace.tool, every, f"trace {trace.number}")
     for fact in material.facts:

@@ -120,7 +120,7 @@ def is_told(text: str, subject: Subject) -> bool:
     """A sentence of the description has all words of a text and denies the same."""
     words, denied = content_stems(words_of(text)), read_polarity(text).denied
     sentences = subject.prose.sentences
-    told = ((content_stems(words_of(each)), read_polarity(each).denied) for each in sentences)
+    told = ((content_stems(words_of(sentence)), read_polarity(sentence).denied) for sentence in sentences)
     return bool(words) and any(words <= said and denied == turned for said, turned in told)
 
 
@@ -226,7 +226,7 @@ def to_sentence(text: str, subject: Subject) -> str:
     """The author's words as a sentence: a capital, a full stop, and names in their own case."""
     said = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
     first = said.split(" ", 1)[0].rstrip(",:.")
-    names = {each.name for each in subject.signals.parameters} | set(subject.siblings.values())
+    names = {parameter.name for parameter in subject.signals.parameters} | set(subject.siblings.values())
     if first in names and not first.isalpha():
         said = f"`{first}`{said[len(first) :]}"
     elif first.isalpha() and first.islower():

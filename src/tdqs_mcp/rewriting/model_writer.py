@@ -178,7 +178,7 @@ def jobs(
             draft=draft.definition,
             material=checker.material(subjects[draft.index]),
             siblings=_siblings(draft.name, context.near(subjects[draft.index], len(lines)), lines),
-            questions="\n".join(each.text for each in questions if draft.name in each.tools),
+            questions="\n".join(question.text for question in questions if draft.name in question.tools),
         )
         for draft in drafts
     ]
@@ -244,7 +244,9 @@ def _draft(job: Job, answer: str, *, checker: DraftChecker, growth: int, mode: M
     fields = read_stage(Consolidated, answer)
     said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
     made = {**job.draft, "description": " ".join(each.strip() for each in said if each.strip())}
-    explained = {each.name: each.description for each in fields.parameters if each.description.strip()}
+    explained = {
+        parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()
+    }
     made = _explained(made, explained) if explained else made
     over = tokens_added(job.subject, made) - growth
     if over > 0:

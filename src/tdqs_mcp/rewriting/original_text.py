@@ -132,7 +132,11 @@ def copied_spans(subject: Subject) -> list[Span]:
 
     A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
     """
-    known = {each.name: _bare(each.description) for each in subject.signals.parameters if each.description}
+    known = {
+        parameter.name: _bare(parameter.description)
+        for parameter in subject.signals.parameters
+        if parameter.description
+    }
     lines = list(_lines(_text(subject)))
     spans: list[Span] = []
     for block in _lists(lines) if known else ():

@@ -90,14 +90,14 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
     """
     held = {each.index: each for each in kept}
-    wanted = {each.index: each for each in proposals}
+    wanted = {proposal.index: proposal for proposal in proposals}
     tools = [subject.tool for subject in measured.subjects]
     before = _Shown(_rewritten(measured, held))
     while found := before.overtaken(_rewritten(measured, wanted)):
         fewer: dict[int, Proposal] = {}
         for place, rivals in found.items():
             changed = [
-                tools[each].index for each in rivals if wanted.get(tools[each].index) != held.get(tools[each].index)
+                tools[rival].index for rival in rivals if wanted.get(tools[rival].index) != held.get(tools[rival].index)
             ]
             for index in changed or [tools[place].index]:
                 if index in wanted and index not in fewer:
@@ -153,7 +153,7 @@ def _request(tool: Tool) -> list[str]:
 
 
 def _rewritten(measured: Measured, proposals: Mapping[int, Proposal]) -> list[Tool]:
-    tools = apply(measured.catalog, {index: each.definition for index, each in proposals.items()}).tools
+    tools = apply(measured.catalog, {index: proposal.definition for index, proposal in proposals.items()}).tools
     return [tools[subject.tool.index] for subject in measured.subjects]
 
 

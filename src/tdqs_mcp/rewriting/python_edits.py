@@ -236,8 +236,8 @@ class _Placement:
             return "its input schema is computed"
         model = self.source.resolve(self.declaration.module, func.value)
         if model and isinstance(model[1], cst.ClassDef):
-            attributes = (each for each in model[0].nodes if isinstance(each, cst.Attribute))
-            made = [last_name(each.value) for each in attributes if last_name(each) == _FROM_MODEL]
+            attributes = (node for node in model[0].nodes if isinstance(node, cst.Attribute))
+            made = [last_name(attribute.value) for attribute in attributes if last_name(attribute) == _FROM_MODEL]
             if made.count(model[1].name.value) <= 1:  # other uses read what they get
                 return self._described(model[0], _fields_of(model[1]), name)
         return "its model serves several tools or stands elsewhere"
@@ -258,7 +258,7 @@ class _Placement:
     ) -> Outcome:
         """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
         named = [each for each in slots if each[0] == name]
-        aliases = ((slot, text_of(keywords(each).get("alias"))) for slot in slots for each in _field_calls(slot))
+        aliases = ((slot, text_of(keywords(call).get("alias"))) for slot in slots for call in _field_calls(slot))
         slot = next((slot for slot, alias in aliases if alias == name), named[0] if named else None)
         if slot is None:
             return "no parameter has this name"
@@ -324,7 +324,7 @@ _FROM_MODEL = "model_json_schema"
 
 
 def _fields_of(model: cst.ClassDef) -> list[_Slot]:
-    fields = (each for each in small_statements(model.body.body) if isinstance(each, cst.AnnAssign))
+    fields = (statement for statement in small_statements(model.body.body) if isinstance(statement, cst.AnnAssign))
     return [(each.target.value, each.annotation, each.value) for each in fields if isinstance(each.target, cst.Name)]
 
 
@@ -387,12 +387,14 @@ def _members(node: cst.Call | cst.Dict) -> dict[str, cst.BaseExpression]:
     """Keywords of a call, members of a literal."""
     if isinstance(node, cst.Call):
         return keywords(node)
-    return {text_of(each.key) or "": each.value for each in node.elements if isinstance(each, cst.DictElement)}
+    return {
+        text_of(element.key) or "": element.value for element in node.elements if isinstance(element, cst.DictElement)
+    }
 
 
 def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mapping[str, object]) -> Outcome:
     """The members of a call or a literal with other values, new ones behind the last."""
-    if isinstance(node, cst.Call) and any(each.star == "**" for each in node.args):
+    if isinstance(node, cst.Call) and any(arg.star == "**" for arg in node.args):
         return "its call takes keywords from elsewhere"
     known = _members(node)
     is_snake = isinstance(node, cst.Call) and any("_" in each for each in known)
@@ -436,7 +438,7 @@ def _appended(name: str, code: str, node: Any) -> Any:  # noqa: ANN401  # a call
             between = closing.with_changes(indent=usual.indent, last_line=usual.last_line)
             behind = cst.ParenthesizedWhitespace(indent=closing.indent, last_line=closing.last_line)
             new = new.with_changes(comma=cst.Comma(whitespace_after=behind))
-    last = [each.with_changes(comma=cst.Comma(whitespace_after=between), **changes) for each in items[-1:]]
+    last = [item.with_changes(comma=cst.Comma(whitespace_after=between), **changes) for item in items[-1:]]
     return node.with_changes(**{"args" if isinstance(node, cst.Call) else "elements": [*items[:-1], *last, new]})
 
 
@@ -449,7 +451,7 @@ def _replaced(module: SourceModule, node: cst.BaseExpression, code: str) -> Node
 
 def _refused(node: cst.BaseExpression, change: Change) -> str | None:
     """Why a text must stay: it is computed, not what the server says, or holds a comment."""
-    if any(isinstance(each, cst.FormattedString) for each in string_pieces(node)):
+    if any(isinstance(piece, cst.FormattedString) for piece in string_pieces(node)):
         return "its text is an f-string"
     old = text_of(node)
     if old is None:
@@ -463,8 +465,8 @@ def _refused(node: cst.BaseExpression, change: Change) -> str | None:
 
 def _indent(module: SourceModule, function: cst.FunctionDef) -> str:
     """The white space before the statements of a function."""
-    blocks = [each for each in module.nodes if isinstance(each, cst.IndentedBlock) and function.body in walk(each)]
-    return "".join(module.tree.default_indent if each.indent is None else each.indent for each in blocks)
+    blocks = [node for node in module.nodes if isinstance(node, cst.IndentedBlock) and function.body in walk(node)]
+    return "".join(module.tree.default_indent if block.indent is None else block.indent for block in blocks)
 
 
 def _is_same(old: str | None, before: object) -> bool:

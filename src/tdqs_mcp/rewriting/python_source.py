@@ -162,11 +162,11 @@ class ServerSource:
 
     def _declared(self, module: SourceModule) -> Iterator[tuple[str, Declaration]]:
         functions = [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
-        decorators = {id(each.decorator) for function in functions for each in function.decorators}
+        decorators = {id(decorator.decorator) for function in functions for decorator in function.decorators}
         for function in functions:
-            for each in function.decorators:
-                call = each.decorator if isinstance(each.decorator, cst.Call) else None
-                if last_name(each.decorator) == "tool":
+            for decorator in function.decorators:
+                call = decorator.decorator if isinstance(decorator.decorator, cst.Call) else None
+                if last_name(decorator.decorator) == "tool":
                     declaration = Declaration(module=module, call=call, function=function, home=module)
                     yield from self._named(declaration, _first(call))
         for node in module.nodes:
@@ -183,7 +183,7 @@ class ServerSource:
         given = _first(call) or named.get("fn")
         found = self.resolve(module, given)
         if found is None and isinstance(given, cst.Attribute):  # self.list_orders, orders.list_orders
-            functions = [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
+            functions = [node for node in module.nodes if isinstance(node, cst.FunctionDef)]
             found = _bound_once(module, given.attr.value, functions)
         if found and isinstance(found[1], cst.FunctionDef):
             yield from self._named(Declaration(module=module, call=outer, function=found[1], home=found[0]), None)
@@ -201,7 +201,7 @@ class ServerSource:
 
 def keywords(call: cst.Call) -> dict[str, cst.BaseExpression]:
     """A call's arguments by keyword."""
-    return {each.keyword.value: each.value for each in call.args if each.keyword}
+    return {arg.keyword.value: arg.value for arg in call.args if arg.keyword}
 
 
 def text_of(node: cst.CSTNode | None) -> str | None:

@@ -195,7 +195,7 @@ _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMI
 
 def _tells_more(subject: Subject) -> bool:
     """A sentence behind the first is about neither results, usage nor parameters, so it is about what a call does."""
-    prose, names = subject.prose, {each.name.lower() for each in subject.signals.parameters}
+    prose, names = subject.prose, {parameter.name.lower() for parameter in subject.signals.parameters}
     others = {place for cue, places in prose.cue_places.items() if cue in _OTHER for place in places}
     sentences = zip(prose.sentences, prose.spoken, strict=True)
     whole = [(place, words) for place, (text, words) in enumerate(sentences) if words and not text.endswith(":")]
@@ -216,7 +216,7 @@ def _about_behavior(subject: Subject) -> str:
     effect = prose.name_effect if prose.effect is Effect.ACT and prose.name_effect else prose.effect
     if effect is Effect.DELETE:
         return "Can what {} deletes be restored, and does anything else go with it?"
-    if effect is Effect.UPDATE and sum(not each.is_required for each in subject.signals.parameters) > 1:
+    if effect is Effect.UPDATE and sum(not parameter.is_required for parameter in subject.signals.parameters) > 1:
         return "What happens to values that a call of {} leaves out?"
     if effect is Effect.CREATE and not words_from("rewriting", "creating").isdisjoint(
         (prose.verb, *name_parts(subject.tool.name))

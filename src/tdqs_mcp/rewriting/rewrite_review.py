@@ -227,7 +227,7 @@ def conclude(
     before: Mapping[int, Assessment],
 ) -> list[Rewrite]:
     """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
-    scores = {each.index: each.after for each in rewrites if each.after}
+    scores = {rewrite.index: rewrite.after for rewrite in rewrites if rewrite.after}
     after = assess(improved, scores, findings)
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = nearest_siblings(improved.subjects)
@@ -238,29 +238,29 @@ def conclude(
             asked.setdefault(name, []).append(question)
     return [
         replace(
-            each,
+            rewrite,
             questions=(
-                *_conflict_questions(basis.checker.subjects[each.index], basis.checker),
-                *_claim_questions(each),
-                *asked.get(each.name, ()),
+                *_conflict_questions(basis.checker.subjects[rewrite.index], basis.checker),
+                *_claim_questions(rewrite),
+                *asked.get(rewrite.name, ()),
             ),
-            components=describe_components(subjects[each.index]),
-            likeness_after=near.get(each.index),
-            findings_removed=tuple(finding.rule for finding in _beyond(before[each.index], after[each.index])),
-            findings_added=tuple(finding.rule for finding in _beyond(after[each.index], before[each.index])),
+            components=describe_components(subjects[rewrite.index]),
+            likeness_after=near.get(rewrite.index),
+            findings_removed=tuple(finding.rule for finding in _beyond(before[rewrite.index], after[rewrite.index])),
+            findings_added=tuple(finding.rule for finding in _beyond(after[rewrite.index], before[rewrite.index])),
             unused=tuple(
                 unused
-                for unused in _reasons(basis.checker.subjects[each.index], each, basis.checker)
-                if unused.source not in each.sources
+                for unused in _reasons(basis.checker.subjects[rewrite.index], rewrite, basis.checker)
+                if unused.source not in rewrite.sources
             ),
         )
-        for each in rewrites
+        for rewrite in rewrites
     ]
 
 
 def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, str]]:
     """The tool with each of its places that the author has answered, or that another question names with two sides."""
-    yield from ((subject.tool.name, each.place) for each in checker.conflicts(subject) if each.place)
+    yield from ((subject.tool.name, conflict.place) for conflict in checker.conflicts(subject) if conflict.place)
     for fact in checker.material(subject).facts:
         objection = find_objection(fact, subject) if fact.place else TOLD
         if fact.place and objection in (None, TOLD):
@@ -282,7 +282,7 @@ def with_gain(rewrite: Rewrite, error: tuple[int, int, int]) -> Rewrite:
 def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Question]:
     """A question for each pair of statements of which only one can hold."""
     name = subject.tool.name
-    found = {each.question: each.source for each in reversed(checker.conflicts(subject))}
+    found = {conflict.question: conflict.source for conflict in reversed(checker.conflicts(subject))}
     return [
         Question(
             id=f"{name}.conflict.{source.replace(' ', '-')}",
@@ -338,7 +338,11 @@ _LIMITING = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.SIDE_EFFECT, Cue.PERMISS
 def describe_components(subject: Subject) -> dict[Component, str]:
     """The sentences of a definition by what they are about, in their order; a sentence belongs to one component."""
     said: dict[Component, list[str]] = {}
-    explained = {each.name: each.description for each in subject.signals.parameters if each.description.strip()}
+    explained = {
+        parameter.name: parameter.description
+        for parameter in subject.signals.parameters
+        if parameter.description.strip()
+    }
     siblings = set(map(str.lower, subject.mentions))
     for place, text in enumerate(subject.prose.sentences):
         said.setdefault(_component(subject, place, siblings), []).append(text)
@@ -356,7 +360,9 @@ def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  
         return Component.PURPOSE
     if not siblings.isdisjoint(words) or cues & _GUIDING:
         return Component.GUIDELINES
-    named = identifiers_of(prose.sentences[place]) & {each.name.lower() for each in subject.signals.parameters}
+    named = identifiers_of(prose.sentences[place]) & {
+        parameter.name.lower() for parameter in subject.signals.parameters
+    }
     if named or Cue.FORMAT in cues:
         return Component.PARAMETERS
     if Cue.EXAMPLE in cues:

@@ -54,7 +54,8 @@ def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[
 def _is_better(index: int, found: Sequence[Finding], left: Sequence[Finding]) -> bool:
     """A tool has less to report, or the server has, which reports once what all tools lack."""
     before, after = (
-        {(each.rule, each.subject.path) for each in findings if each.tool_index == index} for findings in (found, left)
+        {(finding.rule, finding.subject.path) for finding in findings if finding.tool_index == index}
+        for findings in (found, left)
     )
     return after < before or (after == before and len(left) < len(found))
 

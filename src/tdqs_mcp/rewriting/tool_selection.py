@@ -148,7 +148,7 @@ class Index:
         servers: dict[str, None] = {}
         for name in names:
             candidates = (f"{name} ({number})" if number else name for number in (0, *range(2, len(names) + 2)))
-            servers[next(each for each in candidates if each not in servers)] = None
+            servers[next(candidate for candidate in candidates if candidate not in servers)] = None
         return cls._named(tuple(servers), catalogs)
 
     def like(self, catalogs: Sequence[Catalog]) -> "Index":

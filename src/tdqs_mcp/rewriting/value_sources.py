@@ -96,7 +96,7 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
     """
     properties = arguments.properties(tool)
     text = tool.description or ""
-    told = {each.name for each in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
+    told = {entry.name for entry in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
     open_ones = {name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in told}
     pages = _Pages.of(properties)
     found = (
@@ -113,8 +113,8 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], known: Namesakes
     """What siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
     namesakes = [each for each in known.get((name, _type(schema)), ()) if each.tool != tool.name]
     by_text: dict[str, list[Namesake]] = {}
-    for each in namesakes:
-        by_text.setdefault(each.text, []).append(each)
+    for namesake in namesakes:
+        by_text.setdefault(namesake.text, []).append(namesake)
     is_word = len(name_parts(name)) == 1  # `name` and `path` differ from tool to tool
     if is_word and (len(by_text) > 1 or not all(text.isascii() or len(each) > 1 for text, each in by_text.items())):
         return None
@@ -145,7 +145,7 @@ def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name:
     """It has a word of their names that this tool's name has not, tells what they do, or names what this one lacks."""
     own = {stem(part) for part in (*name_parts(tool.name), *name_parts(name))}
     said = {stem(part) for word in words_of(text) for part in parts_of(word)}
-    theirs = [{stem(part) for part in name_parts(each.tool)} for each in namesakes]
+    theirs = [{stem(part) for part in name_parts(namesake.tool)} for namesake in namesakes]
     done = {stem(word) for word in (*words_of(text)[:1], *_PURPOSE.findall(text.lower())) if word in LEMMAS}
     names = {each.lower() for each in (*arguments.properties(tool), tool.name)}
     named = identifiers_of(text) | {word.lower() for word in _MIXED_CASE.findall(text)}
@@ -166,7 +166,7 @@ class _Pages(NamedTuple):
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "_Pages":
-        folded = {each.lower(): each for each in names if is_plain(each)}
+        folded = {name.lower(): name for name in names if is_plain(name)}
         lists = ("page_sizes", "page_offsets", "page_cursors")
         return cls(*(next((folded[each] for each in folded if each in _words(known)), None) for known in lists))
 
@@ -206,7 +206,9 @@ def _type(schema: object) -> str:
     if not isinstance(schema, dict):
         return ""
     branches = schema.get("anyOf") if isinstance(schema.get("anyOf"), list) else [schema]
-    kinds = [each.get("type") for each in branches or () if isinstance(each, dict) and each.get("type") != "null"]
+    kinds = [
+        branch.get("type") for branch in branches or () if isinstance(branch, dict) and branch.get("type") != "null"
+    ]
     return kinds[0] if len(kinds) == 1 and isinstance(kinds[0], str) else ""
 
 
@@ -265,7 +267,7 @@ class ValueSources:
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
         """The sources of a tool's parameters, required ones first; no name's where the thing's id has the same."""
-        ordered = sorted(subject.signals.parameters, key=lambda each: not each.is_required)
+        ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
         found = [origin for each in ordered if is_plain(each.name) and (origin := self._origin(subject, each))]
         strong = {origin.tools for origin in found if not _is_weak(origin.parameter)}
         return tuple(origin for origin in found if origin.tools not in strong or not _is_weak(origin.parameter))

@@ -131,7 +131,7 @@ def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: da
         method=method_row(method),
         captures=[_capture(each, now) for each in ordered],
         tools=tools,
-        verdicts=[verdicts[each] for each in sorted(verdicts)],
+        verdicts=[verdicts[verdict] for verdict in sorted(verdicts)],
         tool_scores=[_tool_score(each, tool, key) for each in ordered for tool in each.score.tools],
         server_scores=[_server_score(each, key) for each in ordered],
         ungraded=[_ungraded(each, tool, key) for each in ordered for tool in each.score.unscored],
@@ -396,9 +396,9 @@ def _tool_rows(tools: Sequence[CapturedTool], stored: Mapping[str, bytes]) -> li
     """Each tool with what its definition, as this or another writer has stored it, does not say."""
     columns = ("capture", "position", "name", "input_hash")
     return [
-        {name: each.row[name] for name in columns}
-        | {"document": tables.pack_tool(each.tool, each.definition, stored=stored.get(each.row["input_hash"]))}
-        for each in tools
+        {name: tool.row[name] for name in columns}
+        | {"document": tables.pack_tool(tool.tool, tool.definition, stored=stored.get(tool.row["input_hash"]))}
+        for tool in tools
     ]
 
 

@@ -92,8 +92,8 @@ def pack_catalog(catalog: Catalog) -> bytes:
     listed = {"resources": catalog.resources, "prompts": catalog.prompts}
     foreign = [tool.index for tool in catalog.tools if not tool.is_mcp]
     document = {name: getattr(catalog, name) for name in _VALUES}
-    document |= {name: entries and [each.raw for each in entries] for name, entries in listed.items()}
-    document |= {"templates": sum(each.is_template for each in catalog.resources or ())}
+    document |= {name: entries and [entry.raw for entry in entries] for name, entries in listed.items()}
+    document |= {"templates": sum(resource.is_template for resource in catalog.resources or ())}
     document |= {"source": public_source(catalog.source), "foreign_tools": foreign}
     return pack({name: value for name, value in document.items() if value is not None and value != []})
 

@@ -52,7 +52,7 @@ def estimate(
     from statsmodels.api import OLS  # noqa: PLC0415
 
     design = np.column_stack([*columns, np.ones(len(values))])
-    groups = np.column_stack([np.unique(each, return_inverse=True)[1] for each in clusters])
+    groups = np.column_stack([np.unique(cluster, return_inverse=True)[1] for cluster in clusters])
     fewest = int((groups.max(axis=0) + 1).min())
     if np.ptp(values) == 0 or fewest < 2 or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
@@ -104,7 +104,7 @@ def predict(
     tools: Mapping[ToolKey, ToolValues], *, found: Sequence[Observation], fails: Sequence[Observation]
 ) -> tuple[Predictor, ...]:
     """The length alone, then everything else beside the length."""
-    names = list(dict.fromkeys(name for each in tools.values() for name in each))
+    names = list(dict.fromkeys(name for tool in tools.values() for name in tool))
     by_outcome = [_readings([_estimate(tools, observed, name) for name in names]) for observed in (found, fails)]
     return tuple(
         Predictor(name=Own(name), found=one, fails=other) for name, one, other in zip(names, *by_outcome, strict=True)

@@ -76,8 +76,8 @@ def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
     for name, schema in _described(tool):
         enum = schema.get("enum")
         values = enum if isinstance(enum, list) else []
-        words = [each for each in values if isinstance(each, str | int | float) and not isinstance(each, bool)]
-        spelled = [str(each) for each in words if each != ""]
+        words = [value for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
+        spelled = [str(word) for word in words if word != ""]
         if spelled and not _mentions(schema["description"][:MAX_EXPLANATION], spelled):
             yield name, spelled
 

@@ -132,7 +132,7 @@ class _Pair:
         """Keywords whose values are not compared: if the new schema has one, the old one must have the same."""
         listed = {*new} if _UNEVALUATED.isdisjoint(new) else {*old, *new}
         for keyword, parts in _WHOLE.items():
-            if keyword in listed and not all(self._are_same(old.get(each), new.get(each), each) for each in parts):
+            if keyword in listed and not all(self._are_same(old.get(part), new.get(part), part) for part in parts):
                 yield _unproven(f"/{keyword}", keyword, is_new=keyword not in old)
         for keyword in _BY_NAME:
             before = keyword_members(old, keyword)

@@ -131,7 +131,7 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
         for node in shape.by_keyword.get(keyword, ()):
             types, value = _types(node.schema), node.schema[keyword]
             members = value[:MAX_VALUES] if isinstance(value, list) else ()
-            listed = [(f"enum/{place}", each) for place, each in enumerate(members)]
+            listed = [(f"enum/{place}", member) for place, member in enumerate(members)]
             for step, each in [(keyword, value)] if keyword == "const" else listed:
                 if types and not _is_of(each, types):
                     yield Breach(f"{node.path}/{step}", f"{_shown(each)} is not of type {_either(types)}")
@@ -146,7 +146,7 @@ def repeated_members(shape: Shape) -> Iterator[Breach]:
     """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
-        spelled = [canonical_json(each) for each in members] if isinstance(members, list) else []
+        spelled = [canonical_json(member) for member in members] if isinstance(members, list) else []
         if len(set(spelled)) < len(spelled):
             place = next(place for place, each in enumerate(spelled) if each in spelled[:place])
             yield Breach(f"{node.path}/enum/{place}", _shown(members[place]))

@@ -105,7 +105,7 @@ class NormalForm:
                 return None
             pairs = (pair for two in combinations(branches, 2) for pair in product(*two))
             if keyword == "oneOf" and not all(_are_apart(*pair) for pair in pairs):
-                forms = [{**each, keyword: schema[keyword]} for each in forms]
+                forms = [{**form, keyword: schema[keyword]} for form in forms]
         return forms or [NO_VALUE]
 
     def _choices(self, keyword: str, value: object) -> list[list[Any]] | None:
@@ -198,4 +198,4 @@ def _are_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset("number" if each == "integer" else each for each in types_of(schema))
+    return frozenset("number" if kind == "integer" else kind for kind in types_of(schema))

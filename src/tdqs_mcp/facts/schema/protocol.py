@@ -141,8 +141,8 @@ def broken_app_links(tool: Tool, catalog: Catalog) -> Iterator[tuple[Breach, boo
 
 
 def _other_type(uri: str, resources: Sequence[Resource]) -> str | None:
-    types = (each.mime_type for each in resources if each.uri == uri and not each.is_template)
-    return next((each for each in types if each and each.replace(" ", "").lower() != APP_TYPE), None)
+    types = (resource.mime_type for resource in resources if resource.uri == uri and not resource.is_template)
+    return next((kind for kind in types if kind and kind.replace(" ", "").lower() != APP_TYPE), None)
 
 
 def unusable_task_support(tool: Tool, catalog: Catalog) -> Iterator[Breach]:

@@ -54,7 +54,9 @@ def enums_beyond_text(shape: Shape) -> Iterator[Breach]:
     """Enums with a number or a Boolean."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
-        other = next((each for each in members if isinstance(each, int | float)), None) if _is_list(members) else None
+        other = (
+            next((member for member in members if isinstance(member, int | float)), None) if _is_list(members) else None
+        )
         if other is not None:
             yield Breach(f"{node.path}/enum", f"the member {other!r} in the enum {_owner(node.path)}")
 

@@ -108,7 +108,7 @@ def measure_signals(tool: Tool) -> Signals:
         for name, text in texts.items()
     )
     title, text = tool.title, trim(tool.description or "").lower()
-    described = sum(bool(each.description) for each in parameters)
+    described = sum(bool(parameter.description) for parameter in parameters)
     annotations = tool.annotations or {}
     hints = [value if isinstance(value := annotations.get(hint), bool) else None for hint in HINTS]
     return Signals(

@@ -340,7 +340,7 @@ def _by_words(vocabulary: AbstractSet[str]) -> str | None:
         return "en" if english or not _english_vocabulary().isdisjoint(parts) else None
     count = sum(map(str.isalpha, vocabulary))
     is_sure = MIN_DENSITY * best >= count and (best > 1 or count <= FEW)
-    close = [each for each in leaders if len(leaders) == 1 or each in SPACED]
+    close = [leader for leader in leaders if len(leaders) == 1 or leader in SPACED]
     return close[0] if close and is_sure else None
 
 

@@ -184,7 +184,11 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
         others = [
             ("the name", (name_parts(node.name or "") or ("",))[-1:]),
             ("the title", _units_in(str(node.schema.get("title", ""))) or _last_word(node.schema.get("title"))),
-            *(("the tool's description", _units_in(each)) for each in sentences if _is_about(each, node.name, names)),
+            *(
+                ("the tool's description", _units_in(sentence))
+                for sentence in sentences
+                if _is_about(sentence, node.name, names)
+            ),
             ("another part of it", () if " or " in text else stated[1:]),
         ]
         for place, found in others:

@@ -321,7 +321,7 @@ def _texts_about(
         yield f"{arguments.property_pointer(name)}/description", text
     else:
         said = tool.description or ""
-        entries = {each.name: each.text for each in list_entries(said)} if len(said) <= MAX_TEXT else {}
+        entries = {entry.name: entry.text for entry in list_entries(said)} if len(said) <= MAX_TEXT else {}
         yield f"description: its entry {name}", entries.get(name, "")
     for source, fact in facts.items():
         if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):

@@ -58,5 +58,5 @@ def is_plain_value(value: object, nesting: int = 0) -> bool:
     words = text.split()
     is_short = len(words) <= MAX_WORDS and sum(map(str.isdecimal, text)) <= MAX_DIGITS
     return _PATTERNS.date.fullmatch(text) is not None or (
-        is_short and all(_PATTERNS.plain_value.fullmatch(each.rstrip(",.!?")) for each in words)
+        is_short and all(_PATTERNS.plain_value.fullmatch(word.rstrip(",.!?")) for word in words)
     )

@@ -184,7 +184,7 @@ def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterat
     """The first phrase of each kind that is neither quoted nor denied."""
     plain = without_quotations(text.replace("_", " "))
     for kind, patterns in phrases.items():
-        matches = (found for each in patterns for found in each.match.finditer(plain))
+        matches = (found for pattern in patterns for found in pattern.match.finditer(plain))
         if quote := next((found[0] for found in matches if not _DENIAL.search(plain[: found.start()][-40:])), None):
             yield Kind[kind.upper()], quote
 
@@ -293,15 +293,15 @@ def find_additions(
     """
     texts = {text for _, text in list_strings(old)}
     known = {sentence for text in texts for sentence in _sentences(text)}
-    seen, quotes = hosts | find_hosts(old), {(each.kind, each.quote) for each in find_threats(old)}
+    seen, quotes = hosts | find_hosts(old), {(threat.kind, threat.quote) for threat in find_threats(old)}
     given = {_order(sentence, tools) for sentence in known}
     for path, text in list_strings(new):
         fresh = [] if text in texts else [each for each in _sentences(text) if each not in known]
         if not fresh:
             continue
-        threats = [each for each in find_threats("\n".join(fresh)) if (each.kind, each.quote) not in quotes]
-        yield from (Addition(_CHANGES[each.kind], path, _said(each)) for each in threats)
-        if not any(_CHANGES[each.kind] == "new-imperative" for each in threats):
+        threats = [threat for threat in find_threats("\n".join(fresh)) if (threat.kind, threat.quote) not in quotes]
+        yield from (Addition(_CHANGES[threat.kind], path, _said(threat)) for threat in threats)
+        if not any(_CHANGES[threat.kind] == "new-imperative" for threat in threats):
             first = next((each for each in fresh if (order := _order(each, tools)) and order not in given), None)
             if first:
                 yield Addition("new-imperative", path, f"new order: {cut_quote(first)!r}")

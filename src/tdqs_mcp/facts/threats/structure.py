@@ -66,7 +66,9 @@ def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, 
 @cache
 def _by_clues(table: str) -> tuple[tuple[tuple[str, ...], str, Pattern], ...]:
     """The patterns of a table, each with the first of its groups of clues and its kind."""
-    return tuple((each.clues[0], kind, each) for kind, patterns in load_patterns(table).items() for each in patterns)
+    return tuple(
+        (pattern.clues[0], kind, pattern) for kind, patterns in load_patterns(table).items() for pattern in patterns
+    )
 
 
 def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:

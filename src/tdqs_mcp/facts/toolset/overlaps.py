@@ -180,7 +180,7 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
 def _labels(names: Sequence[str]) -> list[Label]:
     """The names as words, without a product's name: a word that a third of them begin with and that is no verb."""
     parts = [name_parts(name) for name in names]
-    openings = Counter(each[0] for each in parts if len(each) > 1)
+    openings = Counter(part[0] for part in parts if len(part) > 1)
     products = {
         word
         for word, count in openings.items()

@@ -160,7 +160,7 @@ class _Named(NamedTuple):
 
 
 def _named(purposes: Sequence[Purpose]) -> list[_Named]:
-    parts = [name_parts(each.source.tool) for each in purposes]
+    parts = [name_parts(purpose.source.tool) for purpose in purposes]
     prefix = shared_prefix(parts)
     return [
         _Named(
@@ -172,7 +172,7 @@ def _named(purposes: Sequence[Purpose]) -> list[_Named]:
 
 
 def _same_kind(purposes: Sequence[Purpose]) -> tuple[str, ...]:
-    kinds = [("read" if each.is_reading else each.action, each.thing) for each in purposes]
+    kinds = [("read" if purpose.is_reading else purpose.action, purpose.thing) for purpose in purposes]
     counts = Counter(kinds)
     pairs = zip(purposes, kinds, strict=True)
     return tuple(each.source.tool for each, kind in pairs if each.thing and counts[kind] > 1)

@@ -202,7 +202,7 @@ def _is_parameter(token: Token, words: KnownNames) -> bool:
     if not _is_named_parameter(token) or any(each.search(token.before) for each in denied):
         return False
     others = (each.name for each in _tokens(f"{token.before} {token.after}") if each.name != token.name)
-    return not any(fold(each) in words.tools or (name_parts(each) or ("",))[0] in LEMMAS for each in others)
+    return not any(fold(other) in words.tools or (name_parts(other) or ("",))[0] in LEMMAS for other in others)
 
 
 def _is_named_parameter(token: Token) -> bool:
