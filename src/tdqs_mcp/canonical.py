@@ -70,7 +70,7 @@ def utf16_order(text: str) -> bytes:
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether no half of a UTF-16 pair stands alone in it (`String.prototype.isWellFormed`)."""
+    """Return whether no half of a UTF-16 pair stands alone in it (`String.prototype.isWellFormed`)."""
     return text.isascii() or _LONE_SURROGATE.search(text) is None
 
 

@@ -368,7 +368,7 @@ class Material:
     """By tool, what its parameters mean."""
 
     def of(self, tool: str) -> "Material":
-        """What speaks of one tool: facts of all tools and its own, its traces, and the documentation."""
+        """Return what speaks of one tool: facts of all tools and its own, its traces, and the documentation."""
         return replace(
             self,
             facts=tuple(fact for fact in self.facts if fact.tool in (None, tool)),

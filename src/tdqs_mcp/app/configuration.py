@@ -57,12 +57,12 @@ class Configuration:
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a string."""
+    """Return whether a value is a string."""
     return isinstance(value, str)
 
 
 def is_table(value: object) -> bool:
-    """Whether a value is a table."""
+    """Return whether a value is a table."""
     return isinstance(value, Mapping)
 
 
@@ -166,7 +166,7 @@ def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuratio
 
 
 def _table(path: Path) -> object:
-    """What a file holds for us: all of it, or `[tool.tdqs]` of a `pyproject.toml`; None where that has none."""
+    """Return what a file holds for us: all of it, or `[tool.tdqs]` of a `pyproject.toml`; None where that has none."""
     content = read_bytes(path)
     if path.name != "pyproject.toml":
         return _parse(content, path)

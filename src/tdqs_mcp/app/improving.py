@@ -303,7 +303,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
 
 
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:
-    """What the overall score becomes when one tool gets better, for each tool of this name.
+    """Return what the overall score becomes when one tool gets better, for each tool of this name.
 
     Raises UnknownIdError, UnmeasurableError, and InputError if there is no overall score.
     """
@@ -384,7 +384,7 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
-    """The same for the Python file or folder that declares the tools, which is read and never run.
+    """Return the same for the Python file or folder that declares the tools, which is read and never run.
 
     Raises InputError, also where libcst is not installed.
     """

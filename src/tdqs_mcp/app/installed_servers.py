@@ -118,7 +118,7 @@ def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, 
 
 
 def _shown(server: ConfiguredServer, measured: Measured) -> Measured:
-    """What the client hands on to a model."""
+    """Return what the client hands on to a model."""
     tools = tuple(tool for tool in measured.catalog.tools if server.shows(tool.name))
     return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
 

@@ -52,7 +52,7 @@ def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn
 def make_preview(
     settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
 ) -> tuple[Judge, Ledger]:
-    """The same judge without sending anything, and the ledger of what it would send. Raises InputError."""
+    """Return the same judge without sending anything, and the ledger of what it would send. Raises InputError."""
     ledger = Ledger(settings.budget, price)
     judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
     return judge, ledger

@@ -59,14 +59,14 @@ async def score(
 
 
 def score_blocking(catalog: Catalog, *, judge: Judge | None = None, **options: Any) -> ServerScore:  # noqa: ANN401
-    """The same for a caller without an event loop."""
+    """Return the same for a caller without an event loop."""
     return score_offline(catalog, **options) if judge is None else blocking(score)(catalog, judge=judge, **options)
 
 
 async def score_measured(
     measured: Measured, *, judge: Judge, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
 ) -> ServerScore:
-    """The same of a catalog that is measured already."""
+    """Return the same of a catalog that is measured already."""
     cases = judge_cases(measured, judge=judge.stamp, spec=spec)
     graded = await guarded(judge).grade(cases)
     findings = find(measured, policy).findings
@@ -134,7 +134,7 @@ def score_label_answers(
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
-    """The same from answers that came from elsewhere. Raises InputError."""
+    """Return the same from answers that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring.external_answers import ANYBODY, match, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
@@ -198,7 +198,7 @@ async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge
 def score_skill_answer(
     catalog: Catalog, text: str | None, answers: object, *, judge: JudgeStamp | None = None
 ) -> SkillScore:
-    """The same from an answer that came from elsewhere. Raises InputError."""
+    """Return the same from an answer that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
 
     stamp = judge or ANYBODY
@@ -226,7 +226,7 @@ def _finish_skill(case: SkillCase, verdict: Verdict | Ungraded, *, judge: JudgeS
 def score_undiscovered(
     locator: str, error: CaptureError, *, rubric: str, judge: JudgeStamp | None = None, spec: str = DEFAULT_SPEC
 ) -> ServerScore | LabelScore | SkillScore:
-    """What a result has of a server whose tools could not be read: the reason, and no score."""
+    """Return what a result has of a server whose tools could not be read: the reason, and no score."""
     judge = judge or Offline().stamp
     measured = measure(Catalog(server=locator, source=locator, tools=(), problems=(str(error),)))
     score: ServerScore | LabelScore | SkillScore

@@ -57,7 +57,7 @@ def load_rules(module: str) -> tuple[AnyRule, ...]:
 
 
 def _names_of(module: str) -> Mapping[str, Any]:
-    """What a module holds, once it has run."""
+    """Return a module's names, once it has run."""
     try:
         if module.endswith(".py"):
             return run_path(module)
@@ -182,7 +182,7 @@ def _report(measured: Measured, policy: Policy) -> LintReport:
 
 
 def find(measured: Measured, policy: Policy) -> LintReport:
-    """The same for a catalog that is measured already; what the policy hides is not counted."""
+    """Return the same for a catalog that is measured already; what the policy hides is not counted."""
     catalog = measured.catalog
     tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
     findings = registry.check(measured, policy.selection)
@@ -222,7 +222,7 @@ def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RU
 
 
 def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityReport:
-    """What each of these clients, or each known one, would show a model of the tools. Raises UnknownIdError."""
+    """Return what each of these clients, or each known one, would show a model of the tools. Raises UnknownIdError."""
     return view_catalog(measure(catalog), clients)
 
 

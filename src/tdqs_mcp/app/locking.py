@@ -49,7 +49,7 @@ def read_lock(path: Path) -> DefinitionLock:
 
 
 def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None) -> LockReport:
-    """What has changed since the lock was written, by what it means; `again` is a second listing of the server.
+    """Return what has changed since the lock was written, by what it means; `again` is a second listing of the server.
 
     Nothing is scored: a new calibration is no change. Raises InputError for a server that the lock does not have; a
     listing under another name, such as a renamed file, is its only one unless the server itself says otherwise.

@@ -44,7 +44,7 @@ class Router:
     log_call: Write | None = None
 
     def open(self) -> Relay:
-        """What a new connection has to remember."""
+        """Return what a new connection has to remember."""
         return Relay(self.source, ConnectionLog(self.log, self.log_call))
 
     async def serve(self, client: Peer, relay: Relay | None = None) -> None:
@@ -94,7 +94,7 @@ def _hiding(write: Write, hidden: Sequence[str]) -> Write:
 
 
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:
-    """What appends lines of JSON to a file, and tells of each that could not be written. Raises InputError."""
+    """Return a function that appends lines of JSON to a file and warns of each that it could not write. Raises InputError."""
     try:
         stream = path.open("a", encoding="utf-8", buffering=1)
     except OSError as error:

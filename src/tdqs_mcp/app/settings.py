@@ -159,7 +159,7 @@ def read_settings(
 
 
 def _openai(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """What is not given explicitly comes from the TDQS_ variables."""
+    """Return the OpenAI-compatible settings; what is not given explicitly comes from the TDQS_ variables."""
     return replace(
         settings,
         base_url=settings.base_url or _variable(environ, "TDQS_BASE_URL"),
@@ -169,7 +169,7 @@ def _openai(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def _anthropic(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """What is not given explicitly is the vendor's; TDQS_API_KEY is none where it belongs to TDQS_BASE_URL."""
+    """Return the vendor's settings where nothing is given explicitly; TDQS_API_KEY may belong to TDQS_BASE_URL."""
     is_elsewhere = settings.base_url is None and _variable(environ, "TDQS_BASE_URL") is not None
     if own_key := settings.api_key or (None if is_elsewhere else _variable(environ, "TDQS_API_KEY")):
         return replace(settings, api_key=own_key)

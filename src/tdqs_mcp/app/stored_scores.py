@@ -172,7 +172,7 @@ class StoredScores:
         return self._query(ask)
 
     def compare_captures(self, server: str, capture: str) -> Comparison:
-        """What a capture of a server changed."""
+        """Return what a capture of a server changed."""
 
         def ask(now: _Snapshot) -> Comparison:
             before = server_queries.previous_capture(now.connection, server, capture)

@@ -40,7 +40,7 @@ def study_outcomes(path: Path) -> OutcomeStudy:
 
 
 async def study_benchmark(folder: Path) -> BenchmarkStudy:
-    """What scores and rules predict of a benchmark's searches and calls. Raises InputError."""
+    """Return what scores and rules predict of a benchmark's searches and calls. Raises InputError."""
     require_statistics()
     benchmark = read_benchmark(folder)
     tools: dict[ToolKey, ToolValues] = {}

@@ -211,7 +211,7 @@ class _Counts:
 
     @property
     def columns(self) -> dict[str, object]:
-        """What the store keeps of the run."""
+        """Return what the store keeps of the run."""
         read_count, tally = self._tally.servers + self._unchanged, self._tally
         counts = {"servers": read_count, "changed": tally.servers, "tools": tally.asked}
         return {**counts, "problems": json.dumps(self._problems)}
@@ -293,7 +293,7 @@ def _absolute(url: URL) -> URL:
 
 @cache
 def _opened(url: URL) -> Engine:
-    """One engine for each process, whose connections serve all its shards."""
+    """Return one engine for each process, whose connections serve all its shards."""
     if parent_process() is not None:  # a worker's own process, not the caller's
         gc.set_threshold(*GC_THRESHOLDS)
     return open_store(url, recovery=RECOVERY)
@@ -327,7 +327,7 @@ def _with_concurrency(settings: Settings, *, count: int | None) -> Settings:
 
 
 def _used_by_others(settings: Settings, share: Share) -> Usage:
-    """What the ledger of one shard has to count as used, so that only its share of the budget is left."""
+    """Return what the ledger of one shard has to count as used, so that only its share of the budget is left."""
     whole, own = settings.budget, share.budget
     return Usage(
         requests=(whole.calls or 0) - (own.calls or 0),

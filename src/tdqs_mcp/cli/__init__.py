@@ -95,7 +95,7 @@ class LazyGroup(click.Group):
         return name, entry and getattr(import_module(_MODULES[entry.name or ""]), entry.name or ""), rest
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # click's own
-        """What the command returns, as click has it."""
+        """Return what the command returns, as click has it."""
         try:
             return super().invoke(ctx)
         except click.MissingParameter:

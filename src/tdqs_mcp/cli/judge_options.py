@@ -44,7 +44,7 @@ class Asked:
 
     @property
     def is_named(self) -> bool:
-        """Whether any option names the judge, as opposed to limiting it."""
+        """Return whether any option names the judge, as opposed to limiting it."""
         return bool(self.judge or self.base_url or self.model or self.exact_prompt)
 
     def options(self) -> Mapping[str, Any]:
@@ -158,7 +158,7 @@ def preview_of(options: Asked) -> tuple[Judge, Ledger]:
 
 
 def tell_usage(meter: object, *, by: str = "judge") -> None:
-    """What a model used and what it cost, on standard error: the cache may make the next run cheaper."""
+    """Print a model's usage and cost on standard error: the cache may make the next run cheaper."""
     usage = used(meter)
     if usage and usage.requests:
         click.echo(usage_line(usage, by=by), err=True)
@@ -181,7 +181,7 @@ def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
 
 
 def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:
-    """What each model used that was asked, and whether its answers are kept; nothing if none was asked."""
+    """Return what each model used that was asked, and whether its answers are kept; nothing if none was asked."""
     meterings = [(used(meter), by, is_kept) for meter, by, is_kept in meters]
     used_models = [(usage, by, is_kept) for usage, by, is_kept in meterings if usage and usage.requests]
     if not used_models:

@@ -46,7 +46,7 @@ _INTERPRETERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
 
 def hint_for(locators: Sequence[str]) -> str | None:
-    """What was probably meant by the first of these locators, which cannot be read; None if nobody can tell."""
+    """Return what was probably meant by the first of these locators, which cannot be read; None if nobody can tell."""
     try:
         parsed = parse_locator(locators[0])
     except InputError:

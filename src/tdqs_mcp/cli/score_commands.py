@@ -388,7 +388,7 @@ def skill(
 def _dry_run(
     locators: Sequence[str], live: LiveOptions, asked: Asked, *, rubric: str, spec: str, skill: str | None, page: Page
 ) -> None:
-    """What scoring would ask for, over all locators."""
+    """Print the requests that scoring would send, over all locators."""
     judge, ledger = preview_of(asked)
     use: Callable[[Catalog], Any] = (
         partial(judging.score_blocking, judge=judge, spec=spec)

@@ -90,7 +90,7 @@ def servers(visit: Visit) -> Content:
 
 
 def server(visit: Visit) -> Content:
-    """One server with its tools and captures."""
+    """Return one server with its tools and captures."""
     found = visit.scores.find_server(visit.name)
     place = found.percentiles and percentile_words(found.percentiles, "other servers")
     parts = [(part, found.coherence_scores[part.key]) for part in load("coherence").dimensions]
@@ -107,7 +107,7 @@ def report(visit: Visit) -> Content:
 
 
 def tool(visit: Visit) -> Content:
-    """One tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
+    """Return one tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
     found = _tool(visit)
     card = None
     if found.score is not None:
@@ -120,7 +120,7 @@ def tool(visit: Visit) -> Content:
 
 
 def changes(visit: Visit) -> Content:
-    """What one capture of a server changed."""
+    """Return what one capture of a server changed."""
     _check(visit)
     compared = visit.scores.compare_captures(visit.name, visit.params.get("capture", ""))
     values = {"title": f"Changes of {visit.name}", "of": visit.name, "blocks": compare_blocks(compared)}
@@ -170,7 +170,7 @@ def badge(visit: Visit) -> Content:
 
 
 def shields(visit: Visit) -> Content:
-    """The same for shields.io."""
+    """Return the badge for shields.io."""
     return _json(shields_badge(visit.scores.find_standing(visit.name).overall))
 
 
@@ -238,7 +238,7 @@ def _check(visit: Visit) -> None:
 
 
 def _filter(params: Mapping[str, str]) -> ServerFilter:
-    """What the form asks for; what it does not offer counts as not said."""
+    """Return what the form asks for; what it does not offer counts as not said."""
     order, tier = params.get("order", ""), params.get("tier", "")
     return ServerFilter(
         text=params.get("text", "").strip()[:MAX_TEXT],

@@ -59,7 +59,7 @@ class Access:
     """Without a token, everybody sees everything: only this machine can connect."""
 
     def sees_all(self, request: Request) -> bool:
-        """Whether the request may see more than scores."""
+        """Return whether the request may see more than scores."""
         if self.token is None:
             return self.is_open and _FORWARDED.isdisjoint(request.headers.keys())
         scheme, _, sent = request.headers.get("authorization", "").partition(" ")
@@ -107,7 +107,7 @@ class _Site:
         self._lock = Lock()
 
     def endpoint(self, view: View) -> Callable[[Request], Response]:
-        """What answers requests for a view, in a thread."""
+        """Return a handler that answers requests for a view, in a thread."""
 
         def answer(request: Request) -> Response:
             visit = self._visit(request)

@@ -57,7 +57,7 @@ def words_from(table: str, key: str) -> frozenset[str]:
 
 @cache
 def endings_from(table: str, key: str) -> tuple[str, ...]:
-    """The same in order, for `str.endswith`."""
+    """Return the words of a data file in order, for `str.endswith`."""
     return tuple(read_table(table)["words"][key].split())
 
 

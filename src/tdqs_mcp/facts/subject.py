@@ -47,7 +47,7 @@ class Subject:
 
     @cached_property
     def prose(self) -> Prose:
-        """What the description says."""
+        """Return what the description says."""
         return read(self.tool, self.signals)
 
     @cached_property
@@ -133,13 +133,13 @@ class Subject:
 
     @cached_property
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
-        """What the texts say of parameters and the input schema contradicts."""
+        """Return what the texts say of parameters and the input schema contradicts."""
         names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
         return find_clashes(read_mentions(self.tool.description, self.input_shape), names, self.input_shape.root)
 
     @cached_property
     def threats(self) -> tuple[Threat, ...]:
-        """What the definition's strings try to do to their reader."""
+        """Return what the definition's strings try to do to their reader."""
         return find_threats(self.tool.raw)
 
     @cached_property
@@ -196,13 +196,13 @@ class Measured:
 
     @cached_property
     def vocabulary(self) -> KnownNames:
-        """What a word in a text may stand for."""
+        """Return what a word in a text may stand for."""
         shapes = [each for subject in self.subjects for each in (subject.input_shape, subject.output_shape)]
         return names.known_names(self.names, shapes, self.catalog.server)
 
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:
-        """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+        """Return what the strings of every part try to do to their reader, also of tools that cannot be measured."""
         return locate_threats(self.catalog, {subject.tool.index: subject.threats for subject in self.subjects})
 
     @property
@@ -212,7 +212,7 @@ class Measured:
 
     @cached_property
     def described(self) -> tuple[Described, ...]:
-        """What is compared of each measured tool."""
+        """Return what is compared of each measured tool."""
         return tuple(
             Described(
                 tool=subject.tool.name,
@@ -226,7 +226,7 @@ class Measured:
 
     @cached_property
     def purposes(self) -> tuple[Purpose, ...]:
-        """What each measured tool is for."""
+        """Return what each measured tool is for."""
         return overlaps.read_purposes(self.described)
 
     @cached_property
@@ -277,7 +277,7 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
 
 
 def measure_together(catalogs: Sequence[Catalog]) -> tuple[Measured, ...]:
-    """The same of servers that one agent sees together, each with the others as its neighbors."""
+    """Return the same of servers that one agent sees together, each with the others as its neighbors."""
     alone = [measure(catalog) for catalog in catalogs]
     shared = overlaps_between(alone) if len(alone) > 1 else {}
     return tuple(

@@ -36,7 +36,7 @@ _SETS = frozenset({"required", "type"})
 
 
 def normalize(raw: Any) -> Any:  # noqa: ANN401  # any JSON
-    """The same JSON with sorted keys, without what says nothing: nulls of the whole and the order of `required`.
+    """Return the same JSON with sorted keys, without what says nothing: nulls of the whole and the order of `required`.
 
     Raises UnmeasurableError beyond the limit of nesting.
     """
@@ -56,7 +56,7 @@ def _in_order(value: Any, key: str = "") -> Any:  # noqa: ANN401
 
 
 def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impact] = ()) -> LockedServer:
-    """What is pinned of a server."""
+    """Return what is pinned of a server."""
     catalog = measured.catalog
     hashes = {subject.tool.index: subject.signals.input_hash for subject in measured.subjects}
     scores = {each.index: _score(each.tdqs, score.spec_version, each.judge) for each in score.tools}
@@ -96,7 +96,7 @@ def _score(tenths: int, spec: str, judge: JudgeStamp) -> LockedScore:
 
 
 def parts_of(catalog: Catalog) -> dict[str, Any]:
-    """What agents see beside tools; null for what was not listed."""
+    """Return what agents see beside tools; null for what was not listed."""
     info = catalog.server_info
     is_whole = info is not None
     given = {
@@ -225,7 +225,7 @@ _SHOWN = frozenset({"icons", "_meta"})
 
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
-    """What has changed since the server was locked; `again` is a second listing, which must not differ."""
+    """Return what has changed since the server was locked; `again` is a second listing, which must not differ."""
     known = _Known(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, known), *_part_changes(locked, catalog, known)]
     problems = list(catalog.problems)
@@ -414,7 +414,7 @@ def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, known:
 
 
 def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
-    """What breaks callers of a tool, and every hint that changed."""
+    """Return what breaks callers of a tool, and every hint that changed."""
     before, after = (read_tool(each, 0) for each in (old, new))
     hints = safer_hints(before.annotations, after.annotations)
     safer = (Difference(impact=Impact.DANGEROUS, **hint._asdict()) for hint in hints)
@@ -438,7 +438,7 @@ def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
 
 
 def _unstable(first: Catalog, second: Catalog) -> list[tuple[Location, Difference]]:
-    """What differs between two listings of the same server; the order does not count."""
+    """Return what differs between two listings of the same server; the order does not count."""
     listed, again = ({(tool.name, digest(tool.raw)) for tool in each.tools} for each in (first, second))
     names = dict.fromkeys(name for name, _ in sorted(listed ^ again))
     parts = [Location(kind="tool", name=name, index=0, path="") for name in names]

@@ -17,7 +17,7 @@ from tdqs_mcp.scoring.rollup import coherence_of, roll_up
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:
-    """Whether the overall tier, or the lowest tool's where there is no server score, is at least `tier`."""
+    """Return whether the overall tier, or the lowest tool's where there is no server score, is at least `tier`."""
     tools = [tool.tdqs for tool in score.tools]
     if not tools and all(tool.ungraded.estimate is None for tool in score.ungraded):
         return Outcome.UNKNOWN
@@ -43,7 +43,7 @@ def is_locked(report: LockReport) -> Outcome:
 
 
 def arrives(plan: Plan) -> Outcome:
-    """Whether rewrites reach the target; unknown where the judge left some of them without an overall score."""
+    """Return whether rewrites reach the target; unknown where the judge left some of them without an overall score."""
     if plan.is_reached:
         return Outcome.PASSED
     return Outcome.UNKNOWN if plan.is_open else Outcome.FAILED
@@ -70,7 +70,7 @@ def is_good(score: LabelScore | SkillScore) -> Outcome:
 
 
 def finds(selection: Selection, *, percent: int) -> Outcome:
-    """Whether that share of the queries find their tool, after the change where there is one.
+    """Return whether that share of the queries find their tool, after the change where there is one.
 
     Queries without an answer are counted as found, and as missed: where that decides, the verdict is open.
     """

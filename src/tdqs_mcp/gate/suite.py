@@ -105,7 +105,7 @@ class Entry(_Strict):
 
     @property
     def expectations(self) -> Sequence[tuple[Target, Bar]]:
-        """What the entry is held to; the published defaults where it does not say."""
+        """Return what the entry is held to; the published defaults where it does not say."""
         if self.expect is None:
             return DEFAULTS
         return [(parse_target(each.target), each.matcher.schema_.bar) for each in self.expect]

@@ -82,7 +82,7 @@ class Bar:
         )
 
     def judge(self, low: Fraction, high: Fraction | None) -> GateResult:
-        """Whether every number of a range meets it, or none does; None as the end of the range is no end."""
+        """Return whether every number of a range meets it, or none does; None as the end of the range is no end."""
         least, most = self.minimum, self.maximum
         if (most is not None and low > most) or (least is not None and high is not None and high < least):
             return GateResult.FAIL
@@ -161,7 +161,7 @@ def hold(target: Target, bar: Bar, evidence: Evidence) -> Check:
 
 
 def read(target: Target, evidence: Evidence) -> Reading:
-    """What a number target comes to for one server."""
+    """Return what a number target comes to for one server."""
     if target.tool is not None:
         return _of_tool(target, evidence)
     if target.rule is not None:

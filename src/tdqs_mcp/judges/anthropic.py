@@ -108,7 +108,7 @@ class Anthropic(EndpointModel):
         """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order.
+        """Return one answer for each request, in their order.
 
         The first request of a rubric gets a head start, so that the others find its system prompt in the cache.
         """
@@ -253,7 +253,7 @@ class Anthropic(EndpointModel):
         }
 
     def _read_row(self, result: _Result) -> str | Failure:
-        """One request's outcome in a batch."""
+        """Return one request's outcome in a batch."""
         if result.message is not None:
             self.usage += self._tokens(result.message.usage, is_batch=True) or Usage(cost=None)
             return self._read(result.message)
@@ -275,7 +275,7 @@ class Anthropic(EndpointModel):
         )
 
     def _tokens(self, usage: object, *, is_batch: bool = False) -> Usage | None:
-        """What an answer used; None for one that does not say so."""
+        """Return what an answer used; None for one that does not say so."""
         read = parse(_Usage, usage)
         if read is None:
             return None

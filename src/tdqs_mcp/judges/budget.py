@@ -17,7 +17,7 @@ _SNAPSHOT = re.compile(r"-20[0-9]{6}$")
 
 
 def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
-    """One answer's price in nanodollars, rounded up; None for a model that the table does not list.
+    """Return one answer's price in nanodollars, rounded up; None for a model that the table does not list.
 
     A dated snapshot costs what its model costs. Live requests write five-minute cache entries, batches hourly ones.
     """
@@ -79,11 +79,11 @@ class Ledger:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether anything is bounded at all."""
+        """Return whether anything is bounded at all."""
         return self._budget != Budget()
 
     def expected(self, model: str, request: Request) -> Usage:
-        """What sending the request will take, estimated."""
+        """Return what sending the request will take, estimated."""
         texts = [request.prompt.system, *(text for _, text in request.conversation)]
         prompt = sum(map(estimate_tokens, texts))
         expected = Usage(requests=1, input_tokens=prompt, output_tokens=ANSWER_TOKENS)
@@ -108,7 +108,7 @@ class Ledger:
         return None
 
     def misses_price(self, model: str) -> bool:
-        """Whether money is bounded and this model's price is not known."""
+        """Return whether money is bounded and this model's price is not known."""
         return self._budget.cost is not None and self._price(model, Usage()) is None
 
     def settle(self, model: str, expected: Usage, usage: Usage) -> None:

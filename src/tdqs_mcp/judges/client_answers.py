@@ -36,7 +36,7 @@ class Answered:
         return _names(self.answers.values())
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order. Raises AnswersNeeded."""
+        """Return one answer for each request, in their order. Raises AnswersNeeded."""
         missing = [request for request in requests if request.key not in self.answers]
         if missing:
             raise AnswersNeeded(missing)
@@ -59,7 +59,7 @@ class Asking:
         return _names(self._said)
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order; equal requests are asked once."""
+        """Return one answer for each request, in their order; equal requests are asked once."""
         import anyio  # noqa: PLC0415  # the other judges go without an event loop
 
         late = Failure(reason=f"the client gave no answer within {self._timeout:g} s: allow its sampling requests")

@@ -196,7 +196,7 @@ class EndpointModel:
     async def ask_each(
         self, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
     ) -> list[str | Failure]:
-        """One answer for each request, in their order; whatever goes wrong with one is its Failure alone."""
+        """Return one answer for each request, in their order; whatever goes wrong with one is its Failure alone."""
         import anyio  # noqa: PLC0415
         from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
@@ -339,7 +339,7 @@ def connect(
 
 
 def may_pass(response: "httpx2.Response") -> bool:
-    """Whether the same request may succeed in a moment, by its status; a 500 that speaks of the format stays."""
+    """Return whether the same request may succeed in a moment, by its status; a 500 that speaks of the format stays."""
     if response.status_code == 500 and b"response_format" in response.content:
         return False
     return response.status_code in (408, 409, 429) or response.status_code >= 500
@@ -466,7 +466,7 @@ def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usa
 
 
 def _response(state: "RetryCallState") -> "httpx2.Response | None":
-    """What the last try got; None if it failed."""
+    """Return what the last try got; None if it failed."""
     return None if state.outcome is None or state.outcome.failed else state.outcome.result()
 
 

@@ -44,7 +44,7 @@ def of_tool(subject: Subject, text: Text, readings: Sequence[Reading]) -> dict[s
 
 
 def _information(readings: Sequence[Reading]) -> dict[str, int]:
-    """What the sentences tell, by aspect: the most, the second most and all, in hundredths."""
+    """Return what the sentences tell, by aspect: the most, the second most and all, in hundredths."""
     found: dict[str, int] = {}
     for aspect in Aspect:
         told = sorted([reading.tells[aspect] for reading in readings], reverse=True)
@@ -68,7 +68,7 @@ def _information(readings: Sequence[Reading]) -> dict[str, int]:
 
 
 def _usage_alone(reading: Reading) -> int:
-    """What a sentence tells of usage, as far as it does not tell of behavior or results instead."""
+    """Return what a sentence tells of usage, as far as it does not tell of behavior or results instead."""
     other = max(reading.tells[Aspect.BEHAVIOR], reading.tells[Aspect.RESULT])
     return reading.tells[Aspect.USAGE] * (MOST - other) // MOST
 
@@ -143,7 +143,7 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
 
 
 def _parameters(subject: Subject, text: Text) -> dict[str, int]:
-    """What text and schema say of the top-level parameters."""
+    """Return what text and schema say of the top-level parameters."""
     signals, count, names = subject.signals, subject.signals.param_count, text.names
     listed = {sentence.entry for sentence in text.sentences}
     properties = (subject.tool.input_schema or {}).get("properties")
@@ -181,7 +181,7 @@ def _tenths(part: int, count: int, *, none: int) -> int:
 
 
 def _effects(subject: Subject) -> dict[str, int]:
-    """What the tool does to the world, by name, text and hints."""
+    """Return what the tool does to the world, by name, text and hints."""
     prose, signals = subject.prose, subject.signals
     effect = prose.name_effect or prose.effect
     is_mutating = effect is not None and effect.is_mutating

@@ -26,7 +26,7 @@ class Correction:
 
     @property
     def objection(self) -> str:
-        """What the model is told about it."""
+        """Return what the model is told about it."""
         return f"That answer {self.fault}: {self.reason}. Answer again with JSON only, in the format above."
 
 
@@ -122,7 +122,7 @@ class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has 
     """Somebody else must ask the model and then start again with the answers."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        """What to ask, each request once."""
+        """Keep the requests to ask, each once."""
         super().__init__(f"{len(requests)} requests wait for an answer")
         self.requests = tuple({request.key: request for request in requests}.values())
 
@@ -159,7 +159,7 @@ class Usage:
 
 
 def used(meter: object) -> Usage | None:
-    """What a model or a judge has used since it was made; None if it does not count."""
+    """Return what a model or a judge has used since it was made; None if it does not count."""
     usage: Usage | None = getattr(meter, "usage", None)
     return usage
 
@@ -193,7 +193,7 @@ class Model(Protocol):
         ...
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order; a request that fails disturbs no other."""
+        """Return one answer for each request, in their order; a request that fails disturbs no other."""
         ...
 
 
@@ -230,7 +230,7 @@ class ModelWrapper:
 
     @property
     def usage(self) -> Usage | None:
-        """What the model has used; None if it does not count."""
+        """Return what the model has used; None if it does not count."""
         return used(self.model)
 
     async def submit(self, requests: Sequence[Request]) -> str:
@@ -238,7 +238,7 @@ class ModelWrapper:
         return await batching(self.model).submit(requests)
 
     async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
-        """What the model's batch has brought. Raises InputError and EndpointError."""
+        """Return what the model's batch has brought. Raises InputError and EndpointError."""
         return await batching(self.model).collect(batch, requests)
 
 
@@ -278,7 +278,7 @@ class Judge(Protocol):
         ...
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
-        """One outcome for each case, in the order of the cases."""
+        """Return one outcome for each case, in the order of the cases."""
         ...
 
 
@@ -295,7 +295,7 @@ class JudgeWrapper:
 
     @property
     def usage(self) -> Usage | None:
-        """What the judge has used; None if it does not count."""
+        """Return what the judge has used; None if it does not count."""
         return used(self.judge)
 
 

@@ -49,12 +49,12 @@ class Jury:
 
     @property
     def usage(self) -> Usage | None:
-        """What the members that count have used together."""
+        """Return what the members that count have used together."""
         counts = [count for count in map(used, self.members) if count is not None]
         return sum(counts, Usage()) if counts else None
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
-        """One verdict for each case, from the members' own, which are asked all at once."""
+        """Return one verdict for each case, from the members' own, which are asked all at once."""
         import anyio  # noqa: PLC0415  # the offline judge goes without an event loop
 
         outcomes_of: dict[int, list[Verdict | Ungraded]] = {}

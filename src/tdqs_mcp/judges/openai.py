@@ -32,7 +32,7 @@ class _Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """What is said in so many words."""
+        """Return what is said in so many words."""
         if isinstance(self.content, list):
             return "".join(part.text for part in self.content)
         return self.content or ""
@@ -75,7 +75,7 @@ class OpenAI(EndpointModel):
         """Digest of what goes along with every prompt."""
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order; within one batch, one HTTP client."""
+        """Return one answer for each request, in their order; within one batch, one HTTP client."""
         headers = {"content-type": "application/json"}
         if self._endpoint.api_key:
             headers["authorization"] = f"Bearer {self._endpoint.api_key}"
@@ -83,7 +83,7 @@ class OpenAI(EndpointModel):
             return await self.ask_each(requests, lambda request: self._answer(client, request))
 
     async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
-        """One answer; formats are tried from the strictest that the endpoint is not known to refuse."""
+        """Return one answer; formats are tried from the strictest that the endpoint is not known to refuse."""
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
         response = await self._post(client, request, forms[form])
@@ -142,7 +142,7 @@ def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:
 
 
 def _tokens(usage: object) -> Usage | None:
-    """What an answer says of its tokens and its cost; nothing is counted that it does not say."""
+    """Return what an answer says of its tokens and its cost; nothing is counted that it does not say."""
     read = parse(_Usage, usage)
     if read is None:
         return None

@@ -126,7 +126,7 @@ async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> lis
 
 
 def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outcome]) -> Outcome | Failure | Request:
-    """What the answer is worth; the request to send next, where it cannot be used."""
+    """Return what the answer is worth; the request to send next, where it cannot be used."""
     if isinstance(answer, Failure):
         return answer
     report_answer(request, answer)
@@ -168,7 +168,7 @@ class Prompted:
 
     @property
     def usage(self) -> Usage | None:
-        """What the model has used; None where it does not count."""
+        """Return what the model has used; None where it does not count."""
         return used(self.model)
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
@@ -191,7 +191,7 @@ class Prompted:
         )
 
     def is_cached(self, case: Case) -> bool:
-        """Whether a valid answer to the case is cached."""
+        """Return whether a valid answer to the case is cached."""
         return self._answers is not None and self._answers.find(self._request(case)) is not None
 
     def keep(self, case: Case, answer: object) -> Verdict:
@@ -273,7 +273,7 @@ class Batch(BaseModel):
 
     @classmethod
     def of(cls, judge: Prompted, *, batch: str, rubric: str) -> "Batch":
-        """What this judge has submitted under an id."""
+        """Return what this judge has submitted under an id."""
         return cls(id=batch, rubric=rubric, model=judge.model.name, prompt=judge.form, parameters=judge.parameters)
 
 

@@ -230,7 +230,7 @@ def _share(
     is_first: bool,
     is_entry: bool,
 ) -> dict[str, int]:
-    """What a sentence's content words are shared with, and how many are new."""
+    """Return what a sentence's content words are shared with, and how many are new."""
     added = fresh - context.names - context.described
     alone = content - context.about - said
 
@@ -390,7 +390,7 @@ class SentenceModel:
     """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
     def read(self, text: Text) -> tuple[Reading, ...]:
-        """What each sentence tells; the first one is always about the tool, and what repeats tells nothing."""
+        """Return what each sentence tells; the first one is always about the tool, and what repeats tells nothing."""
         return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(text.sentences))
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> Reading:

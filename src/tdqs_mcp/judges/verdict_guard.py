@@ -71,7 +71,7 @@ def score_in_tenths(rubric: str, verdict: Verdict) -> int:
 
 
 def guard_problems(cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded]) -> tuple[str, ...]:
-    """What to know of verdicts that were not held: accepted ones, far lower ones, those without an estimate."""
+    """Return what to know of verdicts that were not held: accepted ones, far lower ones, those without an estimate."""
     checked = [
         (_name(case), outcome.check)
         for case, outcome in zip(cases, outcomes, strict=True)
@@ -118,7 +118,7 @@ def _bound(case: Case) -> int:
 
 
 def _part(case: Case) -> str:
-    """What `--accept` calls a case."""
+    """Return what `--accept` calls a case."""
     return f"tool:{case.subject.tool.name}" if isinstance(case, ToolCase) else case.rubric
 
 

@@ -247,7 +247,7 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Re
 
 
 def rewrite_card(rewrites: Iterable[Rewrite]) -> dict[str, Any]:
-    """What a card in the chat shows of each rewrite: the words that go and come, and what they rest on."""
+    """Return what a card in the chat shows of each rewrite: the words that go and come, and what they rest on."""
     return {"rewrites": [[_marked(change) for change in rewrite.changes] for rewrite in rewrites]}
 
 
@@ -302,7 +302,7 @@ def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str
 
 
 def plan_questions(plan: Plan, window: Window) -> list[Question]:
-    """What the steps of one page ask, each question once."""
+    """Return what the steps of one page ask, each question once."""
     page = _steps(plan)[window.offset : window.offset + window.limit]
     return list({each.id: each for _, advice in page if advice for each in _asked(advice)}.values())
 

@@ -118,12 +118,12 @@ class Wanted:
     tool: str | None = None
 
     def has(self, finding: Finding) -> bool:
-        """Whether the finding is listed."""
+        """Return whether the finding is listed."""
         return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
 
 
 def lint_answer(report: LintReport, wanted: Wanted, *, catalog: str, window: Window, next_step: str) -> LintAnswer:
-    """One page of the findings that were asked for, the worst first; counts are of all."""
+    """Return one page of the findings that were asked for, the worst first; counts are of all."""
     worst = sorted(filter(wanted.has, report.findings), key=lambda finding: -finding.severity.rank)
     touched = {finding.tool_index for finding in report.findings}
     return LintAnswer(

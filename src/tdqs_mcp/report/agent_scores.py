@@ -237,7 +237,7 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
 
 
 def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_step: str) -> ToolAnswer:
-    """One tool of a scored catalog."""
+    """Return one tool of a scored catalog."""
     tool = next((each for each in score.tools if each.index == index), None)
     ungraded = next((each for each in score.ungraded if each.index == index), None)
     weakest = _weakest(tool) if tool else None
@@ -310,13 +310,13 @@ def _fixes(
 
 
 def _details(score: Scored, tool: GradedTool) -> Encoded:
-    """One tool's entry in the whole report, and its findings."""
+    """Return one tool's entry in the whole report, and its findings."""
     findings = [answer(finding) for finding in score.findings if finding.tool_index == tool.index]
     return {**answer(tool), "findings": findings}
 
 
 def _grade(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
-    """What a tool's scores end in under this rubric."""
+    """Return what a tool's scores end in under this rubric."""
     if isinstance(score, ServerScore):
         graded = tool if isinstance(tool, ToolScore) else None
         return {"tdqs": graded and graded.tdqs, "tier": graded and graded.tier}

@@ -462,5 +462,5 @@ def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None
 
 
 def problem_items(problems: Sequence[str]) -> Items:
-    """What went wrong on the way."""
+    """Return what went wrong on the way."""
     return Items([(f"! {problem}", "yellow") for problem in problems])

@@ -48,7 +48,7 @@ def render_page(template: str, **values: Any) -> str:  # noqa: ANN401  # what th
 
 @cache
 def assets() -> dict[str, str]:
-    """What the dashboard serves beside its pages, by a name that changes with the content."""
+    """Return what the dashboard serves beside its pages, by a name that changes with the content."""
     texts = {name.rpartition("/")[2]: _source(name) for name in _ASSETS}
     return {f"{sha256(text.encode()).hexdigest()[:16]}-{name}": text for name, text in texts.items()}
 
@@ -72,7 +72,7 @@ def _environment() -> Environment:
 
 
 def _inside(style: str, script: str) -> dict[str, str]:
-    """What a page has inside, and the hashes by which a browser knows it."""
+    """Return what a page has inside, and the hashes by which a browser knows it."""
     return {
         "style": Markup(style),  # noqa: S704  # ours
         "script": Markup(script),  # noqa: S704
@@ -231,7 +231,7 @@ def badge_svg(score: ServerScore) -> str:
 
 
 def shields_badge(overall: int | None) -> dict[str, Any]:
-    """What the endpoint badge of shields.io asks for."""
+    """Return what the endpoint badge of shields.io asks for."""
     return {"schemaVersion": 1, "label": BADGE, "message": score_words(overall), "color": _badge_color(overall)}
 
 

@@ -136,7 +136,7 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
 
 
 def gate_blocks(report: GateReport) -> list[Block]:
-    """One line an entry, its checks below it, and how many passed; for a pull request one table."""
+    """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
     results = [row.result for row in report.rows]
     words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
     summary = ", ".join(f"{count} {words[each]}" for each in GateResult if (count := results.count(each)))
@@ -169,7 +169,7 @@ def calibration_blocks(report: CalibrationReport) -> list[Block]:
 
 
 def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
-    """One line for each rule, the costliest first."""
+    """Return one line for each rule, the costliest first."""
     points, times = Column(head="points", is_right=True), Column(head="times", is_right=True)
     heads = (points, Column(head="rule", is_whole=True), times, Column(head="first"))
     rows = [
@@ -313,6 +313,6 @@ def check_words(check: Check) -> str:
 
 
 def actual_words(check: Check) -> str:
-    """What a target is, and why."""
+    """Return what a target is, and why."""
     reason = f"({check.reason})" if check.actual and check.reason else check.reason
     return " ".join(filter(None, (check.actual, reason)))

@@ -124,13 +124,13 @@ def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
 
 
 def rubric_page(rubric: Rubric) -> str:
-    """What a rubric scores, and in which dimensions."""
+    """Return what a rubric scores, and in which dimensions."""
     dimensions = "\n".join(f"- {dimension.title}: {dimension.question}" for dimension in rubric.dimensions)
     return f"# {rubric.key}: {rubric.title}\n\n{dimensions}\n\nSource: {rubric.source}.\n"
 
 
 def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
-    """What a dimension asks, what its scores mean, and the rules that speak of it."""
+    """Return what a dimension asks, what its scores mean, and the rules that speak of it."""
     anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))
     related = f"\nRules: {', '.join(f'{rule.id} {rule.name}' for rule in rules)}\n" if rules else ""
     share = f"{dimension.weight}%" if dimension.weight else f"One of {len(rubric.dimensions)} equal parts"
@@ -141,7 +141,7 @@ def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Su
 
 
 def term_page(term: Term) -> str:
-    """What a flag or a tier means."""
+    """Return what a flag or a tier means."""
     return f"# {term.title}\n\n{term.meaning}\n\n## Bad\n\n> {term.bad or '(nothing)'}\n\n## Good\n\n> {term.good}\n"
 
 
@@ -167,7 +167,7 @@ def price(cost: int | None) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """What a run would ask for, in one line for people."""
+    """Return what a run would ask for, in one line for people."""
     usage = ledger.usage
     return (
         f"{usage.requests} requests would be sent, with about {usage.input_tokens} input and {usage.output_tokens} "
@@ -176,7 +176,7 @@ def ledger_line(ledger: Ledger) -> str:
 
 
 def ledger_document(ledger: Ledger) -> dict[str, Any]:
-    """The same as JSON; the cost in dollars is null where a price is not known."""
+    """Return the preview as JSON; the cost in dollars is null where a price is not known."""
     usage = ledger.usage
     cost = None if usage.cost is None else usage.cost / DOLLAR
     return {

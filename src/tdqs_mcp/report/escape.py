@@ -15,7 +15,7 @@ _BREAKS = re.compile(r" *[^\S ]\s*| {4,}")
 
 
 def printable(text: str, *, is_part: bool = False) -> str:
-    """One line without anything that a terminal obeys or a reader cannot see; such characters show as escapes.
+    """Return one line without anything that a terminal obeys or a reader cannot see; such characters show as escapes.
 
     Part of a line keeps the spaces at its ends.
     """
@@ -28,7 +28,7 @@ def visible(line: str) -> str:
 
 
 def markdown(text: str, *, is_part: bool = False) -> str:
-    """One line that Markdown and HTML show as it is: no markup, no link, no mention."""
+    """Return one line that Markdown and HTML show as it is: no markup, no link, no mention."""
     return _MARKDOWN.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), printable(text, is_part=is_part))
 
 
@@ -138,5 +138,5 @@ def _shown(char: str) -> str:
 
 
 def markup(text: str) -> str:
-    """One line as the text of an XML element or attribute."""
+    """Return one line as the text of an XML element or attribute."""
     return html.escape(printable(text))

@@ -65,7 +65,7 @@ _TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (answers: {ID: 
 
 
 def plan_blocks(plan: Plan) -> list[Block]:
-    """What is checked, what the author has to write, and what to do next."""
+    """Return what is checked, what the author has to write, and what to do next."""
     blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
     if plan.fixes:
         rows = [
@@ -214,7 +214,7 @@ def _compare_summary(comparison: Comparison) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Whether the new version is worse, and what to do about it."""
+    """Return whether the new version is worse, and what to do about it."""
     if comparison.regressions:
         count = count_words(len(comparison.regressions), "regression")
         return f"{count}. Next: take these changes back, or tell the people who call these tools"
@@ -249,7 +249,7 @@ def _compare_numbers(comparison: Comparison) -> Iterator[tuple[Words, ...]]:
 
 
 def _difference(before: int | None, after: int | None) -> Span:
-    """What became of a score; nothing where it is the same."""
+    """Return what became of a score; nothing where it is the same."""
     change = 0 if before is None or after is None else after - before
     return Span(f"{change / 10:+.1f}" if change else "", "green" if change > 0 else "red")
 
@@ -292,7 +292,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
-    """One tool's new words, why, and what the checks say of another writer's; the evidence on request."""
+    """Return one tool's new words, why, and what the checks say of another writer's; the evidence on request."""
     blocks: list[Block] = [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
@@ -309,12 +309,12 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
 
 
 def changed_words(rewrite: Rewrite) -> list[Block]:
-    """What goes and comes, and what the new words rest on."""
+    """Return what goes and comes, and what the new words rest on."""
     return [*map(change_diff, rewrite.changes), Items([(line, "dim") for line in _why(rewrite)], indent=2)]
 
 
 def change_diff(change: Change) -> Diff:
-    """One field before and after; what is no text as JSON, and nothing where it is absent."""
+    """Return one field before and after; what is no text as JSON, and nothing where it is absent."""
     return Diff(change.path[1:], _shown(change.before), _shown(change.after))
 
 
@@ -325,7 +325,7 @@ def _shown(value: Any) -> str:  # noqa: ANN401  # any JSON value
 
 
 def _why(rewrite: Rewrite) -> Iterator[str]:
-    """What the new words rest on, in one line, and why another writer's were not used."""
+    """Yield what the new words rest on, in one line, and why another writer's were not used."""
     if rewrite.changes:
         by = "" if rewrite.writer == OFFLINE else f"in the words of {rewrite.writer}; "
         own = (Route.FACT, Route.ANSWER)  # their sources say as much
@@ -338,7 +338,7 @@ def _why(rewrite: Rewrite) -> Iterator[str]:
 
 
 def _doubts(rewrite: Rewrite) -> Iterator[str]:
-    """What of another writer's words was refused, what conflicts with something, and what nothing proves."""
+    """Yield what of another writer's words was refused, what conflicts with something, and what nothing proves."""
     yield from (f"refused: {claim.text!r}: {claim.refusal}" for claim in rewrite.refused)
     if rewrite.writer != OFFLINE:
         conflicts = [claim for claim in rewrite.claims if claim.conflict]
@@ -374,7 +374,7 @@ def _evidence(rewrite: Rewrite) -> Iterator[str]:
 
 
 def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
-    """What of the material no rewrite rests on, in a line each."""
+    """Return what of the material no rewrite rests on, in a line each."""
     used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
     reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
     ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
@@ -384,7 +384,7 @@ def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
 
 
 def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
-    """What is left to do; the caller says where the changes were saved."""
+    """Return what is left to do; the caller says where the changes were saved."""
     if any(rewrite.unjudged for rewrite in rewrites):
         return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
     is_changed = any(rewrite.changes for rewrite in rewrites)

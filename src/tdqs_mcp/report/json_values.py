@@ -35,7 +35,7 @@ def document(result: Any) -> dict[str, Any]:  # noqa: ANN401  # any result
 
 
 def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> dict[str, Any]:  # noqa: ANN401  # any result
-    """The same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
+    """Return the same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
     cls: Any = type(result)
     return _object(cls, only, limit)(result, fence)  # type: ignore[no-any-return]  # as above
 
@@ -75,7 +75,7 @@ _UNSAFE = re.compile(
 
 
 def clean(value: Any, text: Callable[[str], str]) -> Any:  # noqa: ANN401  # foreign JSON, any shape
-    """The same JSON with every text, keys included, changed by `text`."""
+    """Return the same JSON with every text, keys included, changed by `text`."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):

@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(r"\{(?=\d+\})")
 
 
 def github_text(reports: Sequence[LocatedReport]) -> str:
-    """One line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
+    """Return one line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
     found = [(located, finding) for located in reports for finding in located.report.findings]
     worst = sorted(found, key=lambda each: -each[1].severity.rank)
     counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
@@ -71,7 +71,7 @@ def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) ->
 
 
 def gate_junit(report: GateReport) -> str:
-    """One test case for each entry of a suite."""
+    """Return one test case for each entry of a suite."""
     results = [row.result for row in report.rows]
     counts = {"failures": results.count(GateResult.FAIL), "errors": results.count(GateResult.ERROR)}
     shown = {"tests": str(len(results)), **{key: str(count) for key, count in counts.items()}}
@@ -147,7 +147,7 @@ def _xml_text(root: ET.Element) -> str:
 def sarif_document(
     reports: Sequence[LocatedReport], *, table: Sequence[AnyRule] = registry.RULES, has_passes: bool = True
 ) -> dict[str, Any]:
-    """One run over all servers, with all rules, so that a rule's index never changes.
+    """Return one run over all servers, with all rules, so that a rule's index never changes.
 
     `has_passes` adds a result of the kind pass for each clean tool; GitHub would show it as an alert.
     """

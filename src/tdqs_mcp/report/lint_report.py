@@ -131,7 +131,7 @@ def rules_blocks(rules: RuleList) -> list[Block]:
 
 
 def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
-    """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
+    """Return one pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
     return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
 
 
@@ -149,7 +149,7 @@ def tally_words(report: LintReport) -> str:
 
 
 def notes(report: LintReport) -> list[str]:
-    """What was found and does not count, each with what to do about it."""
+    """Return what was found and does not count, each with what to do about it."""
     lines = []
     if report.hidden:
         hidden = count_words(report.hidden, "low-confidence finding")
@@ -166,7 +166,7 @@ def notes(report: LintReport) -> list[str]:
 
 
 def unused_line(suppression: Suppression) -> str:
-    """What to do about an entry of the configuration that matches nothing."""
+    """Return what to do about an entry of the configuration that matches nothing."""
     place = " ".join(each for each in (suppression.tool, suppression.path) if each)
     return f"the suppression of {suppression.rule}{f' for {place}' if place else ''} matches nothing: remove it"
 
@@ -307,7 +307,7 @@ def _wording(finding: Finding) -> _Wording:
 
 
 def _common(report: LintReport) -> dict[_Wording, Finding]:
-    """What is found on every tool in the same words, each once."""
+    """Return what is found on every tool in the same words, each once."""
     about_tools = {_wording(finding): finding for finding in report.findings if finding.tool_index is not None}
     counts = Counter(_wording(finding) for finding in report.findings if finding.tool_index is not None)
     several = len(report.tools) > 1
@@ -338,7 +338,7 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
 
 
 def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
-    """What a rule found: on one line, with the fix, with examples, with all."""
+    """Return what a rule found: on one line, with the fix, with examples, with all."""
     first = group[0]
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(_where(group, report), "dim"))
     if len({finding.message for finding in group}) == 1:

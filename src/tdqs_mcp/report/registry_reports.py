@@ -169,7 +169,7 @@ MAX_LINES = 10
 
 
 def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
-    """What was read and scored, what it cost, and what to do next."""
+    """Return what was read and scored, what it cost, and what to do next."""
     rate = f", {report.tools * 1000 // max(1, report.seconds):,} tools/s" if report.tools else ""
     cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
     tools = count_words(report.tools, "tool")
@@ -232,7 +232,7 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
 
 
 def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
-    """One server's numbers, and how many others score lower; `command` asks the store."""
+    """Return one server's numbers, and how many others score lower; `command` asks the store."""
     parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
     known = standing.percentiles
     place = percentile_words(known, "other servers") if known else "no comparison: it has no overall score, or no peer"
@@ -375,7 +375,7 @@ def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
 
 
 def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
-    """What has no score, which no number above counts."""
+    """Return what has no score, which no number above counts."""
     if not ungraded.tools and not ungraded.coherence:
         return []
     head = f"Ungraded, counted nowhere else: {ungraded.tools:,} tools, {ungraded.coherence:,} tool sets"

@@ -159,7 +159,7 @@ def score_page(
 
 
 def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | None:
-    """What a page shows of the tool at this place of the catalog; None without a score."""
+    """Return what a page shows of the tool at this place of the catalog; None without a score."""
     return next((card for card in _cards(score, measured) if card.score.index == index), None)
 
 

@@ -35,7 +35,7 @@ SHOWN = 5
 
 
 def outcome_blocks(study: OutcomeStudy) -> list[Block]:
-    """What each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
+    """Return what each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
     experiments = list(dict.fromkeys(summary.experiment for summary in study.summaries))
     models = {name: {row.model for row in study.summaries if row.experiment == name} for name in experiments}
     # Said once where it is the only one of several experiments: a name breaks in a table that is full.
@@ -129,7 +129,7 @@ def _interval(found: Estimate | None) -> str:
 
 
 def _next_step(study: OutcomeStudy) -> str:
-    """What the pairs allow to decide."""
+    """Return what the pairs allow to decide."""
     if not study.pairs:
         return "Only one variant was run. Next: run the same tasks with the other descriptions, as another variant"
     known = [test.p_value for pair in study.pairs for test in pair.tests if test.metric == "success"]
@@ -187,7 +187,7 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
 
 
 def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
-    """What was searched and called, a row for each predictor that could be measured, and what that means."""
+    """Return what was searched and called, a row for each predictor that could be measured, and what that means."""
     measured = [predictor for predictor in study.predictors if predictor.found.estimate or predictor.fails.estimate]
     names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
     rows = [
@@ -206,7 +206,7 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
 
 
 def _measured_lines(study: BenchmarkStudy) -> Iterator[str]:
-    """What was measured, and in which units."""
+    """Yield what was measured, and in which units."""
     asked = f"{study.queries} human requests for {study.queried_tools} tools"
     yield f"{asked}: {study.found:.1f} % find their tool among the first five (BM25)"
     yield f"{study.calls} recorded calls of {study.called_tools} tools: {study.failed:.1f} % fail"

@@ -89,7 +89,7 @@ def _compared(
 
 
 def _unless_too_deep(measure: Callable[[Any], Result], value: Any) -> Result | None:  # noqa: ANN401  # foreign JSON
-    """What a measure gives; None where the value nests too deep for it."""
+    """Return what a measure gives; None where the value nests too deep for it."""
     try:
         return measure(value)
     except UnmeasurableError:
@@ -118,7 +118,7 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
 
 
 def _harmless(old: Tool, new: Tool) -> Difference:
-    """What differs where nothing else is to be said of it."""
+    """Return what differs where nothing else is to be said of it."""
     before, after = (tool.raw if isinstance(tool.raw, Mapping) else {} for tool in (old, new))
     names = [key for key in TOOL_FIELDS if canonical_json(before.get(key)) != canonical_json(after.get(key))]
     said = f"{', '.join(names) or 'other fields'} changed: nothing is taken from a caller"
@@ -127,7 +127,7 @@ def _harmless(old: Tool, new: Tool) -> Difference:
 
 
 def _are_equal(old: object, new: object) -> bool:
-    """Whether two definitions have the same JSON; what is too deep even for that is taken for different."""
+    """Return whether two definitions have the same JSON; what is too deep even for that is taken for different."""
     try:
         return json.dumps(old) == json.dumps(new)
     except RecursionError:
@@ -135,7 +135,7 @@ def _are_equal(old: object, new: object) -> bool:
 
 
 def contract_differences(old: Tool, new: Tool) -> list[Difference]:
-    """What breaks callers, and hints that no longer rule something out."""
+    """Return what breaks callers, and hints that no longer rule something out."""
     dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
     return [*_breaks(old, new), *dangers]
 

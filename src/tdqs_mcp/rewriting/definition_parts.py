@@ -105,7 +105,7 @@ class CatalogContext:
         )
 
     def knows(self, subject: Subject) -> bool:
-        """Whether other definitions may point to this tool, and it to others."""
+        """Return whether other definitions may point to this tool, and it to others."""
         return self.subjects.get(subject.tool.name) is subject
 
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def listed(names: Sequence[str], joint: str = "and") -> str:
 
 
 def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
-    """What the evidence gives and the definition does not say, the most useful first, within a token budget.
+    """Return what the evidence gives and the definition does not say, the most useful first, within a token budget.
 
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
@@ -186,7 +186,7 @@ def _titled_purpose(subject: Subject) -> Statement | None:
 
 
 def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
-    """What comes first, what is needed, what it is for, and what else to use."""
+    """Yield what comes first, what is needed, what it is for, and what else to use."""
     origins = context.origins.get(subject.tool.name, ())[:MAX_LOOKUPS]
     named = {tool for origin in origins for tool in origin.tools}
     if origins:
@@ -208,14 +208,14 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
 
 
 def _is_named(subject: Subject, tools: set[str]) -> bool:
-    """Whether the tool's texts name one of these tools."""
+    """Return whether the tool's texts name one of these tools."""
     texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
     own = " ".join(texts)
     return any(tool in subject.mentions or (not tool.isalpha() and tool in own) for tool in tools)
 
 
 def _known_by(subject: Subject, origins: Sequence[ValueSource], context: CatalogContext) -> ValueSource | None:
-    """What tells which thing a reading tool reads, where a sibling lists just these things."""
+    """Return what tells which thing a reading tool reads, where a sibling lists just these things."""
     own = context.labels[subject.tool.name]
     required = {parameter.name for parameter in subject.signals.parameters if parameter.is_required}
     things = {origin.parameter: context.labels[origin.tools[0]].thing for origin in origins}
@@ -256,7 +256,7 @@ def _use(takers: Sequence[tuple[str, str]]) -> Statement:
 
 
 def _end(subject: Subject, context: CatalogContext) -> _Candidates:
-    """What ends the thing that this tool begins."""
+    """Yield what ends the thing that this tool begins."""
     own = context.labels[subject.tool.name]
     ends: Mapping[str, str] = read_table("rewriting")["ends"]
     for name in context.neighbours.twins(subject.tool.name):

@@ -324,7 +324,7 @@ def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
-    """What the new strings try to make their reader do and the old ones did not."""
+    """Yield what the new strings try to make their reader do and the old ones did not."""
     left = Counter((threat.path, threat.kind) for threat in subject.threats)
     for threat in find_threats(new):
         left[threat.path, threat.kind] -= 1

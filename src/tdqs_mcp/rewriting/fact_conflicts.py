@@ -53,7 +53,7 @@ class Conflict:
 
     @property
     def question(self) -> str:
-        """What only the author can answer; the same for either of two statements."""
+        """Return what only the author can answer; the same for either of two statements."""
         first, second = sorted((self.one, self.other), key=lambda side: (not _GIVEN.match(side), side))
         return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
 
@@ -82,7 +82,7 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
 
 
 def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
-    """Whether the definition contradicts a hint of this value."""
+    """Return whether the definition contradicts a hint of this value."""
     said = Fact(text=str(value).lower(), tool=subject.tool.name, place=f"{ANNOTATIONS}{hint}")
     return bool(find_conflicts(subject, [said]))
 
@@ -95,7 +95,7 @@ def _side(fact: Fact) -> str:
 
 
 def _text(fact: Fact) -> str:
-    """What a fact says, with the parameter that it is about."""
+    """Return what a fact says, with the parameter that it is about."""
     return f"`{fact.parameter}`: {fact.text}" if fact.parameter else fact.text
 
 
@@ -107,14 +107,14 @@ def _fact_positions(fact: Fact, subject: Subject) -> Iterator[_Position]:
 
 
 def _hint(name: str, *, value: bool) -> Iterator[_Position]:
-    """What the value of a hint is, and what else it says."""
+    """Yield what the value of a hint is, and what else it says."""
     yield name, value
     if (name, value) == ("destructiveHint", True):
         yield "readOnlyHint", False
 
 
 def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
-    """What hints, name and text say, each with the words that name it; the hints first."""
+    """Yield what hints, name and text say, each with the words that name it; the hints first."""
     hints = subject.tool.annotations or {}
     for name, value in hints.items():
         if isinstance(value, bool):
@@ -170,7 +170,7 @@ def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
 
 
 def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
-    """What the schema has instead: a bound that the fact oversteps, another default, a requirement."""
+    """Return what the schema has instead: a bound that the fact oversteps, another default, a requirement."""
     nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
     for name, bound, value in _bounds(_text(fact), subject):
         schema = nodes[name].schema if name in nodes else {}

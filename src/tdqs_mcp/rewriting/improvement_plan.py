@@ -222,7 +222,7 @@ def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:
 
 
 def _tokens(rewrite: Rewrite) -> int:
-    """What it adds; one that saves costs nothing."""
+    """Return what it adds; one that saves costs nothing."""
     return max(0, rewrite.tokens_added)
 
 

@@ -252,7 +252,7 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
 
 
 def _without_subject(text: str, name: str) -> str:
-    """What is said of a parameter, at its own place: without its name and a verb that only leads to it."""
+    """Return what is said of a parameter, at its own place: without its name and a verb that only leads to it."""
     begun = re.match(
         rf"(?:(?:the )?(?:parameter|argument|field) )?`?{re.escape(name)}`?(?:\s*[:=]|\s+(?:is|are)\b|(?=\s))\s*", text
     )

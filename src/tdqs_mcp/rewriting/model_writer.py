@@ -158,7 +158,7 @@ class Job:
 
     @property
     def facts(self) -> str:
-        """What the author says in a line each, with its place in the material."""
+        """Return what the author says in a line each, with its place in the material."""
         return "\n".join(f"{fact.source}: {fact.text}" for fact in self.material.facts)
 
 

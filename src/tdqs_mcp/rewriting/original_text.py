@@ -168,7 +168,7 @@ def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
 
 
 def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
-    """Whether a list whose last entry is given does not go on at a later line that is not empty."""
+    """Return whether a list whose last entry is given does not go on at a later line that is not empty."""
     entry, line = lines[last][1], lines[place][1]
     if _PATTERNS.entry.fullmatch(line.strip()):
         return place - last > 1 and _mark(line) != _mark(entry)
@@ -214,7 +214,7 @@ def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | No
 
 
 def _mark(line: str) -> str:
-    """What stands before an entry's first word: its depth and its bullet."""
+    """Return what stands before an entry's first word: its depth and its bullet."""
     return line[: _WORD_OR_END.search(line).start()]  # type: ignore[union-attr]  # every line has an end
 
 
@@ -273,7 +273,7 @@ def _is_alike(own: Label, other: Label) -> bool:
 
 
 def _is_same_action(own: Label, other: Label) -> bool:
-    """The same verb, two ways to read, or two ways to change; to make and to change is not one request."""
+    """Return whether both read, or both change; to make and to change is not one request."""
     verbs = {own.verb, other.verb}
     ways = (words_from("names", "listing_verbs"), words_from("names", "changing_verbs"))
     return None not in verbs and (len(verbs) == 1 or any(verbs <= way for way in ways))

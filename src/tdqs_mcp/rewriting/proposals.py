@@ -84,7 +84,7 @@ def keep_found(measured: Measured, proposals: Sequence[Proposal], kept: Sequence
 
 
 def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
-    """One round, in which what is kept already stays.
+    """Return one round, in which what is kept already stays.
 
     Where a rewritten sibling overtakes a tool, the sibling loses what it says of that tool, or else its last statement;
     where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
@@ -189,7 +189,7 @@ def _description(old: str, parts: Sequence[Statement]) -> str:
 
 
 def _joined(text: str, rest: str) -> str:
-    """What stood before a cut and what stood behind it, with one empty line where there were two."""
+    """Return what stood before a cut and what stood behind it, with one empty line where there were two."""
     return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
 
 

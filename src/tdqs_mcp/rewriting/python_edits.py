@@ -99,7 +99,7 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
 
 
 def _agreed(placed: Sequence[_Placed]) -> tuple[list[_Placed], list[LeftOut]]:
-    """What can be done together, and the changes that want different words in one place."""
+    """Return what can be done together, and the changes that want different words in one place."""
     wanted: dict[tuple[int, str], set[str]] = {}
     for edit in (edit for _, edits in placed for edit in edits):
         wanted.setdefault((id(edit.node), edit.slot), set()).add(edit.code)
@@ -145,7 +145,7 @@ def _edited(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
 
 
 def _diff(module: SourceModule, content: bytes) -> bytes:
-    """One file's part of the patch."""
+    """Return one file's part of the patch."""
     encoding = module.tree.encoding.removesuffix("-sig")  # a byte order mark is a character of the text
     old, new = (each.decode(encoding) for each in (module.content, content))
     return unified(old, new, name=module.name).encode(encoding)
@@ -334,7 +334,7 @@ def _field_calls(slot: _Slot) -> list[cst.Call]:
 
 
 def _metadata(annotation: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """What stands behind the type in `Annotated[…]`."""
+    """Return what stands behind the type in `Annotated[…]`."""
     if not isinstance(annotation, cst.Subscript) or last_name(annotation.value) != "Annotated":
         return []
     return [each.slice.value for each in annotation.slice[1:] if isinstance(each.slice, cst.Index)]
@@ -413,7 +413,7 @@ def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mappin
 
 
 def _appended(name: str, code: str, node: Any) -> Any:  # noqa: ANN401  # a call or a literal
-    """One more member behind the last one, on a line of its own where the closing bracket has one."""
+    """Return one more member behind the last one, on a line of its own where the closing bracket has one."""
     new: cst.Arg | cst.DictElement
     closing: cst.BaseParenthesizableWhitespace
     if isinstance(node, cst.Call):
@@ -478,7 +478,7 @@ def _is_same(old: str | None, before: object) -> bool:
 
 
 def _margin(text: str) -> str:
-    """What all lines but the first begin with, as `inspect.cleandoc` counts it."""
+    """Return what all lines but the first begin with, as `inspect.cleandoc` counts it."""
     later = [line for line in text.split("\n")[1:] if line.strip()]
     if not later:
         return ""

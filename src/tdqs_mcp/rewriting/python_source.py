@@ -118,7 +118,7 @@ class Declaration:
         return f"{self.module.name}:{self.module.line(node) if node else 1}"
 
     def keyword(self, *names: str) -> cst.BaseExpression | None:
-        """What the call gives under one of some names; None where that is nothing."""
+        """Return what the call gives under one of some names; None where that is nothing."""
         found = (value for name, value in keywords(self.call).items() if name in names) if self.call else ()
         return next((each for each in found if not (isinstance(each, cst.Name) and each.value == "None")), None)
 
@@ -139,7 +139,7 @@ class ServerSource:
         return found
 
     def is_shared(self, function: cst.FunctionDef) -> bool:
-        """Whether a function serves several tools."""
+        """Return whether a function serves several tools."""
         served = (each.function for declared in self.declarations.values() for each in declared)
         return sum(each is function for each in served) > 1
 
@@ -233,7 +233,7 @@ def _first(call: cst.Call | None) -> cst.BaseExpression | None:
 def _bound_once(
     module: SourceModule, name: str, nodes: Sequence[cst.CSTNode]
 ) -> tuple[SourceModule, cst.CSTNode] | None:
-    """What is bound to a name, where that is one thing."""
+    """Return what is bound to a name, where that is one thing."""
     found: list[cst.CSTNode] = []
     for each in (*nodes, *small_statements(nodes)):
         match each:

@@ -168,7 +168,7 @@ def _find_gaps(
 
 
 def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str], low: AbstractSet[str]) -> Iterator[Gap]:
-    """What the description leaves open, as rules and the dimensions with a low score have it."""
+    """Yield what the description leaves open, as rules and the dimensions with a low score have it."""
     ask = partial(Gap, tool=subject.tool.name)
     prose, is_silent = subject.prose, subject.signals.is_missing_description
     is_vague = prose.has_vague_verb and prose.opens_with_verb and "purpose_clarity" in low

@@ -93,7 +93,7 @@ def assess(
 
 
 def is_improvement(before: Assessment, after: Assessment) -> bool:
-    """Whether a proposal is acceptable: TDQS no lower, and no new finding unless a worse one is gone.
+    """Return whether a proposal is acceptable: TDQS no lower, and no new finding unless a worse one is gone.
 
     A tool without any description has few findings; its first description may have more, all of them milder.
     """
@@ -104,7 +104,7 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 
 
 def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
-    """Whether the judge finds the statements worth their words."""
+    """Return whether the judge finds the statements worth their words."""
     least = MIN_GAIN if any(part.has_words for part in proposal.parts) else 0
     is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)

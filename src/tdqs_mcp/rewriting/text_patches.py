@@ -61,7 +61,7 @@ def _is_better(index: int, found: Sequence[Finding], left: Sequence[Finding]) ->
 
 
 def _fixers(measured: Measured) -> Mapping[str, Fixer]:
-    """What can be fixed, by rule."""
+    """Return what can be fixed, by rule."""
     openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
     labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
     title = partial(_title, labels)

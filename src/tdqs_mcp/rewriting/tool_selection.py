@@ -45,7 +45,7 @@ class Selector(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Return what reports call it."""
         ...
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:
@@ -101,7 +101,7 @@ class Prompted:
 
 
 def _system(tools: Sequence[Tool], k: int) -> str:
-    """The same bytes for every query, so that an endpoint can cache them."""
+    """Return the same bytes for every query, so that an endpoint can cache them."""
     shown = (trim(visible(search.indexed_text(tool))).replace("\n", " | ") for tool in tools)
     listed = "\n".join(f"{place}. {text}" for place, text in enumerate(shown, start=1))
     mark = delimiter(listed)
@@ -231,7 +231,7 @@ def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], 
 def choose(
     queries: Sequence[Query], rankings: Sequence[Ranking | Failure], index: Index, *, k: int
 ) -> tuple[QueryChoice, ...]:
-    """What a selector made of each query; a query whose tool is not in the index finds nothing."""
+    """Return what a selector made of each query; a query whose tool is not in the index finds nothing."""
     names, pairs = index.by_name(), zip(queries, rankings, strict=True)
     return tuple(_choice(query, ranking, names.get(query.tool, {}), index, k) for query, ranking in pairs)
 

@@ -67,7 +67,7 @@ class Namesake(NamedTuple):
     is_required: bool
 
     def is_like(self, schema: Mapping[str, Any], *, is_required: bool) -> bool:
-        """Whether another parameter accepts the same values and may be left out as well."""
+        """Return whether another parameter accepts the same values and may be left out as well."""
         return (self.schema, self.is_required) == (_bare(schema), is_required)
 
 
@@ -110,7 +110,7 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
 
 
 def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], known: Namesakes) -> Meaning | None:
-    """What siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
+    """Return what siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
     namesakes = [each for each in known.get((name, _type(schema)), ()) if each.tool != tool.name]
     by_text: dict[str, list[Namesake]] = {}
     for namesake in namesakes:

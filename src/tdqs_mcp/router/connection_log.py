@@ -285,7 +285,7 @@ def _texts(result: object) -> str:
 
 
 def _value(result: Mapping[str, Any]) -> object:
-    """What a result says: its structured content, the JSON in its text, or its blocks."""
+    """Return what a result says: its structured content, the JSON in its text, or its blocks."""
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     blocks = result.get("content")

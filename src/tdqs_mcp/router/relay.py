@@ -63,7 +63,7 @@ class Request:
 
     @property
     def method(self) -> str:
-        """What it asks for."""
+        """Return what it asks for."""
         return str(self.message["method"])
 
 
@@ -113,7 +113,7 @@ class Relay:
                 self._note_request(message)
 
     def take_from_server(self, frame: Frame) -> Frame:
-        """What the client gets of a server's frame: another one for a list of tools."""
+        """Return what the client gets of a server's frame: another one for a list of tools."""
         self.is_answered = True
         new = [message if "method" in message else self._take_answer(message) for message in frame.messages]
         if all(one is other for one, other in zip(new, frame.messages, strict=True)):

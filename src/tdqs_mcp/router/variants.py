@@ -334,7 +334,7 @@ class VariantSource:
 
 
 def _list_captures(store: str, server: str) -> dict[str, Callable[[], Catalog]]:
-    """What reads each capture of a server, by date and digest, the newest first. Raises InputError."""
+    """Return a reader of each capture of a server, by date and digest, the newest first. Raises InputError."""
     from tdqs_mcp.store.captures import read_capture, select_captures  # noqa: PLC0415  # SQLAlchemy takes half a second
     from tdqs_mcp.store.database import read  # noqa: PLC0415
 

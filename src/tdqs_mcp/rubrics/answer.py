@@ -103,7 +103,7 @@ def excerpt(text: str) -> str:
 
 
 def read_shadowing_answer(entry: object) -> ShadowingAnswer:
-    """One confirmed pair. Raises ContractError."""
+    """Return one confirmed pair. Raises ContractError."""
     return _validated(ShadowingAnswer, entry)
 
 
@@ -152,7 +152,7 @@ def _only_object(text: str) -> object:
 
 
 def _bare(text: str) -> str:
-    """What is left without white space, escapes and what a reader cannot see."""
+    """Return what is left without white space, escapes and what a reader cannot see."""
     return "".join(visible(text).replace("\\", "").split())
 
 

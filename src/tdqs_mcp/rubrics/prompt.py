@@ -69,7 +69,7 @@ class ToolCase:
 
     @property
     def server(self) -> str:
-        """What the server calls itself."""
+        """Return what the server calls itself."""
         return self.measured.catalog.server if self.measured else ""
 
 
@@ -115,7 +115,7 @@ def render(case: Case) -> Prompt:
 
 
 def render_hardened(case: Case) -> Prompt:
-    """The same prompt with every text of the definition fenced, so that it cannot speak to the judge.
+    """Return the prompt with every text of the definition fenced, so that it cannot speak to the judge.
 
     The fence carries a mark that the definition does not hold. The system message is the same for all cases of a
     rubric, so that an endpoint can keep it.

@@ -79,7 +79,7 @@ def loose_schema(audience: Audience) -> Iterator[Hit]:
 
 
 def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
-    """One hit for each tool and kind of breach, with all clients that it concerns."""
+    """Yield one hit for each tool and kind of breach, with all clients that it concerns."""
     limits = audience.limits(*checks)
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
@@ -150,7 +150,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _consequence(limit: Limit, *, s: str) -> str:
-    """What happens, after the names of the clients."""
+    """Return what happens, after the names of the clients."""
     match limit.outcome, limit.loses:
         case Handling.REFUSED, "tool":
             return f"leave{s} the tool out"

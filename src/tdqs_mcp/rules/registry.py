@@ -123,7 +123,7 @@ def find_all(word: str, table: Sequence[AnyRule] = RULES) -> tuple[str, ...]:
 
 
 def is_default(rule: AnyRule) -> bool:
-    """Whether a rule runs if nobody selects anything."""
+    """Return whether a rule runs if nobody selects anything."""
     return _is_shown(rule, DEFAULT_PROFILE)
 
 

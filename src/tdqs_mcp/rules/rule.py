@@ -80,7 +80,7 @@ class Rule(Generic[Seen]):
 
     @property
     def prediction(self) -> str:
-        """What its findings predict in a benchmark of searches and calls; nothing for a rule from elsewhere."""
+        """Return what its findings predict in a benchmark of searches and calls; nothing for a rule from elsewhere."""
         if not files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").is_file():
             return ""
         found, fails = (_predictions().get(self.id, {}).get(outcome, "not measurable here") for outcome in _OUTCOMES)

@@ -41,7 +41,7 @@ def _read_profiles() -> dict[str, Profile]:
 
 
 def lane_of(rule_id: str) -> str:
-    """What the lane of a rule is about."""
+    """Return what the lane of a rule is about."""
     return str(_read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
 
 

@@ -110,7 +110,7 @@ def finish_skill(
 
 
 def unscored_skill(measured: Measured, *, judge: JudgeStamp, scored_at: str) -> SkillScore:
-    """What a result has of the skill of a server without known tools: the reason, and no score."""
+    """Return what a result has of the skill of a server without known tools: the reason, and no score."""
     unasked = Ungraded(judge=judge.id, reason="no tool of the server is known", was_asked=False)
     return finish_skill(measured, "", unasked, judge=judge, scored_at=scored_at)
 
@@ -152,7 +152,7 @@ def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: Judge
 
 
 def _decided(rubric: Rubric, measured: Measured) -> dict[str, Judgement]:
-    """What a server of one tool gets in any case (MCPBundles, the N/A rules)."""
+    """Return what a server of one tool gets in any case (MCPBundles, the N/A rules)."""
     if len(measured.catalog.tools) != 1:
         return {}
     reason = "The server has one tool, so there is nothing to compare or to chain."

@@ -27,7 +27,7 @@ On LiveMCPBench (70 servers, 527 tools, 95 tasks) this keeps the servers of 82% 
 
 
 def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: str | None = None) -> ClientSet:
-    """What a client shows of its servers, which are given by the names that it calls them.
+    """Return what a client shows of its servers, which are given by the names that it calls them.
 
     Linear in the number of tools: equal names are looked up, and only tools that share rare words are compared.
     """

@@ -79,7 +79,7 @@ TAUTOLOGY_CAP = 2
 
 
 def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, ...]:
-    """What a judge has to see: every tool that the first hard gate has not decided already."""
+    """Return what a judge has to see: every tool that the first hard gate has not decided already."""
     names, is_gated = measured.names, load(rubric).is_gated
     return tuple(
         ToolCase(subject=subject, names=names, rubric=rubric, measured=measured)
@@ -341,7 +341,7 @@ def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
 
 
 def _is_settled(finding: Finding, tool: ToolScore) -> bool:
-    """Whether the judge gave full marks in the finding's dimension, so that nothing can be gained."""
+    """Return whether the judge gave full marks in the finding's dimension, so that nothing can be gained."""
     judgement = tool.judgements.get(finding.dimension) if finding.dimension else None
     return judgement is not None and judgement.score == 5 and finding.severity is not Severity.ERROR
 

@@ -55,7 +55,7 @@ class Paused(Exception):  # noqa: N818  # nothing has failed
     """The call goes on when the client calls again with the answers."""
 
     def __init__(self, result: InputRequiredResult) -> None:
-        """What the client is asked."""
+        """Keep the questions to the client."""
         super().__init__("the client has to answer first")
         self.result = result
 
@@ -195,7 +195,7 @@ def resumed_catalog(call: CallContext) -> str | None:
 
 
 def ends_to_ask(call: CallContext) -> bool:
-    """Whether the call has to end whenever the client is asked."""
+    """Return whether the call has to end whenever the client is asked."""
     version = call.protocol_version
     return version is not None and is_version_at_least(version, _INPUT_REQUIRED)
 
@@ -209,7 +209,7 @@ def _ask_between_calls(call: CallContext, requests: tuple[Request, ...], *, cata
 
 
 def _answers(call: CallContext) -> Mapping[str, Sample | Failure]:
-    """What the client has answered in all rounds; a question that it skipped is not put again."""
+    """Return what the client has answered in all rounds; a question that it skipped is not put again."""
     state, said = _state(call), call.input_responses or {}
     skipped = Failure(reason="the client gave no answer: allow its sampling requests")
     return state.answers | {key: _read_sample(said[key]) if key in said else skipped for key in state.asked}

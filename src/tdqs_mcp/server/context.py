@@ -88,12 +88,12 @@ class Draft:
     """Questions that have an answer, by id and tools."""
 
     def has_answer(self, question: Question) -> bool:
-        """Whether the author has answered it: then it is not put again, whatever came of the answer."""
+        """Return whether the author has answered it: then it is not put again, whatever came of the answer."""
         return (question.id, question.tools) in self.answered
 
     @property
     def is_open(self) -> bool:
-        """Whether a question that was put has no answer yet."""
+        """Return whether a question that was put has no answer yet."""
         return any(each not in self.answered for each in self.asked.items())
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
@@ -160,7 +160,7 @@ class ServerContext:
 
     @property
     def _kept(self) -> _Memory:
-        """What is kept of the current caller."""
+        """Return what is kept of the current caller."""
         caller = CALLER.get()
         if caller not in self._callers:
             self._callers[caller] = _Memory()
@@ -249,7 +249,7 @@ class ServerContext:
             heaviest.forget_oldest()
 
     def draft_of(self, key: str) -> Draft:
-        """What has been drafted on the way to a catalog; nothing for one that was read."""
+        """Return what has been drafted on the way to a catalog; nothing for one that was read."""
         return self._kept.drafts.get(key) or Draft(origin=key)
 
     def keep_draft(self, catalog: Catalog, draft: Draft, *, asked: Iterable[Question]) -> str:
@@ -266,7 +266,7 @@ class ServerContext:
         return f"tdqs://reports/{key}"
 
     async def _load(self, call: CallContext, text: str) -> Catalog:
-        """What a locator names, if the operator allows it; a live server has ended when this returns."""
+        """Return what a locator names, if the operator allows it; a live server has ended when this returns."""
         if _ID.fullmatch(text):
             raise InputError(
                 f"there is no catalog {text!r} here (any more): give the definitions or the locator again; answers "
@@ -291,7 +291,7 @@ class ServerContext:
 
 
 def _id_of(catalog: Catalog) -> tuple[str, int]:
-    """What is the same for the same definitions, and the characters of their JSON. Raises InputError."""
+    """Return what is the same for the same definitions, and the characters of their JSON. Raises InputError."""
     try:
         text = json.dumps(capture_document(catalog))
     except RecursionError as error:

@@ -104,7 +104,7 @@ class Http:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can connect."""
+        """Return whether only this machine can connect."""
         try:
             return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -397,7 +397,7 @@ def tell_url(url: str, *, name: str, has_token: bool) -> None:
 
 
 def client_configuration(name: str, entry: Mapping[str, Any]) -> str:
-    """What stands in a client's configuration."""
+    """Return what stands in a client's configuration."""
     return json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
 
 

@@ -55,11 +55,11 @@ class UrlPattern:
 
     @property
     def names_host(self) -> bool:
-        """Whether one host is meant: then it may be a private one."""
+        """Return whether one host is meant: then it may be a private one."""
         return "*" not in self.host
 
     def fits(self, url: str) -> bool:
-        """Whether scheme, host, port and path all match."""
+        """Return whether scheme, host, port and path all match."""
         parts = urlsplit(url)
         return (
             parts.scheme.lower() == self.scheme
@@ -130,7 +130,7 @@ class Permissions:
         return locator
 
     def check_url(self, url: str) -> bool:
-        """Whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
+        """Return whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
         shown = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
         parts = urlsplit(url)
         if not _URL.fullmatch(url) or not _is_plain(parts.path):
@@ -154,7 +154,7 @@ class Permissions:
         return found
 
     def describe(self) -> str:
-        """What callers may name, in one line."""
+        """Return what callers may name, in one line."""
         allowed = [
             "definitions in the call",
             *(f"files below {str(root)!r}" for root in self.roots),
@@ -249,7 +249,7 @@ def _below(root: Path, path: str) -> Path | None:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address, and any IPv4 address inside it, is reachable for everybody and meant for one host."""
+    """Return whether an address, and any IPv4 address inside it, is reachable for everybody and meant for one host."""
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         teredo = found.teredo

@@ -280,7 +280,7 @@ def _after_plan(plan: Plan, catalog: str) -> str:
 
 
 def _bound(plan: Plan) -> str:
-    """What the answers can bring, where that is less than the target."""
+    """Return what the answers can bring, where that is less than the target."""
     if plan.with_answers is None or plan.with_answers >= plan.target:
         return ""
     most, target = plan.with_answers / 10, plan.target / 10

@@ -120,7 +120,7 @@ class _Endpoint:
             await self._open_session(scope, receive, send)
 
     async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """What a transport refuses does not reach the relay, and so starts no server."""
+        """Open a session; a request that the transport refuses starts no server."""
         transport = StreamableHTTPServerTransport(uuid4().hex, security_settings=None, idle_timeout=IDLE_SECONDS)
         relay = self._router.open()
         try:
@@ -138,7 +138,7 @@ class _Endpoint:
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        """One client of the older era until it leaves, is idle for too long, or has no server any longer."""
+        """Serve a client of the older era until it leaves, is idle for too long, or has no server any longer."""
         key = str(transport.mcp_session_id)
 
         def note(message: Any) -> ServerMessageMetadata | None:  # noqa: ANN401  # foreign JSON

@@ -189,7 +189,7 @@ def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
 
 
 def _needs_model(score: Scored) -> bool:
-    """Whether the offline judge was asked for labels that only a model can give."""
+    """Return whether the offline judge was asked for labels that only a model can give."""
     return isinstance(score, LabelScore) and score.rubric == "bundles" and score.judge.is_offline
 
 
@@ -237,12 +237,12 @@ class CallerJudgement:
         return [case.subject.tool.name for case in self._tools if case.subject.signals.input_hash in unanswered]
 
     def is_missing(self, part: str) -> bool | None:
-        """Whether the tool set (`coherence`) or the skill has no answer; None where there is none to judge."""
+        """Return whether the tool set (`coherence`) or the skill has no answer; None where there is none to judge."""
         case = self._others.get(part)
         return None if case is None else not self.host.is_cached(case)
 
     def is_answered(self, part: str, entry: Mapping[str, Any]) -> bool:
-        """Whether a prompt, as `prompts --format json` has it, needs no more answer."""
+        """Return whether a prompt, as `prompts --format json` has it, needs no more answer."""
         if part == "tools":
             return self.host.is_cached(self._by_hash[entry["inputHash"]])
         return self.is_missing(part) is False

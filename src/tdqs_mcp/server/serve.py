@@ -68,7 +68,7 @@ LIST_MILLISECONDS = 3_600_000
 
 
 async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """What a caller has is kept apart from what others have."""
+    """Keep what a caller has apart from what others have."""
     request = ctx.request
     if request is not None:
         address = ADDRESS + (request.client.host if request.client else "")

@@ -38,7 +38,7 @@ class ConfiguredServer(InstalledServer):
     hidden_tools: frozenset[str] = frozenset()
 
     def shows(self, tool: str) -> bool:
-        """Whether the client hands a tool on to a model."""
+        """Return whether the client hands a tool on to a model."""
         return (self.shown_tools is None or tool in self.shown_tools) and tool not in self.hidden_tools
 
     @property
@@ -57,7 +57,7 @@ class ConfiguredServer(InstalledServer):
 
     @property
     def connection(self) -> tuple[object, ...]:
-        """What two entries have in common that mean the same server."""
+        """Return what two entries have in common that mean the same server."""
         return (
             self.command,
             self.args,
@@ -78,7 +78,7 @@ class _Surroundings:
 
     @classmethod
     def of(cls, home: Path | None, cwd: Path | None, environ: Mapping[str, str] | None) -> "_Surroundings":
-        """What is given; for the rest, those of this process."""
+        """Return what is given; for the rest, those of this process."""
         return cls(home=home or Path.home(), cwd=cwd or Path.cwd(), environ=os.environ if environ is None else environ)
 
 
@@ -216,7 +216,7 @@ def client_files(
 
 
 def client_titles() -> dict[str, str]:
-    """What each client is called, by its name here."""
+    """Return what each client is called, by its name here."""
     return {name: facts["title"] for name, facts in _table()["clients"].items()}
 
 

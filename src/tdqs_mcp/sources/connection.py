@@ -42,7 +42,7 @@ class _Connection:
         self.attempts: list[Attempt] = []
 
     def start(self) -> Attempt:
-        """One more attempt."""
+        """Return one more attempt."""
         recording = Recording(max_bytes=self._options.max_bytes)
         self.attempts.append(Attempt(locator=self._locator, options=self._options, recording=recording))
         return self.attempts[-1]

@@ -47,18 +47,18 @@ class Attempt:
 
     @property
     def ended_in_negotiation(self) -> bool:
-        """Whether the connection closed on the first questions, before one of them decided anything."""
+        """Return whether the connection closed on the first questions, before one of them decided anything."""
         recording = self.recording
         return bool(recording.pending) and recording.handshake is None and INITIALIZE not in recording.errors
 
     @property
     def was_answered(self) -> bool:
-        """Whether there was a server at all at the other end."""
+        """Return whether there was a server at all at the other end."""
         return bool(self.recording.results or self.recording.errors)
 
 
 def explain(attempt: Attempt) -> str:
-    """What follows the server's name in one line: what happened, what to change, and the server's last words."""
+    """Return what follows the server's name in one line: what happened, what to change, and the server's last words."""
     line = _reason(attempt)
     if stray := attempt.recording.stray_output:
         line += f". {stray.removesuffix('.')}"

@@ -230,7 +230,7 @@ def _yaml(value: Mapping[str, Any]) -> str:
 
 
 def has_content(answer: object) -> bool:
-    """Whether anything stands in a result: an empty list inside an object is an empty answer too."""
+    """Return whether anything stands in a result: an empty list inside an object is an empty answer too."""
     if isinstance(answer, Mapping):
         return any(map(has_content, answer.values()))
     if isinstance(answer, list):
@@ -291,7 +291,7 @@ def _query(entry: object, origin: str) -> Query:
 
 
 def read_embeddings(folder: Path) -> "Callable[[Sequence[str]], ndarray[Any, Any]]":
-    """What turns texts into vectors of length 1, by the model2vec model in a folder; nothing is downloaded.
+    """Return a function from texts to vectors of length 1, by the model2vec model in a folder; nothing is downloaded.
 
     Raises InputError without that package and for a folder without such a model.
     """

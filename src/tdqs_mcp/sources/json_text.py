@@ -246,7 +246,7 @@ class JsonText:
 
     @cached_property
     def _unit(self) -> str:
-        """One level of indentation."""
+        """Return one level of indentation."""
         lines = [line for line in self._plain.splitlines() if line.strip()]
         steps = (
             deep[: len(deep) - len(deep.lstrip())]

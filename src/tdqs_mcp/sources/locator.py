@@ -275,7 +275,7 @@ def _shown_url(url: str) -> str:
 
 
 def _hidden_of_url(url: str) -> Iterator[str]:
-    """What the shown form of a URL leaves out."""
+    """Yield what the shown form of a URL leaves out."""
     match = _URL.fullmatch(url)
     if match is None:
         return

@@ -169,13 +169,13 @@ class Recording:
 
     @property
     def capabilities(self) -> Mapping[str, Any] | None:
-        """What the server says it has; None when it does not say so with an object."""
+        """Return what the server says it has; None when it does not say so with an object."""
         capabilities = (self.handshake or {}).get("capabilities")
         return capabilities if isinstance(capabilities, Mapping) else None
 
     @property
     def expects_tools(self) -> bool:
-        """Whether a server without tools would contradict itself, or has not said."""
+        """Return whether a server without tools would contradict itself, or has not said."""
         return self.capabilities is None or "tools" in self.capabilities
 
     def next_cursor(self, method: str) -> object:
@@ -349,7 +349,7 @@ def _caching(recording: Recording) -> dict[str, dict[str, Any]] | None:
 
 
 def server_info(handshake: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a server calls itself in the first answer of either era."""
+    """Return what a server calls itself in the first answer of either era."""
     meta = handshake.get("_meta")
     for info in (handshake.get("serverInfo"), meta.get(_IDENTITY) if isinstance(meta, Mapping) else None):
         if isinstance(info, Mapping):

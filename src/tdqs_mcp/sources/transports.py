@@ -275,7 +275,7 @@ def _signal_marked(mark: str, number: int) -> bool:
 
 
 async def has_exited(process: Process, *, seconds: float) -> bool:
-    """Whether the process ends within some seconds.
+    """Return whether the process ends within some seconds.
 
     Polls: waiting for a process also waits for its pipes, which a child may hold open for ever.
     """

@@ -34,7 +34,7 @@ _LOCK = 8_317_204
 
 
 def default_url(environ: Mapping[str, str]) -> str:
-    """What TDQS_STORE names, else the SQLite file below the platform's data folder."""
+    """Return what TDQS_STORE names, else the SQLite file below the platform's data folder."""
     if named := environ.get("TDQS_STORE", "").strip():
         return named
     from platformdirs import user_data_path  # noqa: PLC0415
@@ -116,7 +116,7 @@ def snapshot(engine: Engine) -> Engine:
 
 
 def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
-    """What `write` gives, in one transaction that others see wholly or not at all. Raises InputError.
+    """Return what `write` gives, in one transaction that others see wholly or not at all. Raises InputError.
 
     Lock conflicts and a database that goes away repeat the whole of it, so it must not depend on what it did before.
     """
@@ -166,7 +166,7 @@ def _repeat(engine: Engine, use: Callable[[Connection], Result], *, recovery: fl
 
 
 def _is_transient(error: BaseException) -> bool:
-    """Whether the error is transient: the same transaction may succeed a little later."""
+    """Return whether the error is transient: the same transaction may succeed a little later."""
     if not isinstance(error, DBAPIError):
         return False
     return error.connection_invalidated or _code(error).startswith(tuple(_errors()["transient"]))
@@ -191,7 +191,7 @@ def _errors() -> Mapping[str, Any]:
 
 
 def explained(url: URL, error: DBAPIError) -> InputError:
-    """What a person can do about a failure of the database; the URL is named without its password."""
+    """Return what a person can do about a failure of the database; the URL is named without its password."""
     code, reason = _code(error), " ".join(str(error.orig).split())
     advice = next((advice for start, advice in _errors()["advice"].items() if code.startswith(start)), "")
     return InputError(f"the store {public_url(url)!r} cannot be used ({reason})" + (f"; {advice}" if advice else ""))

@@ -91,7 +91,7 @@ class Judgements:
                 fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _byte_of(key))
 
     def _lock(self, key: CacheKey) -> bool:
-        """Whether nobody else has the key; where that cannot be known, nobody has."""
+        """Return whether nobody else has the key; where that cannot be known, nobody has."""
         if key in self._claimed:
             return False
         if isinstance(self._place, Path) and fcntl is not None and not self._is_off:
@@ -108,7 +108,7 @@ class Judgements:
         return True
 
     def _try(self, use: Callable[[Engine], Result]) -> Result | None:
-        """What `use` gives; None where the store cannot be used, which must not cost anybody a judgement."""
+        """Return what `use` gives; None where the store cannot be used, which must not cost anybody a judgement."""
         if self._is_off:
             return None
         try:

@@ -119,7 +119,7 @@ def encode_definition(tool: Tool) -> bytes:
 
 
 def pack_tool(tool: Tool, definition: bytes | None, *, stored: bytes | None) -> bytes | None:
-    """What a tool's JSON has besides its stored definition; None where that is all of it.
+    """Return what a tool's JSON has besides its stored definition; None where that is all of it.
 
     Tools of one inputHash may order their keys in different ways, and only the first one's definition is stored.
     """

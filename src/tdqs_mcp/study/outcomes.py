@@ -127,7 +127,7 @@ def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observatio
 
 
 def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
-    """What each interval says; one that excludes zero must do so after Holm's correction."""
+    """Yield what each interval says; one that excludes zero must do so after Holm's correction."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
 
     raw = [each.p_value for each in estimates if each]
@@ -167,7 +167,7 @@ class _ScopeRuns(Scope):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether all runs are of one domain, or of none that is named."""
+        """Return whether all runs are of one domain, or of none that is named."""
         return len({run.domain for runs in self.runs.values() for run in runs.values()}) == 1
 
     @property
@@ -275,7 +275,7 @@ def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
 
 
 def _is_single(runs: Sequence[TaskRun]) -> bool:
-    """Whether no task occurs twice, as tests of independent tasks demand."""
+    """Return whether no task occurs twice, as tests of independent tasks demand."""
     return len(set(map(_task, runs))) == len(runs)
 
 

@@ -166,7 +166,7 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
 
 
 def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:
-    """What to score, unchanged records, and problems; the second record of a server is one."""
+    """Yield what to score, unchanged records, and problems; the second record of a server is one."""
     servers: set[str] = set()
     for record in records:
         if isinstance(record, str):

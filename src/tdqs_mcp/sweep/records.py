@@ -88,7 +88,7 @@ def _text(value: object) -> str | None:
 
 
 def is_registry(path: Path) -> bool:
-    """Whether it is a folder or a file with many records."""
+    """Return whether it is a folder or a file with many records."""
     return path.is_dir() or path.name.lower().endswith(FORMATS)
 
 

@@ -48,7 +48,7 @@ _SETTINGS = {
 
 
 def is_local(cluster: str | None) -> bool:
-    """Whether all workers of a scheduler's address see this machine's files. Raises InputError for no address.
+    """Return whether all workers of a scheduler's address see this machine's files. Raises InputError for no address.
 
     None stands for a process for each processor of this machine.
     """
@@ -181,7 +181,7 @@ def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally],
 
 
 def _attempt(get: Callable[[], Tally], cluster: str | None) -> Tally | str:
-    """What came of some work, or why nothing did. Raises TdqsErrors."""
+    """Return what came of some work, or why nothing did. Raises TdqsErrors."""
     try:
         return get()
     except TdqsError:

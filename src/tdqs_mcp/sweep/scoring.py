@@ -36,7 +36,7 @@ class _Server:
 
     @property
     def open_cases(self) -> list[Case]:
-        """What the judge has to be asked about."""
+        """Return what the judge has to be asked about."""
         return [case for case, verdict in zip(self.cases, self.known, strict=True) if verdict is None]
 
 
@@ -104,7 +104,7 @@ def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
 
 
 def _context(measured: Measured) -> str:
-    """What a verdict on a tool set depends on: names, descriptions and shadow candidates."""
+    """Return what a verdict on a tool set depends on: names, descriptions and shadow candidates."""
     tools = [(tool.name, tool.description) for tool in measured.catalog.tools]
     candidates = [asdict(candidate) for candidate in measured.shadow_candidates]
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))

@@ -32,7 +32,7 @@ def properties(tool: Tool) -> Mapping[str, Any]:
 
 
 def required(tool: Tool) -> list[Any]:
-    """What the input schema lists as required, whatever its type."""
+    """Return what the input schema lists as required, whatever its type."""
     found = tool.input_schema.get("required") if tool.input_schema else None
     return found if isinstance(found, list) else []
 

@@ -49,14 +49,14 @@ class Break(NamedTuple):
 
 
 def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
-    """What the old input schema accepts and the new one may refuse."""
+    """Return what the old input schema accepts and the new one may refuse."""
     pair = _Pair(old, new)
     found = pair.narrowed(old, new, 0)
     return found if pair.is_whole else (*found, Break("unreadable", "", "too intricate to be compared to the end"))
 
 
 def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
-    """What results had under the old output schema and may lack under the new one."""
+    """Return what results had under the old output schema and may lack under the new one."""
     return tuple(islice(_Losses(old, new).of(old, new, "", 0), MAX_BREAKS))
 
 
@@ -78,11 +78,11 @@ class _Pair:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the limit of pairs was not reached."""
+        """Return whether the limit of pairs was not reached."""
         return self._left >= 0
 
     def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
-        """What the old schema accepts and the new one refuses."""
+        """Return what the old schema accepts and the new one refuses."""
         before, after = schema_of(old), schema_of(new)
         key = (id(before), id(after))
         if self._left < 0:
@@ -217,7 +217,7 @@ class _Losses:
         self._left = MAX_PAIRS
 
     def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Break]:
-        """What the new schema no longer promises: each of its alternatives must keep one of the old schema."""
+        """Yield what the new schema no longer promises: each of its alternatives must keep one of the old schema."""
         self._left -= 1
         if self._old.meaning(old) == self._new.meaning(new):
             return

@@ -285,7 +285,7 @@ def _locate_surrogates(raw: object) -> Iterator[Breach]:
 
 
 def unfit_name(name: str) -> str | None:
-    """What MCP forbids in a tool's name; None for a name that it allows."""
+    """Return what MCP forbids in a tool's name; None for a name that it allows."""
     if len(name) > MAX_TOOL_NAME:
         return f"has {len(name)} characters, but MCP allows {MAX_TOOL_NAME}"
     if not _ALLOWED.fullmatch(name):

@@ -185,7 +185,7 @@ def _are_same(one: object, other: object) -> bool:
 
 
 def _are_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether no value matches both: the types differ, or a required field has different constant values."""
+    """Return whether no value matches both: the types differ, or a required field has different constant values."""
     if _kinds(one).isdisjoint(_kinds(other)):
         return True
     if types_of(one) | types_of(other) == {"object"}:

@@ -73,7 +73,7 @@ def takes_anything(tool: Tool) -> bool:
 
 
 def refused_icons(raw: object) -> Iterator[tuple[Breach, bool]]:
-    """What clients refuse of the icons of a tool, a resource, a prompt or a server; and whether only some do."""
+    """Yield what clients refuse of the icons of a tool, a resource, a prompt or a server; and whether only some do."""
     icons = raw.get("icons") if isinstance(raw, Mapping) else None
     if icons is None:
         return
@@ -120,7 +120,7 @@ def malformed_meta(raw: object) -> Iterator[tuple[Breach, bool]]:
 
 
 def broken_app_links(tool: Tool, catalog: Catalog) -> Iterator[tuple[Breach, bool]]:
-    """What keeps a host from showing the tool's app (MCP Apps 2026-01-26); true for what only some hosts mind."""
+    """Yield what keeps a host from showing the tool's app (MCP Apps 2026-01-26); true for what only some hosts mind."""
     meta = tool.raw.get("_meta") if isinstance(tool.raw, Mapping) else None
     if not isinstance(meta, Mapping):
         return
@@ -146,7 +146,7 @@ def _other_type(uri: str, resources: Sequence[Resource]) -> str | None:
 
 
 def unusable_task_support(tool: Tool, catalog: Catalog) -> Iterator[Breach]:
-    """What clients refuse of `execution`, and a task that is required of a server that has no tasks."""
+    """Yield what clients refuse of `execution`, and a task that is required of a server that has no tasks."""
     execution = tool.raw.get("execution") if isinstance(tool.raw, Mapping) else None
     if execution is None:
         return

@@ -136,7 +136,7 @@ def measure_signals(tool: Tool) -> Signals:
 
 
 def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
-    """What a minimal call must construct; zero if the root has no properties (TDQS 1.1).
+    """Return what a minimal call must construct; zero if the root has no properties (TDQS 1.1).
 
     Raises UnmeasurableError beyond MAX_VISITS.
     """

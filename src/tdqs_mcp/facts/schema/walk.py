@@ -108,7 +108,7 @@ def split_pointer(path: str) -> list[str]:
 
 
 def value_at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """What stands at a JSON pointer; None where there is nothing."""
+    """Return what stands at a JSON pointer; None where there is nothing."""
     try:
         return _follow(value, path)
     except LookupError:
@@ -155,7 +155,7 @@ def all_texts(raw: object) -> list[str]:
 
 
 def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
-    """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
+    """Return what a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
     pointer = unquote(reference[1:])
     if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
         raise LookupError(reference)
@@ -244,7 +244,7 @@ class Accepted(NamedTuple):
 
 
 def accepted_values(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
-    """What the branches of a property accept together."""
+    """Return what the branches of a property accept together."""
     kind = schema.get("type")
     if isinstance(kind, str) and _BRANCHING.isdisjoint(schema):
         return _simple(kind, schema)

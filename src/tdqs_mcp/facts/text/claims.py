@@ -290,7 +290,7 @@ def widened(kinds: frozenset[str]) -> frozenset[str]:
 
 
 def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
-    """What the description opens with, where nothing in it excuses another type."""
+    """Return what the description opens with, where nothing in it excuses another type."""
     cue = _opening(mention.text, accepted.types)
     if cue is None or _is_granted(mention.text, widened(accepted.types)):
         return None

@@ -114,7 +114,7 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
 
 
 def _meant(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What a schema refers to, itself or by its branches, and the same of its items."""
+    """Yield what a schema refers to, itself or by its branches, and the same of its items."""
     for branch in alternatives(schema, root):
         yield branch
         items = branch.get("items")

@@ -225,7 +225,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def cues_of(words: Sequence[str]) -> frozenset[Cue]:
-    """What one English sentence, given as its lower-case words, tells an agent."""
+    """Return what one English sentence, given as its lower-case words, tells an agent."""
     return frozenset(_cues([words]))
 
 

@@ -44,7 +44,7 @@ _CLAUSE_END = lazy_pattern(r"[,;()\n\u2013\u2014]|\s-\s|\band\s(?=then\b)")
 
 
 def _said_change(clause: str) -> str | None:
-    """What a clause says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
+    """Return what a clause says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
     words = words_of(clause)
     active, passive = _active_verb(words), _passive_verb(words)
     return f"it {active}" if active else f"something is {passive}" if passive else None
@@ -144,7 +144,7 @@ def is_negation(word: str) -> bool:
 
 
 def read_polarity(text: str) -> Polarity:
-    """What a negation reaches, from where it stands to the end of its clause, is denied; linear in the text."""
+    """Return the affirmed and the denied stems: a negation reaches to the end of its clause; linear in the text."""
     affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in _clauses(text.lower().replace("’", "'").replace(" or not ", " ")):
@@ -223,7 +223,7 @@ class BoundedValue(NamedTuple):
 
 @cache
 def bound_keywords() -> Mapping[str, Bound]:
-    """What the value of a schema's keyword is."""
+    """Return what the value of a schema's keyword is."""
     return {key: Bound[bound.upper()] for key, bound in read_table("statements")["keywords"].items()}
 
 

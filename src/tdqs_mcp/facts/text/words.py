@@ -41,7 +41,7 @@ def stem(word: str) -> str:
 
 
 def effect_of(verb: str) -> Effect | None:
-    """What a verb, in any inflection, does."""
+    """Return what a verb, in any inflection, does."""
     lemma = LEMMAS.get(verb.lower())
     return EFFECTS[lemma] if lemma else None
 
@@ -95,13 +95,13 @@ def numbers_of(text: str) -> frozenset[str]:
 
 
 def identifiers_of(text: str) -> frozenset[str]:
-    """What is written as a name: one word in backticks, or with an underscore inside; in lower case."""
+    """Return what is written as a name: one word in backticks, or with an underscore inside; in lower case."""
     quoted = {found.lower() for found in _IDENTIFIER.findall(text)}
     return frozenset(quoted | {word for word in words_of(text) if "_" in word.strip("_")})
 
 
 def has_word(stems: frozenset[str], word: str) -> bool:
-    """Whether the stems contain the word, or one that may stand for it: fetch for get, folder for directory."""
+    """Return whether the stems contain the word, or one that may stand for it: fetch for get, folder for directory."""
     return word in stems or not _synonyms().get(word, frozenset()).isdisjoint(stems)
 
 
@@ -159,7 +159,7 @@ def add_article(rest: str, countable: AbstractSet[str]) -> str:
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
-    """What stands between quotation marks or backticks, in order, each once."""
+    """Return what stands between quotation marks or backticks, in order, each once."""
     found = (next(group for group in match.groups() if group) for match in _QUOTATION.finditer(text))
     return tuple(dict.fromkeys(found))
 

@@ -102,7 +102,7 @@ def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) ->
 
 
 def find_threats(raw: object) -> tuple[Threat, ...]:
-    """What the strings of one part hold, one threat for each kind and place; linear in their length."""
+    """Return what the strings of one part hold, one threat for each kind and place; linear in their length."""
     strings = list(_strings(raw))
     texts = tuple(dict.fromkeys([text for _, text in strings]))
     is_long = sum(map(len, texts)) > MAX_REMEMBERED
@@ -286,7 +286,7 @@ def find_hosts(raw: object) -> frozenset[str]:
 def find_additions(
     old: object, new: object, *, hosts: AbstractSet[str] = frozenset(), tools: AbstractSet[str] = frozenset()
 ) -> Iterator[Addition]:
-    """What the strings of the new version say and those of the old one do not.
+    """Yield what the strings of the new version say and those of the old one do not.
 
     `hosts` are known from elsewhere; `tools` are the other tools' names. Only new sentences count: what is moved, or
     joined in another order, is not new.
@@ -318,7 +318,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
-    """What a sentence tells the agent to do beyond this call: the word that orders, and what it reaches."""
+    """Return what a sentence tells the agent to do beyond this call: the word that orders, and what it reaches."""
     patterns = _order_patterns()
     main = patterns["condition"].sub(" ", sentence)
     duty = patterns["duty"].search(main)

@@ -116,7 +116,7 @@ class Purpose(NamedTuple):
 
     @property
     def effect(self) -> Effect | None:
-        """What it does: what the name's verb does, else the description's."""
+        """Return what it does: what the name's verb does, else the description's."""
         return self.source.prose.name_effect or self.source.prose.effect
 
     @property
@@ -141,7 +141,7 @@ class Purpose(NamedTuple):
 
 
 def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
-    """What each tool is for, in order; linear in their number."""
+    """Return what each tool is for, in order; linear in their number."""
     usual = Counter(chain.from_iterable(set(tool.prose.sentences) for tool in tools))
     labels = _labels([tool.tool for tool in tools])
     return tuple(_read(tool, label, usual) for tool, label in zip(tools, labels, strict=True))
@@ -332,7 +332,7 @@ def _is_one_purpose(one: Purpose, other: Purpose, weights: Mapping[str, int]) ->
 
 
 def _trade_things(one: Purpose, other: Purpose) -> bool:
-    """What is the thing of one is the scope of the other alone."""
+    """Return whether the thing of one is the scope of the other alone."""
     pairs = zip(one.roles, other.roles, strict=True)
     return any((thing & scope) - mine or (mine & own) - thing for (thing, own), (mine, scope) in pairs)
 

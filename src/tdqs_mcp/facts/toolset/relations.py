@@ -267,7 +267,7 @@ def lacks_version(catalog: Catalog) -> bool:
 
 
 def display_name(tool: Tool) -> str | None:
-    """What a client shows for a tool: its title, else the one in its annotations; None where both are blank."""
+    """Return what a client shows for a tool: its title, else the one in its annotations; None where both are blank."""
     titles = (tool.title, (tool.annotations or {}).get("title"))
     return next((trim(title) for title in titles if isinstance(title, str) and trim(title)), None)
 

@@ -89,7 +89,7 @@ def describe_need(tool: Tool) -> Need:
 
 @cache
 def _synonyms() -> dict[str, tuple[str, ...]]:
-    """What users say instead of a word, by its stem as names have it."""
+    """Return what users say instead of a word, by its stem as names have it."""
     groups = reversed(read_table("synonyms")["groups"].split("/"))
     return {words[0]: tuple(words[1:]) for group in groups if (words := group.split())}
 
@@ -136,7 +136,7 @@ _ROUNDING = 10.0 ** (1 - SCORE_DIGITS)
 
 
 def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, float]]:
-    """What each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
+    """Return what each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
     counts = Counter(term for document in documents for term in set(document))
     rarities = {term: rarity(count, len(documents)) for term, count in counts.items()}
     return weigh_terms(documents, rarities, average=fmean(map(len, documents)) if counts else 0)
@@ -145,7 +145,7 @@ def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, floa
 def weigh_terms(
     documents: Sequence[Sequence[str]], rarities: Mapping[str, float], *, average: float
 ) -> dict[str, dict[int, float]]:
-    """The same by the rarities of terms and the average length of a larger set; other terms add nothing."""
+    """Return the same by the rarities of terms and the average length of a larger set; other terms add nothing."""
     places: dict[str, dict[int, float]] = {term: {} for term in rarities}
     for place, document in enumerate(documents):
         for term, count in Counter(document).items():
