@@ -81,7 +81,7 @@ def replace_surrogates(text: str) -> str:
 
 def escape_surrogates(text: str) -> str:
     r"""The text with every lone surrogate as `\uXXXX`, fit for UTF-8, as `JSON.stringify` writes it."""
-    return text if text.isascii() else _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isascii() else _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def trim(text: str) -> str:

@@ -51,8 +51,8 @@ def sanitize(value: Any, path: str = "") -> tuple[Any, list[Defect]]:  # noqa: A
     """
     if not needs_sanitizing(value):
         return value, []
-    found: list[Defect] = []
-    return _sanitized(value, path, found, 0), found
+    defects: list[Defect] = []
+    return _sanitized(value, path, defects, 0), defects
 
 
 def needs_sanitizing(value: object) -> bool:

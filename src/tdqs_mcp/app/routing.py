@@ -94,7 +94,7 @@ def _hiding(write: Write, hidden: Sequence[str]) -> Write:
 
 
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:
-    """Return a function that appends lines of JSON to a file and warns of each that it could not write. Raises InputError."""
+    """Return a function that appends lines of JSON to a file and warns where it cannot. Raises InputError."""
     try:
         stream = path.open("a", encoding="utf-8", buffering=1)
     except OSError as error:

@@ -102,8 +102,8 @@ class LazyGroup(click.Group):
             raise
         except click.BadParameter as error:
             choices = map(str, getattr(error.param and error.param.type, "choices", ()))
-            found = _NO_CHOICE.match(error.message)
-            meant = nearest(found[1], choices).replace("; did", " Did") if found else ""
+            match = _NO_CHOICE.match(error.message)
+            meant = nearest(match[1], choices).replace("; did", " Did") if match else ""
             raise click.BadParameter(error.message + meant, error.ctx, error.param, error.param_hint) from error
         except KeyboardInterrupt:
             notes = ctx.obj.interrupt_notes() if ctx.obj else []  # `serve` keeps no notes

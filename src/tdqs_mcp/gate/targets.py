@@ -131,14 +131,14 @@ class Evidence:
 
 def parse_target(text: str) -> Target:
     """The target that the text names. Raises ValueError, which lists what there is."""
-    found = _TARGET.fullmatch(text.strip())
-    if found and found["plain"] in tuple(Kind):
-        return Target(text=text, kind=Kind(found["plain"]))
-    field = found["field"][1:] if found and found["field"] else None
-    if found and found["list"] == "tool" and field in tuple(Field):
-        return Target(text=text, tool=found["name"], field=Field(field))
-    if found and found["list"] == "findings" and field is None:
-        return Target(text=text, rule=registry.find(found["name"]).id)
+    match = _TARGET.fullmatch(text.strip())
+    if match and match["plain"] in tuple(Kind):
+        return Target(text=text, kind=Kind(match["plain"]))
+    field = match["field"][1:] if match and match["field"] else None
+    if match and match["list"] == "tool" and field in tuple(Field):
+        return Target(text=text, tool=match["name"], field=Field(field))
+    if match and match["list"] == "findings" and field is None:
+        return Target(text=text, rule=registry.find(match["name"]).id)
     fields = ", ".join(f'tool["NAME"].{each}' for each in Field)
     raise ValueError(f'there is no target {text!r}; there are {", ".join(Kind)}, {fields} and findings["RULE"]')
 

@@ -29,7 +29,7 @@ def visible(line: str) -> str:
 
 def markdown(text: str, *, is_part: bool = False) -> str:
     """Return one line that Markdown and HTML show as it is: no markup, no link, no mention."""
-    return _MARKDOWN.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), printable(text, is_part=is_part))
+    return _MARKDOWN.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), printable(text, is_part=is_part))
 
 
 def readable(text: str) -> str:

@@ -64,7 +64,7 @@ def json_line(result: Any) -> str:  # noqa: ANN401  # any result
 def _printable(text: str) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 _UNSAFE = re.compile(

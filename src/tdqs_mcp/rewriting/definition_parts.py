@@ -138,13 +138,13 @@ def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, gr
 
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
-    found: list[Statement] = []
+    statements: list[Statement] = []
     for each, is_told in _candidates(subject, context, mode):
         weight = 0 if each.splices else tokens.estimate_tokens(canonical_json(each.sentence or each.value))
         if weight <= growth:
             growth -= weight
-            found += [] if is_told else [each]
-    return tuple(found)
+            statements += [] if is_told else [each]
+    return tuple(statements)
 
 
 def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candidates:

@@ -152,8 +152,8 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
 
 def _effect(sentence: str) -> Iterator[_Position]:
     """That the tool changes something: its verb in a form that says who does it."""
-    found = _ACTS.match(sentence)
-    word = (found[1] or found[2]).lower() if found else ""
+    match = _ACTS.match(sentence)
+    word = (match[1] or match[2]).lower() if match else ""
     verb = LEMMAS.get(word)
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
     if is_change and verb in read_polarity(sentence).affirmed:
@@ -181,9 +181,9 @@ def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
     node = nodes.get(fact.parameter or "")
     if node and (other := _beyond_values(fact.text, node.schema)):
         return f"the schema gives `{fact.parameter}` {other}"
-    for found in _OPTIONAL.finditer(_text(fact)):
-        if found[1] in nodes and nodes[found[1]].is_required:
-            return f"the schema requires `{found[1]}`"
+    for match in _OPTIONAL.finditer(_text(fact)):
+        if match[1] in nodes and nodes[match[1]].is_required:
+            return f"the schema requires `{match[1]}`"
     return None
 
 

@@ -110,21 +110,21 @@ def _read_hint(fact: Fact) -> Iterator[Fact]:
 
     What is said of several tools together is in no tool's description: "They only read" is no sentence there.
     """
-    found = _YES_NO.match(fact.text)
-    value = found[1].lower() in ("yes", "true") if found else dict(stated_hints(fact.text)).get(str(fact.hint))
+    match = _YES_NO.match(fact.text)
+    value = match[1].lower() in ("yes", "true") if match else dict(stated_hints(fact.text)).get(str(fact.hint))
     if value is None:
         yield fact
         return
-    if found or _is_shared(fact):
+    if match or _is_shared(fact):
         yield replace(fact, text=str(value).lower())
-    rest = fact.text[found.end() :] if found else fact.text
+    rest = fact.text[match.end() :] if match else fact.text
     if rest and not _is_shared(fact):
         yield replace(fact, text=rest, place="")
 
 
 def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     """The tool and the place of a question's id. Raises InputError with the ids that are like it."""
-    dots = [found.start() for found in re.finditer(r"\.", key)]
+    dots = [match.start() for match in re.finditer(r"\.", key)]
     ways = ((key[:dot], key[dot + 1 :]) for dot in reversed(dots))
     known = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
     if known is None:

@@ -186,9 +186,9 @@ def _is_verb(words: Sequence[str]) -> bool:
 
 def _say_limit(text: str) -> str:
     """A number is how many results come back at most; a whole sentence stays."""
-    found = _AMOUNT.fullmatch(text)
-    if found:
-        return f"Returns at most {found['number']}{found['thing'] or ' results'}"
+    match = _AMOUNT.fullmatch(text)
+    if match:
+        return f"Returns at most {match['number']}{match['thing'] or ' results'}"
     return _say_return(text) if text[:1].isdecimal() or text.lower().startswith(("at most ", "up to ", "all")) else text
 
 
@@ -202,8 +202,8 @@ def _say_behavior(text: str) -> str:
     """Without the yes or no that it begins with; nothing is what a call changes."""
     if text.lower().rstrip(".") == "nothing":
         return "It changes nothing"
-    found = _REPLY.match(text)
-    return text[found.end() :] if found and found.end() < len(text) else text
+    match = _REPLY.match(text)
+    return text[match.end() :] if match and match.end() < len(text) else text
 
 
 _FORMS = {

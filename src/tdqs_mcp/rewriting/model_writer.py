@@ -84,7 +84,7 @@ def render_stage(stage: str, *, theirs: Mapping[str, str], ours: Mapping[str, st
     texts = {name: visible(text) for name, text in theirs.items()}
     mark = delimiter("\n".join(texts.values()))
     shown = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
-    user = _PLACEHOLDER.sub(lambda found: shown[found[1]], user_template(stage))
+    user = _PLACEHOLDER.sub(lambda match: shown[match[1]], user_template(stage))
     system = system_prompt(stage)
     for name, value in ours.items():
         system = system.replace(f"{{{name}}}", value)

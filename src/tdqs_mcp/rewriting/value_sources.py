@@ -427,8 +427,8 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
 
 
 def _said_thing(parameter: Parameter) -> frozenset[str]:
-    found = _IDENTIFIES.match(parameter.description)
-    said = [word.lower() for word in (found[1] or found[2] or "").split()] if found else []
+    match = _IDENTIFIES.match(parameter.description)
+    said = [word.lower() for word in (match[1] or match[2] or "").split()] if match else []
     is_made = not _words("no_resources").isdisjoint(said)
     return frozenset() if is_made else _keys(word for word in said if word not in STOPWORDS)
 

@@ -194,7 +194,7 @@ def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:
 
 
 def _render(key: str, fields: Mapping[str, str]) -> Prompt:
-    user = _PLACEHOLDER.sub(lambda found: fields[found[1]], user_template(key))
+    user = _PLACEHOLDER.sub(lambda match: fields[match[1]], user_template(key))
     return Prompt(system=system_prompt(key), user=user.replace("\0", ""))
 
 

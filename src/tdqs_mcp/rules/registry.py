@@ -193,7 +193,7 @@ def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
     wanted = _LANE.fullmatch(word.lower())
     if wanted is None:
         return ()
-    codes = [(rule.id, found) for rule in table for each in _words(rule) if (found := _CODE.fullmatch(each))]
+    codes = [(rule.id, match) for rule in table for each in _words(rule) if (match := _CODE.fullmatch(each))]
     return tuple(
         dict.fromkeys(
             rule
@@ -271,16 +271,16 @@ def _found(measured: Measured, chosen: Selection, ids: AbstractSet[str]) -> list
     tool_rules = [(rule, check, chosen.severities.get(rule.id)) for rule, check in running if rule.reads is Subject]
     language_free = [each for each in tool_rules if not each[0].needs_language]
     audience = Audience(measured, chosen.clients)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule, check in running:
         if rule.reads is not Subject:
             for hit in check(measured if rule.reads is Measured else audience):
-                found.append(_finding(rule, hit, hit.part, chosen.severities.get(rule.id)))  # noqa: PERF401  # a comprehension is one frame more
+                findings.append(_finding(rule, hit, hit.part, chosen.severities.get(rule.id)))  # noqa: PERF401  # a comprehension is one frame more
     for subject in measured.subjects:
         for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
             for hit in check(subject):
-                found.append(_finding(rule, hit, subject.tool, worst))  # noqa: PERF401
-    return found
+                findings.append(_finding(rule, hit, subject.tool, worst))  # noqa: PERF401
+    return findings
 
 
 def _charged(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:

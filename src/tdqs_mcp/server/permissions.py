@@ -71,18 +71,18 @@ class UrlPattern:
 
 def read_pattern(text: str) -> UrlPattern:
     """The pattern of an `--allow-url`. Raises InputError."""
-    found = _PATTERN.fullmatch(text)
-    if found is None:
+    match = _PATTERN.fullmatch(text)
+    if match is None:
         raise InputError(
             f"{text!r} is not a URL pattern; give SCHEME://HOST, as in https://example.org, https://*.example.org/mcp/*"
             " or http://127.0.0.1:*"
         )
-    scheme, port = found["scheme"].lower(), found["port"]
+    scheme, port = match["scheme"].lower(), match["port"]
     return UrlPattern(
         scheme=scheme,
-        host=found["host"].strip("[]").lower().rstrip("."),
+        host=match["host"].strip("[]").lower().rstrip("."),
         port=None if port == "*" else int(port or _PORTS[scheme]),
-        path=found["path"] or "*",
+        path=match["path"] or "*",
         text=text,
     )
 

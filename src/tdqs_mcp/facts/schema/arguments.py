@@ -117,10 +117,10 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
         text = schema["description"][:MAX_EXPLANATION]
         lowered = text.lower()
         may_list = any(word in lowered for word in _CHOICE_WORDS) and _is_free_text(schema)
-        found = _PATTERNS.choice.search(text) if may_list else None
-        names_arguments = found and not properties(tool).keys().isdisjoint(_NAME.findall(found[0]))
-        if found and not names_arguments and not _PATTERNS.structured.search(text):
-            yield name, " ".join(found[0].split())
+        match = _PATTERNS.choice.search(text) if may_list else None
+        names_arguments = match and not properties(tool).keys().isdisjoint(_NAME.findall(match[0]))
+        if match and not names_arguments and not _PATTERNS.structured.search(text):
+            yield name, " ".join(match[0].split())
 
 
 _CHOICE_WORDS = ("|", "one of", "either", "values", "options", "choices")

@@ -162,9 +162,9 @@ def invalid_patterns(shape: Shape) -> Iterator[Breach]:
 
 @cached_by_text(1024)
 def _why_invalid(pattern: str) -> str | None:
-    found = _FOREIGN_SYNTAX.search(pattern)
-    if found:
-        return f"has {found[0]!r}, which ECMA-262 does not have"
+    match = _FOREIGN_SYNTAX.search(pattern)
+    if match:
+        return f"has {match[0]!r}, which ECMA-262 does not have"
     if _SIMPLE.fullmatch(pattern) or _NATIVE.search(pattern) or not is_well_formed(pattern):
         return None
     return None if is_expression(pattern) else "is not a regular expression"

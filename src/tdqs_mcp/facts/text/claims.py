@@ -75,15 +75,15 @@ def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
 @cached_by_text(1024)
 def _lists(text: str, kind: MentionKind) -> Sequence[_List]:
     """The rows of values in a text; in a sentence that only names the parameter, those that it calls its values."""
-    found: list[_List] = []
+    lists: list[_List] = []
     if not words_in(text).isdisjoint(_words("announcing")):
-        found += [_List(_items(match["list"]), is_stated=True) for match in _PATTERNS.announced_list.finditer(text)]
+        lists += [_List(_items(match["list"]), is_stated=True) for match in _PATTERNS.announced_list.finditer(text)]
     if kind is not MentionKind.SENTENCE and ("," in text or "|" in text or "/" in text or " or " in text):
-        found += [_List(_items(match["list"]), is_stated=False) for match in _PATTERNS.row.finditer(text)]
+        lists += [_List(_items(match["list"]), is_stated=False) for match in _PATTERNS.row.finditer(text)]
     if kind is MentionKind.OWN:
         explained = [_unquoted(one or other) for one, other in _PATTERNS.explained.findall(text)[:MAX_LISTED]]
-        found += [_List(explained, is_stated=False)] if len(explained) > 1 else []
-    return found
+        lists += [_List(explained, is_stated=False)] if len(explained) > 1 else []
+    return lists
 
 
 def _items(text: str) -> list[tuple[str, bool]]:

@@ -241,13 +241,13 @@ def _numbers(text: str) -> Iterator[BoundedValue]:
     if not any(map(str.isdecimal, text)):
         return
     for pattern in (_PATTERNS.range, _PATTERNS.bare_range):
-        for found in pattern.finditer(text):
-            yield BoundedValue(Bound.MINIMUM, found[1], found.start())
-            yield BoundedValue(Bound.MAXIMUM, found[2], found.start())
+        for match in pattern.finditer(text):
+            yield BoundedValue(Bound.MINIMUM, match[1], match.start())
+            yield BoundedValue(Bound.MAXIMUM, match[2], match.start())
         text = pattern.sub(_blank, text)
     for bound, pattern in _bound_patterns():
-        for found in pattern.finditer(text):
-            yield BoundedValue(bound, found[1], found.start(1))
+        for match in pattern.finditer(text):
+            yield BoundedValue(bound, match[1], match.start(1))
         text = pattern.sub(_blank, text)
 
 
@@ -258,15 +258,15 @@ def _bound_patterns() -> tuple[tuple[Bound, re.Pattern[str]], ...]:
 
 
 def _defaults(text: str) -> Iterator[BoundedValue]:
-    for found in _DEFAULT.finditer(text):
-        last = min(len(text), found.end() + MAX_REACH)
-        end = _PATTERNS.default_end.search(text, found.end(), last)
-        words = list(_VALUE.finditer(text, found.end(), end.start() if end else last))
+    for match in _DEFAULT.finditer(text):
+        last = min(len(text), match.end() + MAX_REACH)
+        end = _PATTERNS.default_end.search(text, match.end(), last)
+        words = list(_VALUE.finditer(text, match.end(), end.start() if end else last))
         yield from _up_to_number(words[:MAX_APART])
-    for found in _PATTERNS.omitted.finditer(text):
-        first = max(0, found.start() - MAX_REACH)
-        start = max((end.end() for end in _PATTERNS.default_end.finditer(text, first, found.start())), default=first)
-        words = list(_VALUE.finditer(text, start, found.start()))
+    for match in _PATTERNS.omitted.finditer(text):
+        first = max(0, match.start() - MAX_REACH)
+        start = max((end.end() for end in _PATTERNS.default_end.finditer(text, first, match.start())), default=first)
+        words = list(_VALUE.finditer(text, start, match.start()))
         yield from _up_to_number(words[: -MAX_APART - 1 : -1])
 
 
@@ -330,13 +330,13 @@ def _texts_about(
 
 def closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """The values of the one list that a text closes beyond doubt, with the schema's default among them."""
-    found = list(_CLAIM_PATTERNS.closed_list.finditer(text))
-    if len(found) != 1 or _CLAIM_PATTERNS.open_list.search(text):
+    matches = list(_CLAIM_PATTERNS.closed_list.finditer(text))
+    if len(matches) != 1 or _CLAIM_PATTERNS.open_list.search(text):
         return ()
-    items = _CLAIM_PATTERNS.closed_item.findall(found[0]["list"])
+    items = _CLAIM_PATTERNS.closed_item.findall(matches[0]["list"])
     quoted = [item[0] in "`'\"" for item in items]
     values = tuple(item.strip("`'\"") for item in items)
-    is_plain = all(quoted) or (not any(quoted) and (found[0]["values"] is not None or len(values) > 2))
+    is_plain = all(quoted) or (not any(quoted) and (matches[0]["values"] is not None or len(values) > 2))
     is_whole = set(_CLAIM_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
     default = schema.get("default")
     return values if is_plain and is_whole and (default is None or default in values) else ()

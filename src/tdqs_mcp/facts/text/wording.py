@@ -104,15 +104,15 @@ def is_english(tool: Tool, prose: Prose) -> bool:
 
 def find_praise(text: str) -> str | None:
     """The first words that praise."""
-    found = _PATTERNS.praise.search(text) or _PATTERNS.judgment.search(text.strip())
-    return found[0] if found else None
+    match = _PATTERNS.praise.search(text) or _PATTERNS.judgment.search(text.strip())
+    return match[0] if match else None
 
 
 def lead_in_length(text: str) -> int:
     """Characters of a sentence before its verb that only say that it is a tool: "This tool allows you to "."""
-    found = _PATTERNS.lead_in.match(text)
-    word = found and _FIRST_WORD.match(text, found.end())
-    return found.end() if found and word and word[0].lower() in LEMMAS else 0
+    match = _PATTERNS.lead_in.match(text)
+    word = match and _FIRST_WORD.match(text, match.end())
+    return match.end() if match and word and word[0].lower() in LEMMAS else 0
 
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
@@ -138,8 +138,8 @@ _DENIES = re.compile(
 def asks_for_credentials(text: str) -> str | None:
     """The first sentence that tells the reader to; None where there is none, or where the sentence denies it."""
     for sentence in _SENTENCE.findall(text.replace("`", "").replace("*", "")):
-        found = _ASKS.search(sentence)
-        if found and not _DENIES.search(sentence[: found.end()]):
+        match = _ASKS.search(sentence)
+        if match and not _DENIES.search(sentence[: match.end()]):
             return " ".join(sentence.split())
     return None
 

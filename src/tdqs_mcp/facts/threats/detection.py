@@ -167,7 +167,7 @@ def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[t
     if turn := structure.find_turn(text, marks):
         yield Kind.TURN, turn, False
     for name, kind in (("markup", Kind.MARKUP), ("html", Kind.MARKUP), ("link", Kind.LEAK)):
-        if quote := next((found[0] for each in marks.get(name, ()) if (found := each.match.search(text))), None):
+        if quote := next((match[0] for each in marks.get(name, ()) if (match := each.match.search(text))), None):
             yield kind, quote, name == "html"
 
 
@@ -350,8 +350,8 @@ def _order_patterns() -> dict[str, re.Pattern[str]]:
 def _hosts_in(path: str, text: str) -> Iterator[str]:
     if ("://" not in text and "@" not in text) or path.endswith(_NAMES_ONLY):
         return
-    for found in _HOST.finditer(text):
-        host = found[1].lower()
+    for match in _HOST.finditer(text):
+        host = match[1].lower()
         if "." in host and not _RESERVED.search(host):
             yield host
 

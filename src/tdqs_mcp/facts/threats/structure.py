@@ -100,11 +100,11 @@ def find_secrets(text: str) -> Iterator[str]:
     for sign, issuer, pattern in _secret_formats():
         if sign not in text:
             continue
-        for found in pattern.finditer(text):
-            secret = found.groupdict().get("secret")
-            body = secret or found[0].partition("KEY-----")[2] or found[0][len(sign) :]
+        for match in pattern.finditer(text):
+            secret = match.groupdict().get("secret")
+            body = secret or match[0].partition("KEY-----")[2] or match[0][len(sign) :]
             if len(set(body)) >= MIN_DISTINCT and not _placeholder().search(body):
-                yield f"{issuer} {found[0][: len(sign)]}…"
+                yield f"{issuer} {match[0][: len(sign)]}…"
                 break
 
 
@@ -115,8 +115,8 @@ def find_turn(text: str, marks: Mapping[str, Sequence[Pattern]]) -> str | None:
     """The first mark that separates the parts of a prompt, or that ends a part which the text has not begun."""
     used = _MENTIONED.sub("", text)
     for mark in marks.get("turn", ()):
-        if found := mark.match.search(used):
-            return found[0].strip()
+        if match := mark.match.search(used):
+            return match[0].strip()
     opened: dict[str, int] = {}
     for opening in _OPENING.finditer(text) if "closing" in marks else ():
         opened.setdefault(opening[1].lower(), opening.start())
@@ -148,8 +148,8 @@ def may_hold_odd_characters(text: str) -> bool:
 def find_control(text: str) -> tuple[str, bool] | None:
     """The first characters that a terminal obeys, and False; else of another control character, and True."""
     for pattern, is_mild in ((_OBEYED, False), (_CONTROL, True)):
-        if found := pattern.search(text):
-            return text[found.start() : found.start() + 12], is_mild
+        if match := pattern.search(text):
+            return text[match.start() : match.start() + 12], is_mild
     return None
 
 

@@ -110,11 +110,11 @@ def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
 
 def _split_text(text: str, *, step: int) -> Iterator[str]:
     """The lower-case words in order; a run of a joined script as pairs of characters, a pair every `step` of them."""
-    for found in _WORD.finditer(text):
-        if found[1] is None:
-            yield found[0].lower()
+    for match in _WORD.finditer(text):
+        if match[1] is None:
+            yield match[0].lower()
         else:
-            run = found[1]
+            run = match[1]
             yield from (run[start : start + 2] for start in range(0, max(1, len(run) - 1), step))
 
 
