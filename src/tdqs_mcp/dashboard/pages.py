@@ -70,20 +70,20 @@ View: TypeAlias = Callable[[Visit], Content]
 
 def servers(visit: Visit) -> Content:
     """The leaderboard."""
-    wanted = _filter(visit.params)
-    chosen = {"text": wanted.text, "tier": wanted.tier, "maintainer": visit.params.get("maintainer", "")}
-    chosen = {name: value for name, value in {**chosen, "order": wanted.order}.items() if value}
-    found = visit.scores.list_servers(wanted)
+    server_filter = _filter(visit.params)
+    chosen = {"text": server_filter.text, "tier": server_filter.tier, "maintainer": visit.params.get("maintainer", "")}
+    chosen = {name: value for name, value in {**chosen, "order": server_filter.order}.items() if value}
+    servers = visit.scores.list_servers(server_filter)
     return _page(
         visit,
         "servers",
         title="Servers",
-        board=found,
-        method=method_words(found.method),
+        board=servers,
+        method=method_words(servers.method),
         chosen=chosen,
-        is_first=not wanted.after,
+        is_first=not server_filter.after,
         first="/?" + urlencode(chosen),
-        following=found.next and "/?" + urlencode({**chosen, "after": found.next}),
+        following=servers.next and "/?" + urlencode({**chosen, "after": servers.next}),
         tiers=list(Tier)[:-1],
         orders=ORDERS,
     )
@@ -91,12 +91,12 @@ def servers(visit: Visit) -> Content:
 
 def server(visit: Visit) -> Content:
     """Return one server with its tools and captures."""
-    found = visit.scores.find_server(visit.name)
-    place = found.percentiles and percentile_words(found.percentiles, "other servers")
-    parts = [(part, found.coherence_scores[part.key]) for part in load("coherence").dimensions]
-    title, method = found.standing.server, method_words(found.method)
-    tools = sorted(found.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
-    return _page(visit, "server", title=title, found=found, tools=tools, place=place, parts=parts, method=method)
+    server = visit.scores.find_server(visit.name)
+    place = server.percentiles and percentile_words(server.percentiles, "other servers")
+    parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
+    title, method = server.standing.server, method_words(server.method)
+    tools = sorted(server.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
+    return _page(visit, "server", title=title, found=server, tools=tools, place=place, parts=parts, method=method)
 
 
 def report(visit: Visit) -> Content:
@@ -108,14 +108,14 @@ def report(visit: Visit) -> Content:
 
 def tool(visit: Visit) -> Content:
     """Return one tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
-    found = _tool(visit)
+    tool = _tool(visit)
     card = None
-    if found.score is not None:
-        card = tool_card(*visit.scores.score_in_full(found.server), found.standing.index)
-    definition = json_text(found.definition) if visit.sees_all else None
-    title = f"{found.standing.tool} of {found.server}"
+    if tool.score is not None:
+        card = tool_card(*visit.scores.score_in_full(tool.server), tool.standing.index)
+    definition = json_text(tool.definition) if visit.sees_all else None
+    title = f"{tool.standing.tool} of {tool.server}"
     return _page(
-        visit, "tool", title=title, found=found, card=card, definition=definition, method=method_words(found.method)
+        visit, "tool", title=title, found=tool, card=card, definition=definition, method=method_words(tool.method)
     )
 
 
@@ -129,18 +129,18 @@ def changes(visit: Visit) -> Content:
 
 def statistics(visit: Visit) -> Content:
     """The numbers of the whole store."""
-    found = _statistics(visit)
-    charts, height = statistics_charts(found)
+    statistics = _statistics(visit)
+    charts, height = statistics_charts(statistics)
     return _page(
         visit,
         "statistics",
         title="Statistics",
-        found=found,
-        scored=scored_words(found),
-        method=method_words(found.method),
+        found=statistics,
+        scored=scored_words(statistics),
+        method=method_words(statistics.method),
         charts=Markup(charts),  # noqa: S704  # ours, escaped there
         height=height,
-        blocks=statistics_tables(found),
+        blocks=statistics_tables(statistics),
     )
 
 
@@ -257,10 +257,10 @@ def _tool(visit: Visit) -> StoredToolHistory:
 
 def _statistics(visit: Visit) -> Statistics:
     """The public sees how much has no score, but not what, and why."""
-    found = visit.scores.statistics()
+    statistics = visit.scores.statistics()
     if visit.sees_all:
-        return found
-    return replace(found, ungraded=replace(found.ungraded, reasons=(), held_scores=()))
+        return statistics
+    return replace(statistics, ungraded=replace(statistics.ungraded, reasons=(), held_scores=()))
 
 
 @cache

@@ -213,5 +213,5 @@ def _own_address(back: str) -> str:
     return back if is_own and not urlsplit(back).netloc else "/"
 
 
-def _equal(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode(), expected.encode())
+def _equal(token: str, expected: str) -> bool:
+    return hmac.compare_digest(token.encode(), expected.encode())

@@ -99,13 +99,13 @@ def parts_of(catalog: Catalog) -> dict[str, Any]:
     """Return what agents see beside tools; null for what was not listed."""
     info = catalog.server_info
     is_whole = info is not None
-    given = {
+    listings = {
         "server_info": None if info is None else {key: info[key] for key in info if key != "version"},
         "instructions": catalog.instructions or ("" if is_whole else None),
         "prompts": _entries(catalog, "prompts", [prompt.raw for prompt in catalog.prompts or ()]),
         "resources": _entries(catalog, "resources", [resource.raw for resource in catalog.resources or ()]),
     }
-    normalized = {name: normalized_or_none(value) for name, value in given.items()}
+    normalized = {name: normalized_or_none(value) for name, value in listings.items()}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in normalized.items()}
 
 
@@ -136,14 +136,14 @@ def check_lock(lock: DefinitionLock, origin: str) -> None:
     """Raises InputError for an entry that does not have its own digest: somebody or a merge has edited it."""
     for server in lock.servers:
         parts = {key: getattr(server, key) for key in ("server_info", "instructions", "prompts", "resources")}
-        found = [("the server", server.digest, parts)]
-        found += [
+        contents = [("the server", server.digest, parts)]
+        contents += [
             (repr(tool.name), tool.digest, tool.definition) for tool in server.tools if tool.definition is not None
         ]
-        for what, pinned, content in found:
+        for label, pinned, content in contents:
             if digest(content) != pinned:
                 raise InputError(
-                    f"{origin} was edited: {what} of {server.name!r} does not have its digest; restore the file, "
+                    f"{origin} was edited: {label} of {server.name!r} does not have its digest; restore the file, "
                     "then accept changes with tdqs-mcp lock --accept"
                 )
 
@@ -164,7 +164,7 @@ def find_renamed(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
 
 
 def accept(
-    known: LockedServer, now: LockedServer, report: LockReport, parts: Collection[str] | None
+    locked: LockedServer, now: LockedServer, report: LockReport, parts: Collection[str] | None
 ) -> tuple[LockedServer, LockReport]:
     """The entry with the changes of these parts, or with all, and the report that says so. Raises UnknownIdError.
 
@@ -176,42 +176,42 @@ def accept(
             raise UnknownIdError(f"there is no change of {part!r} to accept; changed: {some_names(changed) or 'none'}")
     taken = list(changed) if parts is None else [part for part in changed if part in parts]
     accepted = replace(report, state=LockState.ACCEPTED if taken else report.state, accepted=tuple(taken))
-    kept = _with_scores(now, known)
+    scored = _with_scores(now, locked)
     if parts is None:
-        return kept, accepted
+        return scored, accepted
     names: dict[str, set[str]] = {}
     for part in taken:
         names.setdefault(changed[part].kind, set()).add(changed[part].name)
     merged = {
-        "tools": _merged(known.tools, kept.tools, names.get("tool", ()), lambda each: each.name),
-        "prompts": _merged(known.prompts, kept.prompts, names.get("prompt", ()), identity),
-        "resources": _merged(known.resources, kept.resources, names.get("resource", ()), identity),
-        "server_info": (kept if "server" in names else known).server_info,
-        "instructions": (kept if "instructions" in names else known).instructions,
+        "tools": _merged(locked.tools, scored.tools, names.get("tool", ()), lambda each: each.name),
+        "prompts": _merged(locked.prompts, scored.prompts, names.get("prompt", ()), identity),
+        "resources": _merged(locked.resources, scored.resources, names.get("resource", ()), identity),
+        "server_info": (scored if "server" in names else locked).server_info,
+        "instructions": (scored if "instructions" in names else locked).instructions,
     }
     merged["tools"] = tuple(sorted(merged["tools"], key=lambda each: (each.name, each.digest)))
     for name in ("prompts", "resources"):
         merged[name] = merged[name] and tuple(sorted(merged[name], key=canonical_json))
     parts = {name: value for name, value in merged.items() if name != "tools"}
-    return replace(known, **merged, digest=digest(parts)), accepted
+    return replace(locked, **merged, digest=digest(parts)), accepted
 
 
 def identity(entry: Any) -> str:  # noqa: ANN401
     """A resource's URI or URI template, a prompt's name."""
-    found = [entry.get(key) for key in ("uri", "uriTemplate", "name")] if isinstance(entry, Mapping) else []
-    return next((each for each in found if isinstance(each, str)), "")
+    candidates = [entry.get(key) for key in ("uri", "uriTemplate", "name")] if isinstance(entry, Mapping) else []
+    return next((each for each in candidates if isinstance(each, str)), "")
 
 
 def _merged(old: Any, new: Any, names: Collection[str], name_of: Callable[[Any], str]) -> Any:  # noqa: ANN401
     """The entries of these names as they are now, the others as they were."""
     if not names:
         return old
-    kept = [each for each in old or () if name_of(each) not in names]
-    return (*kept, *(each for each in new or () if name_of(each) in names))
+    entries = [each for each in old or () if name_of(each) not in names]
+    return (*entries, *(each for each in new or () if name_of(each) in names))
 
 
-def _with_scores(now: LockedServer, known: LockedServer) -> LockedServer:
-    scores = {tool.digest: tool.score for tool in known.tools}
+def _with_scores(now: LockedServer, locked: LockedServer) -> LockedServer:
+    scores = {tool.digest: tool.score for tool in locked.tools}
     return replace(now, tools=tuple(replace(tool, score=tool.score or scores.get(tool.digest)) for tool in now.tools))
 
 
@@ -226,15 +226,15 @@ _SHOWN = frozenset({"icons", "_meta"})
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
     """Return what has changed since the server was locked; `again` is a second listing, which must not differ."""
-    known = _Known(_hosts(locked), frozenset(tool.name for tool in locked.tools))
-    changes = [*_tool_changes(locked, catalog, known), *_part_changes(locked, catalog, known)]
+    vocabulary = _Known(_hosts(locked), frozenset(tool.name for tool in locked.tools))
+    changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
     problems = list(catalog.problems)
     if again is not None:
-        told = {part.part for part, _ in changes}
-        changes += [each for each in _unstable(catalog, again) if each[0].part not in told]
+        changed_parts = {part.part for part, _ in changes}
+        changes += [each for each in _unstable(catalog, again) if each[0].part not in changed_parts]
         problems += filter(None, [catalog_diff.listing_change(catalog, again)])
     ranks = list(Impact)
-    found = [
+    lock_changes = [
         LockedChange(subject=part, part=part.part, difference=each, is_allowed=each.impact in locked.allow)
         for part, each in sorted(changes, key=lambda change: ranks.index(change[1].impact))
     ]
@@ -242,9 +242,9 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
         server=catalog.server,
         version=catalog.version,
         source=catalog.source,
-        state=LockState.CHANGED if found else LockState.SAME,
+        state=LockState.CHANGED if lock_changes else LockState.SAME,
         locked_version=locked.version,
-        changes=tuple(found),
+        changes=tuple(lock_changes),
         accepted=(),
         tool_count=len(catalog.tools),
         unverified=tuple(_unverified(locked, catalog)),
@@ -276,10 +276,10 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
         yield catalog.incomplete
 
 
-def _tool_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
+def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) -> _Changes:
     old = [_Entry(tool.name, tool.digest, tool.definition) for tool in locked.tools]
     new = [_Entry(tool.name, digest(tool.raw), normalized_or_none(tool.raw)) for tool in catalog.tools]
-    for part, each in _entry_changes("tool", old, new, known):
+    for part, each in _entry_changes("tool", old, new, vocabulary):
         if not (catalog.incomplete and each.change == "removed-tool"):
             yield part, each
 
@@ -304,36 +304,36 @@ def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Ent
     yield from ((entry, None) for entries in waiting.values() for entry in entries)
 
 
-def _additions(old: Any, new: Any, known: _Known) -> Iterator[Difference]:  # noqa: ANN401
+def _additions(old: Any, new: Any, vocabulary: _Known) -> Iterator[Difference]:  # noqa: ANN401
     own = {new.get("name")} if isinstance(new, Mapping) else set()
-    for addition in find_additions(old, new, hosts=known.hosts, tools=known.tools - own):
+    for addition in find_additions(old, new, hosts=vocabulary.hosts, tools=vocabulary.tools - own):
         yield Difference(impact=Impact.DANGEROUS, **addition._asdict())
 
 
-def _edits(old: Any, new: Any, *, said: Collection[str] = ()) -> Iterator[Difference]:  # noqa: ANN401
+def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Difference]:  # noqa: ANN401
     """Every edit that nothing has been said of, by what it touches."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         yield Difference(impact=Impact.COMPATIBLE, change="changed", path="", message="it is not an object")
         return
     for edit in list_edits(old, new):
-        what = "new" if edit.before is MISSING else "gone" if edit.after is MISSING else "changed"
+        verb = "new" if edit.before is MISSING else "gone" if edit.after is MISSING else "changed"
         values = [each for each in (edit.before, edit.after) if each is not MISSING]
         field = edit.path.split("/")[1]
         if field in _SHOWN:
             message = "clients act on it, but people who read the description do not see it"
-            yield _dangerous(f"{what}-{field.strip('_')}", message, edit.path)
+            yield _dangerous(f"{verb}-{field.strip('_')}", message, edit.path)
         elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(value, str) for value in values):
-            message = _reworded(*map(str, values)) if len(values) > 1 else what
-            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=edit.path, message=message)
-        elif not _is_said(edit.path, said):
-            message = f"{what}; callers can go on as before"
-            yield Difference(impact=Impact.COMPATIBLE, change=what, path=edit.path, message=message)
+            message = _reworded(*map(str, values)) if len(values) > 1 else verb
+            yield Difference(impact=Impact.WORDING, change=f"{verb}-text", path=edit.path, message=message)
+        elif not _is_said(edit.path, reported):
+            message = f"{verb}; callers can go on as before"
+            yield Difference(impact=Impact.COMPATIBLE, change=verb, path=edit.path, message=message)
 
 
-def _is_said(path: str, said: Collection[str]) -> bool:
+def _is_said(path: str, reported: Collection[str]) -> bool:
     """A difference at the path, or above it, has been told; `required` changes with the parameters that it names."""
-    above = any(path == each or path.startswith(f"{each}/") for each in said if each)
-    return above or (path.endswith("/required") and any(each.startswith(path[:-9]) for each in said))
+    above = any(path == each or path.startswith(f"{each}/") for each in reported if each)
+    return above or (path.endswith("/required") and any(each.startswith(path[:-9]) for each in reported))
 
 
 def _reworded(old: str, new: str) -> str:
@@ -365,20 +365,20 @@ def _dangerous(change: str, message: str, path: str = "") -> Difference:
     return Difference(impact=Impact.DANGEROUS, change=change, path=path, message=message)
 
 
-def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
+def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) -> _Changes:
     """Changes of everything but the tools, where both sides have it."""
     present = parts_of(catalog)
     server = Location(kind="server", name=catalog.server, index=None, path="")
     if locked.server_info is not None and present["server_info"] is not None:
         before, after = {"serverInfo": locked.server_info}, {"serverInfo": present["server_info"]}
-        for each in (*_additions(before, after, known), *_edits(locked.server_info, present["server_info"])):
+        for each in (*_additions(before, after, vocabulary), *_edits(locked.server_info, present["server_info"])):
             yield server, each
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
-        what = "gone" if not text else "changed" if locked.instructions else "new"
+        verb = "gone" if not text else "changed" if locked.instructions else "new"
         message = "agents follow them"
-        yield part, _dangerous(f"{what}-instructions", f"{message}: {_reworded(locked.instructions, text)}")
-        for addition in _additions(locked.instructions, text, known):
+        yield part, _dangerous(f"{verb}-instructions", f"{message}: {_reworded(locked.instructions, text)}")
+        for addition in _additions(locked.instructions, text, vocabulary):
             yield part, addition
     for kind in ("prompt", "resource"):
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
@@ -386,31 +386,31 @@ def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Cha
             old, new = (
                 [_Entry(identity(each), canonical_json(each), each) for each in side] for side in (entries, now)
             )
-            yield from _entry_changes(kind, old, new, known)
+            yield from _entry_changes(kind, old, new, vocabulary)
 
 
-def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], known: _Known) -> _Changes:
+def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], vocabulary: _Known) -> _Changes:
     for index, (before, after) in enumerate(_paired(old, new)):
         name = next(each.name for each in (after, before) if each is not None)
-        for difference in _entry_differences(kind, before, after, known):
+        for difference in _entry_differences(kind, before, after, vocabulary):
             yield Location(kind=kind, name=name, index=index, path=""), difference
 
 
-def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, known: _Known) -> Iterator[Difference]:
+def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, vocabulary: _Known) -> Iterator[Difference]:
     """Everything that differs, so that what is allowed lets nothing else pass."""
     if new is None:
         yield _breaking(f"removed-{kind}", f"the {kind} is gone")
     elif old is None:
         impact, more = (Impact.DANGEROUS, ": nobody has reviewed it") if kind == "tool" else (Impact.COMPATIBLE, "")
         yield Difference(impact=impact, change=f"added-{kind}", path="", message=f"the {kind} is new{more}")
-        yield from _additions({}, new.raw, known)
+        yield from _additions({}, new.raw, vocabulary)
     elif kind == "tool" and (old.raw is None or new.raw is None):
         yield _breaking("unreadable", "it has changed, and nests too deeply to be compared")
     else:
-        found = (_contract_changes if kind == "tool" else _lost_arguments)(old.raw, new.raw)
-        yield from found
-        yield from _additions(old.raw, new.raw, known)
-        yield from _edits(old.raw, new.raw, said={each.path for each in found})
+        differences = (_contract_changes if kind == "tool" else _lost_arguments)(old.raw, new.raw)
+        yield from differences
+        yield from _additions(old.raw, new.raw, vocabulary)
+        yield from _edits(old.raw, new.raw, reported={each.path for each in differences})
 
 
 def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
@@ -432,8 +432,8 @@ def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
 
 
 def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
-    found = entry.get("arguments") if isinstance(entry, Mapping) else None
-    entries = found if isinstance(found, list) else []
+    arguments = entry.get("arguments") if isinstance(entry, Mapping) else None
+    entries = arguments if isinstance(arguments, list) else []
     return [each for each in entries if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
 
 

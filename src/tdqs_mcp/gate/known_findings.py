@@ -44,20 +44,20 @@ def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
 
 
 def compare_to_baseline(
-    reports: Sequence[LintReport], known: Sequence[KnownFinding], *, rules: AbstractSet[str]
+    reports: Sequence[LintReport], baseline: Sequence[KnownFinding], *, rules: AbstractSet[str]
 ) -> list[LintReport]:
     """The reports with their new findings only: of equal ones, as many are known as the baseline holds.
 
     Fixed is what none of the reports about its server has any more, if its rule ran.
     """
-    left = Counter(entry.fingerprint for entry in known)
+    left = Counter(entry.fingerprint for entry in baseline)
     compared = [
         replace(each, findings=tuple(unmatched(each.findings, left, partial(fingerprint, server=each.server))))
         for each in reports
     ]
     last = {report.server: index for index, report in enumerate(compared)}
     fixed: dict[int, list[KnownFinding]] = {}
-    for entry in known:
+    for entry in baseline:
         if entry.server in last and entry.rule in rules and left[entry.fingerprint]:
             left[entry.fingerprint] -= 1
             fixed.setdefault(last[entry.server], []).append(entry)
@@ -69,18 +69,18 @@ def compare_to_baseline(
 
 
 def renew(
-    known: Sequence[KnownFinding], reports: Sequence[LintReport], *, rules: AbstractSet[str]
+    baseline: Sequence[KnownFinding], reports: Sequence[LintReport], *, rules: AbstractSet[str]
 ) -> tuple[KnownFinding, ...]:
     """A baseline of all that the reports hold; entries about other servers and other rules stay."""
-    seen = {report.server for report in reports}
-    kept = [entry for entry in known if entry.server not in seen or entry.rule not in rules]
+    servers = {report.server for report in reports}
+    entries = [entry for entry in baseline if entry.server not in servers or entry.rule not in rules]
     new = [_known(finding, report.server) for report in reports for finding in report.findings]
-    return tuple(sorted([*kept, *new], key=lambda entry: (entry.server, entry.part, entry.rule, entry.path)))
+    return tuple(sorted([*entries, *new], key=lambda entry: (entry.server, entry.part, entry.rule, entry.path)))
 
 
-def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
+def baseline_document(baseline: Sequence[KnownFinding]) -> dict[str, Any]:
     """The JSON of a baseline file; only the fingerprint is compared, the rest is for people who read a diff."""
-    return {"version": VERSION, "findings": [asdict(entry) for entry in known]}
+    return {"version": VERSION, "findings": [asdict(entry) for entry in baseline]}
 
 
 def _known(finding: Finding, server: str) -> KnownFinding:
@@ -104,10 +104,10 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
     reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
     used = {id(each) for covering in reasons for each in covering}
     judged = list(zip(report.findings, reasons, strict=True))
-    found = tuple(finding for finding, covering in judged if not covering)
+    findings = tuple(finding for finding, covering in judged if not covering)
     hidden = tuple(Suppressed(finding=finding, reason=each[0].reason) for finding, each in judged if each)
     unused = tuple(each for each in here if id(each) not in used)
-    return replace(report, findings=found, suppressed=hidden, unused_suppressions=unused)
+    return replace(report, findings=findings, suppressed=hidden, unused_suppressions=unused)
 
 
 def merge_unused_suppressions(reports: Sequence[LintReport]) -> list[LintReport]:

@@ -75,14 +75,14 @@ def finds(selection: Selection, *, percent: int) -> Outcome:
     Queries without an answer are counted as found, and as missed: where that decides, the verdict is open.
     """
     choices = selection.against.choices if selection.against else selection.choices
-    found = sum((choice.found for choice in choices), start=Fraction(0))
-    wanted = Fraction(percent * len(choices), 100)
+    hits = sum((choice.found for choice in choices), start=Fraction(0))
+    minimum = Fraction(percent * len(choices), 100)
     if not choices:
         return Outcome.UNKNOWN
-    if found >= wanted:
+    if hits >= minimum:
         return Outcome.PASSED
     open_ones = sum(choice.failure is not None for choice in choices)
-    return Outcome.UNKNOWN if found + open_ones >= wanted else Outcome.FAILED
+    return Outcome.UNKNOWN if hits + open_ones >= minimum else Outcome.FAILED
 
 
 def labeled(score: LabelScore | SkillScore) -> Outcome:

@@ -128,9 +128,9 @@ class Server(BaseModel):
     @model_validator(mode="after")
     def is_one(self) -> "Server":
         """Refuses a server with no locator or with several."""
-        given = [key for key in ("command", "url", "locator") if getattr(self, key)]
-        if len(given) != 1:
-            raise ValueError(f"give one of command, url and locator, not {' and '.join(given) or 'none'}")
+        keys = [key for key in ("command", "url", "locator") if getattr(self, key)]
+        if len(keys) != 1:
+            raise ValueError(f"give one of command, url and locator, not {' and '.join(keys) or 'none'}")
         return self
 
     def locate(self, name: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -140,7 +140,7 @@ class Server(BaseModel):
             for variable in _VARIABLE.findall(text):
                 if variable not in environ:
                     raise InputError(f"server {name!r} needs the environment variable {variable}; set it")
-            return _VARIABLE.sub(lambda found: environ[found[1]], text)
+            return _VARIABLE.sub(lambda match: environ[match[1]], text)
 
         words = [*self.command, *self.args] if self.command else []
         return (
@@ -161,8 +161,8 @@ class Suite(BaseModel):
         """Refuses an entry whose server is not in the file."""
         for entry in self.tool_quality:
             if entry.server not in self.servers:
-                known = ", ".join(map(repr, self.servers)) or "none"
-                raise ValueError(f"tool_quality asks for the server {entry.server!r}; servers has {known}")
+                names = ", ".join(map(repr, self.servers)) or "none"
+                raise ValueError(f"tool_quality asks for the server {entry.server!r}; servers has {names}")
         return self
 
     @property
@@ -209,32 +209,32 @@ def _place(root: yaml.Node | None, steps: Sequence[str | int]) -> str:
 
 
 def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
-    found: yaml.Node | None = None
+    child: yaml.Node | None = None
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-        found = node.value[step]
+        child = node.value[step]
     elif isinstance(node, yaml.MappingNode):
-        found = next((value for key, value in node.value if key.value == step), None)
-    return found
+        child = next((value for key, value in node.value if key.value == step), None)
+    return child
 
 
 def _refuse_twice(root: yaml.Node | None, origin: str) -> None:
     """A key that appears twice in one mapping would silently replace the first one."""
     for node in _nodes(root):
-        seen: set[str] = set()
+        anchors: set[str] = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+            if isinstance(key, yaml.ScalarNode) and key.value in anchors:
                 raise InputError(f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} appears twice")
-            seen.add(str(key.value))
+            anchors.add(str(key.value))
 
 
 def _nodes(root: yaml.Node | None) -> Iterable[yaml.Node]:
     """Every node once, however often an alias repeats it."""
-    waiting, seen = [root] if root else [], set()
+    waiting, visited = [root] if root else [], set()
     while waiting:
         node = waiting.pop()
-        if id(node) in seen:
+        if id(node) in visited:
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         yield node
         if isinstance(node, yaml.MappingNode):
             waiting += [part for pair in node.value for part in pair]

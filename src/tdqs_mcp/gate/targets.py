@@ -196,8 +196,8 @@ def _mean_score(evidence: Evidence) -> Reading:
 
 
 def _mcptest_findings(severity: Severity, evidence: Evidence) -> Reading:
-    found = registry.check(evidence.measured, registry.select(profile="mcptest"))
-    return _counted([finding for finding in found if finding.severity is severity], evidence)
+    findings = registry.check(evidence.measured, registry.select(profile="mcptest"))
+    return _counted([finding for finding in findings if finding.severity is severity], evidence)
 
 
 def _counted(findings: Sequence[Finding], evidence: Evidence) -> Reading:
@@ -262,8 +262,8 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
     if len(subjects) != 1:
         is_listed = any(each.tool.name == target.tool for each in evidence.measured.unmeasured)
         count = f"is listed {len(subjects)} times" if subjects else "is not listed"
-        what = "cannot be measured" if is_listed else count
-        return _unknown(f"the tool {target.tool!r} {what}")
+        problem = "cannot be measured" if is_listed else count
+        return _unknown(f"the tool {target.tool!r} {problem}")
     [subject] = subjects
     if target.field is Field.TOKENS:
         return _exact(subject.tokens)

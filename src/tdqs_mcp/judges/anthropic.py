@@ -259,8 +259,8 @@ class Anthropic(EndpointModel):
             return self._read(result.message)
         if result.type in _UNTOLD:
             return Failure(reason=_UNTOLD[result.type])
-        said = self._endpoint.public(error_message(result.error) or result.type)
-        return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
+        reason = self._endpoint.public(error_message(result.error) or result.type)
+        return Failure(reason=f"the batch could not ask {self.name!r} ({reason}): check TDQS_REQUEST_OVERRIDES")
 
     def _read(self, message: _Message) -> str | Failure:
         """The answer's text; a Failure where the model withholds it."""
@@ -279,19 +279,19 @@ class Anthropic(EndpointModel):
         read = parse(_Usage, usage)
         if read is None:
             return None
-        held, taken = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
+        cache_read, cache_written = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
         used = Usage(
-            input_tokens=read.input_tokens + held + taken,
-            cache_read_tokens=held,
-            cache_write_tokens=taken,
+            input_tokens=read.input_tokens + cache_read + cache_written,
+            cache_read_tokens=cache_read,
+            cache_write_tokens=cache_written,
             output_tokens=read.output_tokens,
         )
         return replace(used, cost=cost(self.name, used, is_batch=is_batch))
 
     def _untaken(self, error: Exception, *, doing: str) -> EndpointError:
-        said = self._endpoint.public(_said(error))
+        reason = self._endpoint.public(_said(error))
         return EndpointError(
-            f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model"
+            f"{self._endpoint.base_url} {doing} ({reason}): check {self._endpoint.key_name} and the model"
         )
 
 

@@ -255,8 +255,8 @@ class EndpointModel:
 
         def wait(state: "RetryCallState") -> float:
             response = _response(state)
-            asked = None if response is None else retry_after(response)
-            return backoff(state) if asked is None else asked
+            wait = None if response is None else retry_after(response)
+            return backoff(state) if wait is None else wait
 
         def is_over(state: "RetryCallState") -> bool:
             nonlocal faults
@@ -282,14 +282,14 @@ class EndpointModel:
             return refused(self._endpoint, response)
         if (answer := parse(shape, response.content)) is not None:
             return answer
-        said = self._endpoint.said(response)
-        return Failure(reason=f"{self._endpoint.url} answered with no {called} ({said}): {self.form_advice}")
+        reason = self._endpoint.said(response)
+        return Failure(reason=f"{self._endpoint.url} answered with no {called} ({reason}): {self.form_advice}")
 
     def read_text(self, text: str, *, spoken: str, refusal: str | None, is_cut: bool) -> str | Failure:
         """The spoken part of an answer's text; a Failure where the endpoint or the model withholds it."""
         if refusal is not None:
-            said = self._endpoint.public(refusal)
-            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
+            reason = self._endpoint.public(refusal)
+            return Failure(reason=f"{self.name!r} refused to answer ({reason}): use another model for this definition")
         if is_cut:
             return Failure(
                 reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: {self.cut_advice}, "
@@ -310,9 +310,9 @@ class EndpointModel:
         """Makes all requests wait as asked, unless that is longer than one request may take."""
         import anyio  # noqa: PLC0415
 
-        asked = _asked_wait(response)
-        if asked is not None and asked <= self._endpoint.timeout:
-            self._opens = max(self._opens, anyio.current_time() + asked)
+        wait = _asked_wait(response)
+        if wait is not None and wait <= self._endpoint.timeout:
+            self._opens = max(self._opens, anyio.current_time() + wait)
 
 
 def connect(
@@ -350,25 +350,25 @@ def retry_after(response: "httpx2.Response") -> float | None:
     value = response.headers.get("retry-after", "").strip()
     try:
         if _SECONDS.fullmatch(value):
-            asked = float(value)
+            seconds = float(value)
         else:
             until, now = (parsedate_to_datetime(each) for each in (value, response.headers.get("date", "")))
-            asked = (until - now).total_seconds()
+            seconds = (until - now).total_seconds()
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
-    return max(0.0, asked) if asked <= MAX_WAIT else None
+    return max(0.0, seconds) if seconds <= MAX_WAIT else None
 
 
 def unusable(endpoint: Endpoint, error: Exception) -> Failure:
     """No response came, or none that could be read."""
     import httpx2  # noqa: PLC0415
 
-    said = endpoint.public(f"{type(error).__name__}: {error}".rstrip(": "))
+    reason = endpoint.public(f"{type(error).__name__}: {error}".rstrip(": "))
     if isinstance(error, httpx2.RequestError | httpx2.InvalidURL):
-        what = f"cannot be reached ({said}): check that it is running and the base URL"
+        problem = f"cannot be reached ({reason}): check that it is running and the base URL"
     else:
-        what = f"gave an answer that cannot be read ({said}): check the base URL"
-    return Failure(reason=f"{endpoint.url} {what}")
+        problem = f"gave an answer that cannot be read ({reason}): check the base URL"
+    return Failure(reason=f"{endpoint.url} {problem}")
 
 
 def late(endpoint: Endpoint) -> Failure:
@@ -389,8 +389,8 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     else:
         advice = _ADVICE.get(status, "check the model and TDQS_REQUEST_OVERRIDES").format(key_name=endpoint.key_name)
     seconds = retry_after(response)
-    asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
-    return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
+    wait = "" if seconds is None else f", and asked to wait {seconds:g} s"
+    return Failure(reason=f"{endpoint.url} answered HTTP {status}{wait} ({endpoint.said(response)}): {advice}")
 
 
 def parse(shape: type[Shape], content: object) -> Shape | None:
@@ -474,5 +474,5 @@ def _asked_wait(response: "httpx2.Response") -> float | None:
     """Seconds for which the endpoint takes no request at all; None where it does not say so."""
     if response.status_code not in _BUSY:
         return None
-    asked = retry_after(response)
-    return None if asked is None or asked < MIN_WAIT else asked
+    seconds = retry_after(response)
+    return None if seconds is None or seconds < MIN_WAIT else seconds

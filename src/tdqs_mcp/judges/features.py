@@ -45,17 +45,20 @@ def of_tool(subject: Subject, text: Text, readings: Sequence[Reading]) -> dict[s
 
 def _information(readings: Sequence[Reading]) -> dict[str, int]:
     """Return what the sentences tell, by aspect: the most, the second most and all, in hundredths."""
-    found: dict[str, int] = {}
+    sums: dict[str, int] = {}
     for aspect in Aspect:
-        told = sorted([reading.tells[aspect] for reading in readings], reverse=True)
-        found |= {f"{aspect}_most": told[0] if told else 0, f"{aspect}_next": told[1] if len(told) > 1 else 0}
-        found |= {f"{aspect}_sum": sum(told), f"{aspect}_count": sum([each >= TOLD for each in told])}
+        weights = sorted([reading.tells[aspect] for reading in readings], reverse=True)
+        sums |= {
+            f"{aspect}_most": weights[0] if weights else 0,
+            f"{aspect}_next": weights[1] if len(weights) > 1 else 0,
+        }
+        sums |= {f"{aspect}_sum": sum(weights), f"{aspect}_count": sum([each >= TOLD for each in weights])}
     behavior = (reading.tells[Aspect.BEHAVIOR] + reading.tells[Aspect.RESULT] for reading in readings)
     references = [reading for reading in readings if reading.sentence.traits.get("reference")]
     alone = [_usage_alone(reading) for reading in readings]
     total = sum(sum(reading.tells.values()) for reading in readings)
     return {
-        **found,
+        **sums,
         "usage_alone": max(alone, default=0),
         "usage_alone_sum": sum(alone),
         "behavior_hints": sum(min(100, reading.tells[Aspect.BEHAVIOR]) for reading in readings),
@@ -113,10 +116,10 @@ def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
         reading.sentence.entry is not None and reading.tells[Aspect.ARGUMENTS] >= TOLD for reading in readings
     )
     covered = min(count, subject.signals.params_with_descriptions + entries)
-    told = sum(reading.tells[Aspect.ARGUMENTS] for reading in readings)
+    weight = sum(reading.tells[Aspect.ARGUMENTS] for reading in readings)
     return {
         "explained_share": 100 * covered // count if count else 100,
-        "arguments_each": min(400, told // count) if count else 0,
+        "arguments_each": min(400, weight // count) if count else 0,
     }
 
 

@@ -263,8 +263,8 @@ class ProgressReporter(ModelWrapper):
                 early.add(id(request))
                 self.report(0, 1)
 
-        asked = [replace(request, on_answer=partial(count, request)) for request in requests]
-        answers = await self.model.complete(asked)
+        counted = [replace(request, on_answer=partial(count, request)) for request in requests]
+        answers = await self.model.complete(counted)
         self.report(0, len(requests) - len(early))
         return answers
 
@@ -311,18 +311,18 @@ class VerdictCache(JudgeWrapper):
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order; it is asked again about what it could not grade. Raises AnswersNeeded."""
-        known = [self._find(case) for case in cases]
-        unknown = [case for case, verdict in zip(cases, known, strict=True) if verdict is None]
-        asked = iter(await self.judge.grade(unknown) if unknown else ())
-        verdicts = [verdict or next(asked) for verdict in known]
+        cached = [self._find(case) for case in cases]
+        unknown = [case for case, verdict in zip(cases, cached, strict=True) if verdict is None]
+        fresh = iter(await self.judge.grade(unknown) if unknown else ())
+        verdicts = [verdict or next(fresh) for verdict in cached]
         for case, verdict in zip(cases, verdicts, strict=True):
             if isinstance(case, ToolCase) and (isinstance(verdict, Verdict) or verdict.held is not ABSENT):
                 self._kept[id(case.subject.tool.raw), case.rubric] = case.subject, verdict
         return verdicts
 
     def _find(self, case: Case) -> Verdict | Ungraded | None:
-        kept = self._kept.get((id(case.subject.tool.raw), case.rubric)) if isinstance(case, ToolCase) else None
-        return kept[1] if kept else None
+        verdict = self._kept.get((id(case.subject.tool.raw), case.rubric)) if isinstance(case, ToolCase) else None
+        return verdict[1] if verdict else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,11 +122,11 @@ def _middle(judgements: Sequence[Judgement]) -> Judgement:
 
 def _confirmed(verdicts: Sequence[Verdict]) -> tuple[ShadowingRisk, ...]:
     """The shadow candidates that more than half confirm, each with the first juror's reason."""
-    found: dict[ShadowCandidate, list[ShadowingRisk]] = {}
+    by_candidate: dict[ShadowCandidate, list[ShadowingRisk]] = {}
     for verdict in verdicts:
         for risk in verdict.risks:
-            found.setdefault(risk.candidate, []).append(risk)
-    return tuple(risks[0] for risks in found.values() if 2 * len(risks) > len(verdicts))
+            by_candidate.setdefault(risk.candidate, []).append(risk)
+    return tuple(risks[0] for risks in by_candidate.values() if 2 * len(risks) > len(verdicts))
 
 
 def _ballot(stamp: JudgeStamp, juror: str, outcome: Verdict | Ungraded) -> Ballot:

@@ -68,9 +68,9 @@ class Rounding:
     def round(self, latents: Sequence[int]) -> list[int]:
         """The scores 1-5 nearest to the latents, each and in sum, among the 64 that are next to them."""
         off = [latent - mean for latent, mean in zip(latents, self.means, strict=True)]
-        wanted = sum(weight * mean for weight, mean in zip(self.weights, self.means, strict=True))
-        wanted += (100 + self.total_stretch) * sum(w * each for w, each in zip(self.weights, off, strict=True)) // 100
-        choices: list[tuple[int, int, tuple[int, ...]]] = [(-wanted, 0, ())]
+        target = sum(weight * mean for weight, mean in zip(self.weights, self.means, strict=True))
+        target += (100 + self.total_stretch) * sum(w * each for w, each in zip(self.weights, off, strict=True)) // 100
+        choices: list[tuple[int, int, tuple[int, ...]]] = [(-target, 0, ())]
         for latent, each, percent, weight in zip(latents, off, self.stretch, self.weights, strict=True):
             near = max(UNIT, min(5 * UNIT, latent + percent * each // 100))
             low = min(4, near // UNIT)

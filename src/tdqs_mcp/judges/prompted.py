@@ -55,12 +55,12 @@ class AnswerCache(ModelWrapper):
 
     async def _answers(self, requests: Mapping[str, Request]) -> dict[str, str | Failure]:
         """The answers that somebody else has got meanwhile, and the model's to all other requests."""
-        found = {key: answer for key, request in requests.items() if (answer := self.find(request)) is not None}
-        asked = {key: request for key, request in requests.items() if key not in found}
-        answers = dict(zip(asked, await self.model.complete(list(asked.values())), strict=True)) if asked else {}
-        for key, each in asked.items():
+        cached = {key: answer for key, request in requests.items() if (answer := self.find(request)) is not None}
+        missing = {key: request for key, request in requests.items() if key not in cached}
+        answers = dict(zip(missing, await self.model.complete(list(missing.values())), strict=True)) if missing else {}
+        for key, each in missing.items():
             report_answer(each, answers[key])
-        return {**found, **answers}
+        return {**cached, **answers}
 
     def find(self, request: Request) -> str | None:
         """The cached answer, if it is valid."""
@@ -73,13 +73,13 @@ class AnswerCache(ModelWrapper):
 
     def keeping(self, request: Request) -> Request:
         """The request, whose valid answers are cached as they arrive, each once."""
-        kept: set[str] = set()
+        stored: set[str] = set()
 
         def keep(answer: str) -> None:
             request.on_answer(answer)
-            if answer in kept:
+            if answer in stored:
                 return
-            kept.add(answer)
+            stored.add(answer)
             with suppress(ContractError):
                 request.check(answer)
                 self.cache.put(self._key(request), answer)
@@ -118,9 +118,9 @@ async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> lis
     """
     outcomes: list[Outcome | Failure | Request] = [request for request, _ in questions]
     for _ in range(1 + MAX_CORRECTIONS):
-        asked = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Request)}
-        answers = await model.complete(list(asked.values())) if asked else []
-        for (place, request), answer in zip(asked.items(), answers, strict=True):
+        pending = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Request)}
+        answers = await model.complete(list(pending.values())) if pending else []
+        for (place, request), answer in zip(pending.items(), answers, strict=True):
             outcomes[place] = _outcome(request, answer, questions[place][1])
     return [_given_up(outcome, model.name) if isinstance(outcome, Request) else outcome for outcome in outcomes]
 

@@ -97,60 +97,60 @@ def _template(name: str) -> str:
 
 def _say(template: str, parts: Sequence[str]) -> str:
     quoted = " and ".join(f'"{part}"' for part in parts)
-    shown = parts if len(parts) <= MAX_NAMES else (*parts[:MAX_NAMES], f"{len(parts) - MAX_NAMES} more")
-    return template.replace("{quote}", quoted).replace("{names}", ", ".join(shown))
+    names = parts if len(parts) <= MAX_NAMES else (*parts[:MAX_NAMES], f"{len(parts) - MAX_NAMES} more")
+    return template.replace("{quote}", quoted).replace("{names}", ", ".join(names))
 
 
 def _purpose(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
-    found: dict[str, Sequence[str]] = {}
+    reasons: dict[str, Sequence[str]] = {}
     if not readings:
-        return found
-    lead, told = readings[0], readings[0].tells[Aspect.PURPOSE]
+        return reasons
+    lead, weight = readings[0], readings[0].tells[Aspect.PURPOSE]
     if subject.prose.is_only_name or subject.prose.restates_loosely:
-        found["restates"] = _quotes([lead])
-    elif subject.prose.has_vague_verb and told < CLEAR:
-        found["vague_verb"] = _quotes([lead])
-    elif told >= CLEAR:
-        found["clear_purpose"] = _quotes([lead])
-    elif told < SLIGHT:
-        found["thin_purpose"] = _quotes([lead])
+        reasons["restates"] = _quotes([lead])
+    elif subject.prose.has_vague_verb and weight < CLEAR:
+        reasons["vague_verb"] = _quotes([lead])
+    elif weight >= CLEAR:
+        reasons["clear_purpose"] = _quotes([lead])
+    elif weight < SLIGHT:
+        reasons["thin_purpose"] = _quotes([lead])
     if subject.sibling_count and not subject.mentions:
-        found["no_reference"] = ()
-    return found
+        reasons["no_reference"] = ()
+    return reasons
 
 
 def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
     pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
     best, apart = _best(readings, Aspect.USAGE), _best(pointing, Aspect.USAGE)
-    found: dict[str, Sequence[str]] = {}
+    reasons: dict[str, Sequence[str]] = {}
     if apart:
-        found["told_apart"] = _quotes([apart])
+        reasons["told_apart"] = _quotes([apart])
     if best and best is not apart:
-        found["usage"] = _quotes([best])
+        reasons["usage"] = _quotes([best])
     cues = subject.prose.cues.keys()
     if cues.isdisjoint(_USES) and all(reading.tells[Aspect.USAGE] < SLIGHT for reading in readings):
-        found["no_alternative" if subject.sibling_count else "no_usage"] = ()
-    return found
+        reasons["no_alternative" if subject.sibling_count else "no_usage"] = ()
+    return reasons
 
 
 def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
     behavior, result = _best(readings, Aspect.BEHAVIOR), _best(readings, Aspect.RESULT)
-    found: dict[str, Sequence[str]] = {}
+    reasons: dict[str, Sequence[str]] = {}
     if features.has_odd_hint(subject):
-        found["odd_hint"] = ()
+        reasons["odd_hint"] = ()
     if behavior:
-        found["behavior"] = _quotes([behavior])
+        reasons["behavior"] = _quotes([behavior])
     elif sum(reading.tells[Aspect.BEHAVIOR] for reading in readings) < SLIGHT:
-        found["no_behavior"] = ()
+        reasons["no_behavior"] = ()
     if result:
-        found["result"] = _quotes([result])
+        reasons["result"] = _quotes([result])
     if subject.signals.has_output_schema:
-        found["output_schema"] = ()
+        reasons["output_schema"] = ()
     elif Cue.RETURN not in subject.prose.cues and all(
         reading.tells[Aspect.RESULT] < SLIGHT // 2 for reading in readings
     ):
-        found["no_result"] = ()
-    return found
+        reasons["no_result"] = ()
+    return reasons
 
 
 def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
@@ -162,16 +162,16 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
     bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
     silent = [name for name in bare if name.lower() not in listed and name.lower() not in text]
     best = _best(readings, Aspect.ARGUMENTS)
-    found: dict[str, Sequence[str]] = {}
+    reasons: dict[str, Sequence[str]] = {}
     if silent:
-        found["undescribed"] = silent
+        reasons["undescribed"] = silent
     if best:
-        found["arguments"] = _quotes([best])
+        reasons["arguments"] = _quotes([best])
     elif not silent and all(reading.tells[Aspect.ARGUMENTS] < SLIGHT for reading in readings):
-        found["no_arguments"] = ()
+        reasons["no_arguments"] = ()
     if not bare:
-        found["described"] = ()
-    return found
+        reasons["described"] = ()
+    return reasons
 
 
 def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
@@ -180,20 +180,20 @@ def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[s
     strange = [each for each in prose if each.unrelated >= SURE]
     first = {each.sentence.text: each for each in reversed(prose)}
     twice = [each for each in prose if first[each.sentence.text] is not each]
-    found: dict[str, Sequence[str]] = {}
+    reasons: dict[str, Sequence[str]] = {}
     if strange:
-        found["unrelated"] = _quotes(strange[:1])
+        reasons["unrelated"] = _quotes(strange[:1])
     elif twice:
-        found["repeated"] = _quotes(twice[:1])
+        reasons["repeated"] = _quotes(twice[:1])
     elif empty:
-        found["empty"] = _quotes(empty[:1])
+        reasons["empty"] = _quotes(empty[:1])
     if subject.prose.word_count < BRIEF:
-        found["brief"] = ()
-    elif not found:
-        found["all_tell"] = ()
+        reasons["brief"] = ()
+    elif not reasons:
+        reasons["all_tell"] = ()
     if Cue.EXAMPLE not in subject.prose.cues:
-        found["no_example"] = ()
-    return found
+        reasons["no_example"] = ()
+    return reasons
 
 
 def _best(readings: Sequence[Reading], aspect: Aspect) -> Reading | None:

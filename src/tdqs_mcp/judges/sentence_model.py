@@ -142,9 +142,9 @@ def read_text(subject: Subject) -> Text:
     )
     sentences = tuple(_sentences(context))
     words = subject.prose.words
-    said = _stems(words)
+    stems = _stems(words)
     return Text(
-        sentences=sentences, said=said, repeated=len(words) - len(said), own=own, names=names, described=described
+        sentences=sentences, said=stems, repeated=len(words) - len(stems), own=own, names=names, described=described
     )
 
 
@@ -155,11 +155,11 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         for place in places:
             cues.setdefault(place, []).append(f"cue {cue}")
     fresh_before: set[str] = set()
-    said: set[str] = set()
+    earlier: set[str] = set()
     lines = zip(prose.sentences, prose.spoken, _headings(prose), strict=True)
-    for place, (verbatim, told, heading) in enumerate(lines):
+    for place, (verbatim, sentence, heading) in enumerate(lines):
         skipped = lead_in_length(verbatim) if place == 0 else 0
-        text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, told)
+        text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, sentence)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = list(map(stem, words))
         telling = {each for each in stems if len(each) > 1} - FUNCTION_STEMS
@@ -178,8 +178,8 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "under heading": FULL * bool(heading),
             "item under heading": FULL * (is_item and bool(heading)),
             "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
-            **_share(context, content, fresh=fresh, said=said, is_first=place == 0, is_entry=bool(entry)),
-            **_reference(context, words[:MAX_WORDS], content=content, said=said),
+            **_share(context, content, fresh=fresh, earlier=earlier, is_first=place == 0, is_entry=bool(entry)),
+            **_reference(context, words[:MAX_WORDS], content=content, earlier=earlier),
             **dict.fromkeys(cues.get(place, ()), FULL),
             "parenthesis": FULL * ("(" in text),
             "quotation": FULL * (_QUOTE.search(text) is not None),
@@ -197,7 +197,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
         fresh_before |= fresh
-        said |= content
+        earlier |= content
 
 
 def _is_heading(text: str) -> bool:
@@ -207,18 +207,18 @@ def _is_heading(text: str) -> bool:
 
 def _headings(prose: Prose) -> list[tuple[str, ...]]:
     """For each sentence the last words of the heading that it stands under, as stems."""
-    found: list[tuple[str, ...]] = []
+    headings: list[tuple[str, ...]] = []
     heading: tuple[str, ...] = ()
     since = 0
     for text, spoken in zip(prose.sentences, prose.spoken, strict=True):
         is_listed = bool(heading and (_ITEM.match(text) or _LABEL.match(text)))
-        found.append(heading if is_listed or since == 0 else ())
+        headings.append(heading if is_listed or since == 0 else ())
         since += 1
         if _is_heading(text):
             heading, since = tuple(map(stem, spoken[-_HEADING_WORDS:])), 0
         elif not is_listed and since > 1:
             heading = ()
-    return found
+    return headings
 
 
 def _share(
@@ -226,13 +226,13 @@ def _share(
     content: AbstractSet[str],
     *,
     fresh: AbstractSet[str],
-    said: AbstractSet[str],
+    earlier: AbstractSet[str],
     is_first: bool,
     is_entry: bool,
 ) -> dict[str, int]:
     """Return what a sentence's content words are shared with, and how many are new."""
     added = fresh - context.names - context.described
-    alone = content - context.about - said
+    alone = content - context.about - earlier
 
     def share(others: AbstractSet[str]) -> int:
         return FULL * len(content & others) // max(1, len(content))
@@ -248,7 +248,7 @@ def _share(
         "nothing added": FULL * (not added),
         "hardly added": FULL * (len(added) <= 1),
         "of name": of_name,
-        "said before": share(said),
+        "said before": share(earlier),
         "of parameters": share(context.names),
         "of schema": share(context.described),
         "generic": share(generic_stems()),
@@ -263,7 +263,7 @@ def _share(
 
 
 def _reference(
-    context: _Context, words: Sequence[str], *, content: AbstractSet[str], said: AbstractSet[str]
+    context: _Context, words: Sequence[str], *, content: AbstractSet[str], earlier: AbstractSet[str]
 ) -> dict[str, int]:
     """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
     siblings, own = context.subject.siblings, context.subject.tool.name.lower()
@@ -277,7 +277,7 @@ def _reference(
         "related reference": FULL * (not theirs.isdisjoint(context.own)),
         "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
         "bare reference": FULL * (not beside),
-        "new beside reference": FULL * min(len(beside - context.about - said), SEVERAL) // SEVERAL,
+        "new beside reference": FULL * min(len(beside - context.about - earlier), SEVERAL) // SEVERAL,
     }
 
 

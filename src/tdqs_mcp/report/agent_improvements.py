@@ -287,15 +287,15 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
 def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> tuple[QuestionLine, ...]:
     """How questions are shown: with their tools where the text only counts them, and with what descriptions begin."""
     lines: list[QuestionLine] = []
-    said = _first_sentences(descriptions)
-    known: dict[tuple[str, ...], str] = {}
+    sentences = _first_sentences(descriptions)
+    ids_by_tools: dict[tuple[str, ...], str] = {}
     for question in questions:
         line = QuestionLine(id=question.id, text=question.text)
         if len(question.tools) == 1:
-            line = replace(line, says=said.pop(question.tools[0], ABSENT))
+            line = replace(line, says=sentences.pop(question.tools[0], ABSENT))
         if not question.is_naming_all:
-            is_known = question.tools in known
-            earlier = known.setdefault(question.tools, question.id)
+            is_known = question.tools in ids_by_tools
+            earlier = ids_by_tools.setdefault(question.tools, question.id)
             line = replace(line, **({"same_tools_as": earlier} if is_known else {"tools": question.tools}))
         lines.append(line)
     return tuple(lines)
@@ -312,7 +312,7 @@ def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window
     steps = _steps(plan)
     page = steps[window.offset : window.offset + window.limit]
     asking = [advice for _, advice in page if advice and advice.questions]
-    said = _first_sentences({each.tool.index: descriptions[each.tool.index] for each in asking})
+    sentences = _first_sentences({each.tool.index: descriptions[each.tool.index] for each in asking})
     return PlanAnswer(
         server=plan.server,
         catalog=catalog,
@@ -325,7 +325,7 @@ def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window
         tokens_added=plan.tokens_added,
         drafted=len(plan.fixes),
         with_answers=plan.with_answers,
-        steps=tuple(_step(fix, advice, said) for fix, advice in page),
+        steps=tuple(_step(fix, advice, sentences) for fix, advice in page),
         questions=question_lines(plan_questions(plan, window), {}),
         next=Own(next_step),
         **page_of(window, len(steps)),
@@ -412,7 +412,7 @@ def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str | Abs
 
 def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:
     """The first sentence of each description, as long as the answer has room."""
-    found: dict[Key, str] = {}
+    groups: dict[Key, str] = {}
     room = MAX_SAID
     for key, text in descriptions.items():
         sentence = next(iter(sentences_of(text)), "")
@@ -420,8 +420,8 @@ def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:
         if room < 0:
             break
         if sentence:
-            found[key] = sentence
-    return found
+            groups[key] = sentence
+    return groups
 
 
 def _moved(comparison: Comparison) -> tuple[ToolComparison, ...]:

@@ -303,8 +303,8 @@ def _fixes(
 ) -> dict[int, Finding]:
     """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
     if isinstance(score, ServerScore):
-        shown = tuple(tool for tool in page if isinstance(tool, ToolScore))
-        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=shown), len(shown))}
+        scored = tuple(tool for tool in page if isinstance(tool, ToolScore))
+        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=scored), len(scored))}
     labeled = [tool.index for tool in page if isinstance(tool, LabeledTool) and tool.index in by_tool]
     return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labeled}
 

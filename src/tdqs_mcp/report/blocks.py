@@ -274,9 +274,9 @@ def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
     from rich import table as rich_table  # noqa: PLC0415
 
     padding = (0, 1, 0, 0) if is_dense else (0, 1)
-    made = rich_table.Table(box=None, pad_edge=False, padding=padding, header_style="dim", show_header=table.has_head)
+    grid = rich_table.Table(box=None, pad_edge=False, padding=padding, header_style="dim", show_header=table.has_head)
     for column in table.columns:
-        made.add_column(
+        grid.add_column(
             _styled((is_dense and column.short) or column.head, ""),
             justify="right" if column.is_right else "left",
             no_wrap=column.is_right if is_dense else column.is_whole,
@@ -284,8 +284,8 @@ def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
             min_width=column.min_width,
         )
     for row in table.rows[: table.shown]:
-        made.add_row(*(_styled(cell, "") for cell in row))
-    return made
+        grid.add_row(*(_styled(cell, "") for cell in row))
+    return grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,9 +340,9 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Marker():
             return block.text
         case Fold():
-            shown = block.blocks[: max(rows, 1)]
-            more = Line(f"and {len(block.blocks) - len(shown)} more; --format html has all")
-            inner = _markdown([*shown, *([more] if len(shown) < len(block.blocks) else [])], rows).strip()
+            rows_shown = block.blocks[: max(rows, 1)]
+            more = Line(f"and {len(block.blocks) - len(rows_shown)} more; --format html has all")
+            inner = _markdown([*rows_shown, *([more] if len(rows_shown) < len(block.blocks) else [])], rows).strip()
             return f"<details>\n<summary>{block.summary}</summary>\n\n{inner}\n\n</details>"
         case OnlyIn(form="markdown"):
             return _markdown(block.blocks, rows).strip()
@@ -418,10 +418,12 @@ def range_words(likely: "Sequence[int] | None") -> str:
     return f" (80%: {likely[0] / 10} to {likely[1] / 10})" if likely else ""
 
 
-def percentile_words(known: "Percentiles", others: str = "known servers") -> str:
+def percentile_words(percentiles: "Percentiles", others: str = "known servers") -> str:
     """`better than 71% of 87 known servers`."""
-    quality = "" if known.description_quality is None else f", descriptions than {known.description_quality}%"
-    return f"better than {known.overall}% of {known.servers:,} {others}{quality}"
+    quality = (
+        "" if percentiles.description_quality is None else f", descriptions than {percentiles.description_quality}%"
+    )
+    return f"better than {percentiles.overall}% of {percentiles.servers:,} {others}{quality}"
 
 
 def named(server: str, version: str | None) -> str:
@@ -429,9 +431,9 @@ def named(server: str, version: str | None) -> str:
     return f"{server} {version}" if version else server
 
 
-def count_words(count: int, one: str, more: str | None = None) -> str:
+def count_words(count: int, singular: str, more: str | None = None) -> str:
     """`1 tool`, `2,000 tools`."""
-    return f"1 {one}" if count == 1 else f"{count:,} {more or f'{one}s'}"
+    return f"1 {singular}" if count == 1 else f"{count:,} {more or f'{singular}s'}"
 
 
 def unjudged_words(failed: Iterable[tuple[str, str]]) -> list[str]:

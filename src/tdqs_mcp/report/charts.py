@@ -55,7 +55,7 @@ def assets() -> dict[str, str]:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("tdqs_mcp.report"),
         autoescape=True,
         finalize=_shown,
@@ -63,12 +63,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
-    made.filters |= {"parts": word_parts, "runs": diff_runs}
-    made.globals |= _inside(_source("page.css"), _source("page.js"))
-    made.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
-    made.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
-    return made
+    environment.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
+    environment.filters |= {"parts": word_parts, "runs": diff_runs}
+    environment.globals |= _inside(_source("page.css"), _source("page.js"))
+    environment.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
+    environment.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
+    return environment
 
 
 def _inside(style: str, script: str) -> dict[str, str]:

@@ -79,9 +79,9 @@ def _changes(view: ClientView) -> Table:
     rows = [
         (
             Span(limit.outcome, STYLES[limit.outcome]),
-            f"{first_of([name for name, _ in found], MAX_NAMED)}: {found[0][1].what}; it takes {limit.says}",
+            f"{first_of([name for name, _ in breaches], MAX_NAMED)}: {breaches[0][1].what}; it takes {limit.says}",
         )
-        for limit, found in sorted(by_limit.items(), key=lambda each: -each[0].outcome.rank)
+        for limit, breaches in sorted(by_limit.items(), key=lambda each: -each[0].outcome.rank)
     ]
     return Table(columns("outcome", "what", left=2), rows, has_head=False)
 
@@ -106,7 +106,7 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     lost = sum(deduction.points for deduction in grade.deductions)
     bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
     listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
-    counts = (f"{one}s not listed" if count is None else count_words(count, one) for one, count in listed.items())
+    counts = (f"{noun}s not listed" if count is None else count_words(count, noun) for noun, count in listed.items())
     blocks: list[Block] = [
         Title((f"{named(grade.server, grade.version)} · MCP Playground ", Span(result, style))),
         Line(f"{', '.join(counts)} · 100 - {lost}{bonus}", "dim"),
@@ -234,9 +234,9 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("Words of users that the definition lacks", _lacking(selection)),
         ("Queries that lost", _lost(selection)),
     )
-    shown: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
+    blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
-    return [title, *shown, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
+    return [title, *blocks, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
 
 
 def _figures(selection: Selection) -> Table:
@@ -277,7 +277,7 @@ def _lost(selection: Selection) -> Table:
     after = selection.against.choices if selection.against else ()
     pairs = zip(selection.choices, after, strict=bool(after))
     lost = [pair for pair in pairs if pair[1].found < pair[0].found or pair[1].first < pair[0].first]
-    rows = [(one.query.tool, one.query.text, _rank(one), _rank(other)) for one, other in lost[:MAX_SHOWN]]
+    rows = [(choice.query.tool, choice.query.text, _rank(choice), _rank(other)) for choice, other in lost[:MAX_SHOWN]]
     return Table(columns("tool", "query", "rank", "then", left=4), rows)
 
 

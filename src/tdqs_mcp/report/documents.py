@@ -51,12 +51,12 @@ def prompts_text(document: Mapping[str, Any]) -> str:
     entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
     entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
     forms = [((title, entry), (f"{title}, hardened", entry["hardened"])) for title, entry in entries]
-    seen: set[str] = set()
+    systems: set[str] = set()
     lines = []
     for title, entry in chain.from_iterable(forms):
-        if entry["system"] and entry["system"] not in seen:
+        if entry["system"] and entry["system"] not in systems:
             lines += ["===== system", *entry["system"].split("\n"), ""]
-            seen.add(entry["system"])
+            systems.add(entry["system"])
         lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
     return "\n".join(visible(line) for line in lines)
 

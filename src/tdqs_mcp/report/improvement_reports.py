@@ -77,13 +77,13 @@ def plan_blocks(plan: Plan) -> list[Block]:
         blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
         blocks += _gain_note((fix.before, fix.after, fix.gain) for fix in plan.fixes)
     if plan.advice:
-        wanted = plan.advice[0].wanted / 10
+        target = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
         then = f"with coherence {score_words(plan.after.coherence)} that makes overall {score_words(plan.target)}"
         entries = [(f"{each.tool.name}   {_standing(each.tool)}", "bold") for each in plan.advice]
         below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
         blocks += [
-            Heading(f"Not drafted: the author has to bring {tools} to TDQS {wanted}; {then}"),
+            Heading(f"Not drafted: the author has to bring {tools} to TDQS {target}; {then}"),
             Items(entries, indent=2, shown=MAX_ROWS, below=below),
         ]
     return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
@@ -95,10 +95,10 @@ def what_if_blocks(report: WhatIfReport) -> list[Block]:
     for tool in report.tools:
         scores = f"TDQS {score_words(tool.tool.tdqs)}, overall {score_words(tool.overall)}"
         rows = []
-        for one in tool.outcomes:
-            case = "it is perfect" if one.tdqs == 50 else f"it reaches {one.tier}"
-            case = f"its rewrite is applied ({tool.tokens_added:+d} tokens)" if one.is_rewrite else case
-            rows.append((case, score_words(one.tdqs), score_words(one.overall)))
+        for outcome in tool.outcomes:
+            case = "it is perfect" if outcome.tdqs == 50 else f"it reaches {outcome.tier}"
+            case = f"its rewrite is applied ({tool.tokens_added:+d} tokens)" if outcome.is_rewrite else case
+            rows.append((case, score_words(outcome.tdqs), score_words(outcome.overall)))
         blocks += [Title(f"{tool.tool.name} of {tool.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
     return blocks
 
@@ -131,19 +131,19 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     """Every changed tool with its diff and numbers, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
-    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
-    gains = {each.index: each.after.tdqs - each.before.tdqs for each in told if each.before and each.after}
-    told.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
-    shown = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in told]
+    changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
+    gains = {each.index: each.after.tdqs - each.before.tdqs for each in changed if each.before and each.after}
+    changed.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
+    shown = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
     blocks += [block for each in shown[:MAX_ROWS] for block in each]
-    if len(told) > MAX_ROWS:
-        more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
+    if len(changed) > MAX_ROWS:
+        more = f"… and {len(changed) - MAX_ROWS} more; --tool NAME shows one, --format json all"
         rest = [block for each in shown[MAX_ROWS:] for block in each]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
-    blocks += _gain_note((each.before, each.after, each.gain) for each in told)
+    blocks += _gain_note((each.before, each.after, each.gain) for each in changed)
     if report.questions:
-        asked = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
-        blocks += [Heading(f"Only the author can know ({len(asked)})"), Items(asked, indent=2, shown=MAX_ROWS)]
+        questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
+        blocks += [Heading(f"Only the author can know ({len(questions)})"), Items(questions, indent=2, shown=MAX_ROWS)]
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
@@ -303,9 +303,9 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     if rewrite.beside is None:
         return blocks
     other = rewrite.beside
-    told = Diff("description", str(rewrite.original.get("description") or ""), str(other.definition.get("description")))
+    diff = Diff("description", str(rewrite.original.get("description") or ""), str(other.definition.get("description")))
     score = score_words(other.after.tdqs if other.after else None)
-    return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), told]
+    return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), diff]
 
 
 def changed_words(rewrite: Rewrite) -> list[Block]:
@@ -331,8 +331,8 @@ def _why(rewrite: Rewrite) -> Iterator[str]:
         own = (Route.FACT, Route.ANSWER)  # their sources say as much
         routes = dict.fromkeys(str(claim.route) for claim in rewrite.claims if claim.route and claim.route not in own)
         sources = dict.fromkeys(source for claim in rewrite.claims for source in claim.sources)
-        told = f"{', '.join(routes)}: " if routes else ""
-        yield f"why: {by}{told}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing proves them'}"
+        prefix = f"{', '.join(routes)}: " if routes else ""
+        yield f"why: {by}{prefix}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing proves them'}"
     if rewrite.setback:
         yield f"the writer's text was not used: {rewrite.setback}"
 
@@ -379,8 +379,8 @@ def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
     reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
     ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
     more = len(ordered) - MAX_ROWS
-    shown = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]
-    return [*shown, f"not used: {more} more; --format json has all"] if more > 0 else shown
+    lines = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]
+    return [*lines, f"not used: {more} more; --format json has all"] if more > 0 else lines
 
 
 def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:

@@ -90,9 +90,9 @@ def _whole(text: str, limit: int) -> str:  # noqa: ARG001  # programs get all of
 @cache
 def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # a class
     """A class, or only some of its members."""
-    shown = members(cls, only)
-    converters = list(map(_converter, [each.kind for each in shown], repeat(limit)))
-    plan = [(each.key, each.path, inner) for each, inner in zip(shown, converters, strict=True)]
+    fields = members(cls, only)
+    converters = list(map(_converter, [each.kind for each in fields], repeat(limit)))
+    plan = [(each.key, each.path, inner) for each, inner in zip(fields, converters, strict=True)]
 
     def convert(value: Any, text: Text) -> dict[str, Any]:  # noqa: ANN401  # an instance of the class
         written = {}

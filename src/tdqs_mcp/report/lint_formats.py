@@ -32,8 +32,8 @@ _PLACEHOLDER = re.compile(r"\{(?=\d+\})")
 
 def github_text(reports: Sequence[LocatedReport]) -> str:
     """Return one line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
-    found = [(located, finding) for located in reports for finding in located.report.findings]
-    worst = sorted(found, key=lambda each: -each[1].severity.rank)
+    located_findings = [(located, finding) for located in reports for finding in located.report.findings]
+    worst = sorted(located_findings, key=lambda each: -each[1].severity.rank)
     counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
     return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
 
@@ -74,8 +74,8 @@ def gate_junit(report: GateReport) -> str:
     """Return one test case for each entry of a suite."""
     results = [row.result for row in report.rows]
     counts = {"failures": results.count(GateResult.FAIL), "errors": results.count(GateResult.ERROR)}
-    shown = {"tests": str(len(results)), **{key: str(count) for key, count in counts.items()}}
-    root = _element("testsuite", {"name": report.suite, **shown})
+    totals = {"tests": str(len(results)), **{key: str(count) for key, count in counts.items()}}
+    root = _element("testsuite", {"name": report.suite, **totals})
     root.extend(map(_gate_case, report.rows))
     return _xml_text(root)
 
@@ -103,12 +103,12 @@ def _suite(report: LintReport, *, fail_on: Severity | None) -> ET.Element:
 def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
     """Every tool with its findings, clean or not, after the server and before other parts that have any."""
     grouped = groupby(report.findings, key=lambda finding: (finding.subject.kind, finding.subject.index))
-    found = {part: list(findings) for part, findings in grouped}
-    if ("server", None) in found:
-        yield "server", found[("server", None)]
+    by_part = {part: list(findings) for part, findings in grouped}
+    if ("server", None) in by_part:
+        yield "server", by_part[("server", None)]
     for index, name in report.tools.items():
-        yield name or f"tool {index + 1}, without a name", found.get(("tool", index), [])
-    for (kind, _), findings in found.items():
+        yield name or f"tool {index + 1}, without a name", by_part.get(("tool", index), [])
+    for (kind, _), findings in by_part.items():
         if kind not in ("server", "tool"):
             yield findings[0].subject.label, findings
 
@@ -152,9 +152,9 @@ def sarif_document(
     `has_passes` adds a result of the kind pass for each clean tool; GitHub would show it as an alert.
     """
     indices = {rule.id: index for index, rule in enumerate(table)}
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     results = [
-        _result(located, finding, index=indices[finding.rule], seen=seen)
+        _result(located, finding, index=indices[finding.rule], counts=counts)
         for located in reports
         for finding in located.report.findings
     ]
@@ -175,8 +175,8 @@ _PASS = {
 
 
 def _clean_tools(report: LintReport) -> list[tuple[int, str]]:
-    found = {finding.tool_index for finding in report.findings}
-    return [(index, name) for index, name in report.tools.items() if index not in found]
+    with_findings = {finding.tool_index for finding in report.findings}
+    return [(index, name) for index, name in report.tools.items() if index not in with_findings]
 
 
 def _pass(located: LocatedReport, index: int, name: str) -> dict[str, Any]:
@@ -207,17 +207,17 @@ def _rule_entry(rule: AnyRule) -> dict[str, Any]:
     }
 
 
-def _result(located: LocatedReport, finding: Finding, *, index: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(located: LocatedReport, finding: Finding, *, index: int, counts: Counter[str]) -> dict[str, Any]:
     """Equal findings, of tools with one name, are numbered so that each keeps a fingerprint of its own."""
     digest = fingerprint(finding, server=located.report.server)
-    seen[digest] += 1
+    counts[digest] += 1
     return {
         "ruleId": finding.rule,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": sentence(finding)},
         "locations": [_location(located, finding.subject)],
-        "partialFingerprints": {"tdqsFinding/v1": f"{digest}:{seen[digest]}"},
+        "partialFingerprints": {"tdqsFinding/v1": f"{digest}:{counts[digest]}"},
         "properties": {"server": located.report.server, "pointer": finding.subject.path},
     }
 

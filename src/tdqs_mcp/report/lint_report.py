@@ -53,8 +53,8 @@ class LocatedReport:
         """Where a place is in the file; its start for the server's own, None where there is no file."""
         if self.file is None:
             return None
-        found = self.positions.find(place) if self.positions else None
-        return found or Position(line=1, column=1)
+        position = self.positions.find(place) if self.positions else None
+        return position or Position(line=1, column=1)
 
     def source(self, finding: Finding) -> Any:  # noqa: ANN401  # any JSON value
         """The value in the definition at the finding's place; None where there is none."""
@@ -97,12 +97,12 @@ class Verdict:
             return Span("PASS: with --fail-on never, no finding fails", "bold green")
         if located.catalog.incomplete:
             return Span(f"no verdict: the list of tools is incomplete: {located.catalog.incomplete}", "bold yellow")
-        one, several = _FAILING[limit]
+        singular, several = _FAILING[limit]
         count = sum(finding.severity.rank >= limit.rank for finding in report.findings)
         if count:
-            return Span(f"FAIL: {count_words(count, one, several)} (--fail-on {limit})", "bold red")
+            return Span(f"FAIL: {count_words(count, singular, several)} (--fail-on {limit})", "bold red")
         if report.findings:
-            return Span(f"PASS: no {one} (--fail-on {limit})", "bold green")
+            return Span(f"PASS: no {singular} (--fail-on {limit})", "bold green")
         if not report.tools and located.catalog.tools:
             return Span("PASS: --tool names no tool of this server", "bold green")
         new = "nothing new" if report.baseline else "nothing"
@@ -143,9 +143,9 @@ def sentence(finding: Finding) -> str:
 def tally_words(report: LintReport) -> str:
     """The counts in words, the worst first: `3 findings: 2 errors, 1 warning`."""
     counts = Counter(finding.severity for finding in report.findings)
-    said = [f"{n} {each}{'s' * (n != 1 and each is not Severity.INFO)}" for each in Severity if (n := counts[each])]
+    totals = [f"{n} {each}{'s' * (n != 1 and each is not Severity.INFO)}" for each in Severity if (n := counts[each])]
     new = "new finding" if report.baseline else "finding"
-    return f"{count_words(len(report.findings), new)}: {', '.join(said)}" if said else f"no {new}"
+    return f"{count_words(len(report.findings), new)}: {', '.join(totals)}" if totals else f"no {new}"
 
 
 def notes(report: LintReport) -> list[str]:
@@ -318,22 +318,22 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
     """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted."""
     forms = [_forms(group, report) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
-    kept = len(groups)
-    while kept and sum(height[0] for height in heights[:kept]) > room - (kept < len(groups)):
-        kept -= 1
-    left = room - sum(height[0] for height in heights[:kept]) - (kept < len(groups))
-    level = [0] * kept
-    errors = [place for place in range(kept) if groups[place][0].severity is Severity.ERROR]
-    for places in (errors, range(len(errors), kept)):
+    count = len(groups)
+    while count and sum(height[0] for height in heights[:count]) > room - (count < len(groups)):
+        count -= 1
+    left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
+    level = [0] * count
+    errors = [place for place in range(count) if groups[place][0].severity is Severity.ERROR]
+    for places in (errors, range(len(errors), count)):
         for step, place in product(range(1, MAX_FORMS), places):
             if level[place] == step - 1 and step < len(forms[place]):
                 cost = heights[place][step] - heights[place][step - 1]
                 level[place] += cost <= left
                 left -= cost if cost <= left else 0
-    rows = [row for place in range(kept) for row in forms[place][level[place]]]
-    if kept < len(groups):
-        findings = count_words(sum(map(len, groups[kept:])), "finding")
-        rows.append(("", Span(f"… {count_words(len(groups) - kept, 'more rule')} with {findings}: --all", "dim")))
+    rows = [row for place in range(count) for row in forms[place][level[place]]]
+    if count < len(groups):
+        findings = count_words(sum(map(len, groups[count:])), "finding")
+        rows.append(("", Span(f"… {count_words(len(groups) - count, 'more rule')} with {findings}: --all", "dim")))
     return rows
 
 
@@ -391,8 +391,8 @@ def _whole(finding: Finding, located: LocatedReport | None, *, has_source: bool 
         position = located.find(finding.subject)
         line = f"{located.file}:{position.line}:{position.column} " if position else ""
         rows.append(("", Span(f"at {line}{finding.subject.path}", "dim")))
-        shown = _source_lines(located.source(finding)) if has_source else []
-        rows += [("", Span(f"| {line}", "dim")) for line in shown]
+        excerpt = _source_lines(located.source(finding)) if has_source else []
+        rows += [("", Span(f"| {line}", "dim")) for line in excerpt]
     return [*rows, *_fix(finding)]
 
 

@@ -25,11 +25,11 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
     tools = count_words(report.tool_count, "tool")
     blocks: list[Block] = [Title(f"{named(report.server, report.version)} · {tools} · {_summary(report)}")]
     for impact in Impact:
-        found = [change for change in report.changes if change.difference.impact is impact]
-        if found:
-            allowed = ", allowed by the lock" if all(each.is_allowed for each in found) else ""
-            blocks += [Heading(f"{impact.capitalize()} ({len(found)}){allowed}", STYLES[impact])]
-            blocks.append(Items([(_line(each, report), "") for each in found], indent=2, shown=MAX_CHANGES))
+        changes = [change for change in report.changes if change.difference.impact is impact]
+        if changes:
+            allowed = ", allowed by the lock" if all(each.is_allowed for each in changes) else ""
+            blocks += [Heading(f"{impact.capitalize()} ({len(changes)}){allowed}", STYLES[impact])]
+            blocks.append(Items([(_line(each, report), "") for each in changes], indent=2, shown=MAX_CHANGES))
     blocks += [
         Items([(f"not verified: {each}", "yellow") for each in report.unverified]),
         problem_items(report.problems),
@@ -51,9 +51,11 @@ def _summary(report: LockReport) -> str:
 
 
 def _line(change: LockedChange, report: LockReport) -> str:
-    found = change.difference
+    difference = change.difference
     accepted = ", accepted" if change.part in report.accepted else ""
-    return ": ".join(filter(None, (change.part, found.path, f"{found.message} [{found.change}{accepted}]")))
+    return ": ".join(
+        filter(None, (change.part, difference.path, f"{difference.message} [{difference.change}{accepted}]"))
+    )
 
 
 def _next(report: LockReport, *, is_lock: bool) -> Words:

@@ -62,19 +62,19 @@ _STYLES = {
 }
 
 
-def list_blocks(found: ServerList) -> list[Block]:
+def list_blocks(listing: ServerList) -> list[Block]:
     """A row for each server, and what cannot be read or filled in."""
-    clients = len({server.client for server in found.servers})
+    clients = len({server.client for server in listing.servers})
     rows = [
         (server.client, server.name, server.transport or "none", server.path, _remark(server))
-        for server in found.servers
+        for server in listing.servers
     ]
-    head = f"{count_words(len(found.servers), 'server')} of {count_words(clients, 'client')}"
-    notes = [(f"{server.id}: {note}", "yellow") for server in found.servers for note in server.unresolved]
+    head = f"{count_words(len(listing.servers), 'server')} of {count_words(clients, 'client')}"
+    notes = [(f"{server.id}: {note}", "yellow") for server in listing.servers for note in server.unresolved]
     blocks: list[Block] = [Title(head)]
     if rows:
         blocks.append(Table(columns("client", "server", "transport", "file", "", left=5), rows))
-    blocks += [Items(notes), problem_items(found.problems)]
+    blocks += [Items(notes), problem_items(listing.problems)]
     return [*blocks, Line(("Next: ", Code("tdqs-mcp score --installed")), "dim")] if rows else blocks
 
 
@@ -122,8 +122,8 @@ def _cells(row: InstalledScore) -> tuple[Words, ...]:
     if row.score:
         rollup = row.score.rollup
         return (row.server.client, row.server.name, *size, number(rollup.overall), number(rollup.min_tdqs))
-    told = f"as {row.same_as}" if row.same_as else row.standing.value
-    return (row.server.client, row.server.name, *size, Span(told, _STYLES[row.standing]), "")
+    status = f"as {row.same_as}" if row.same_as else row.standing.value
+    return (row.server.client, row.server.name, *size, Span(status, _STYLES[row.standing]), "")
 
 
 def _together(client: ClientSet) -> list[Block]:
@@ -157,11 +157,11 @@ def _place(place: Place) -> str:
     return f"{place.server}/{place.tool}"
 
 
-def _idle(found: NotNeeded, tokens: int) -> str:
-    if not found.servers:
-        return f"for {found.task!r}: no server can be switched off by what the tools say"
-    share = f"{found.saved_tokens:,} of {tokens:,} tokens"
-    return f"for {found.task!r} switch off {', '.join(found.servers)}: saves about {share}"
+def _idle(idle: NotNeeded, tokens: int) -> str:
+    if not idle.servers:
+        return f"for {idle.task!r}: no server can be switched off by what the tools say"
+    share = f"{idle.saved_tokens:,} of {tokens:,} tokens"
+    return f"for {idle.task!r} switch off {', '.join(idle.servers)}: saves about {share}"
 
 
 MAX_LINES = 10
@@ -173,20 +173,20 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     rate = f", {report.tools * 1000 // max(1, report.seconds):,} tools/s" if report.tools else ""
     cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
     tools = count_words(report.tools, "tool")
-    asked = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
+    judged = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
     new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
     blocks: list[Block] = [
         Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
         Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
-        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{asked}{new}"),
+        Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{judged}{new}"),
         Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
     ]
     if report.changed:
         rows = [(each.server, number(each.before), number(each.after)) for each in report.changed]
         blocks += [Gap(), Table(columns("changed", "before", "after"), rows, shown=MAX_LINES, more="more servers")]
     if report.ungraded:
-        held = f"; of them {report.held:,} held as suspicious" if report.held else ""
-        blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{held}", "yellow"))
+        suspicious = f"; of them {report.held:,} held as suspicious" if report.held else ""
+        blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{suspicious}", "yellow"))
     if report.problem_count:
         more = report.problem_count - MAX_LINES
         lines = [(problem, "") for problem in report.problems[:MAX_LINES]]
@@ -234,8 +234,12 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
 def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     """Return one server's numbers, and how many others score lower; `command` asks the store."""
     parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
-    known = standing.percentiles
-    place = percentile_words(known, "other servers") if known else "no comparison: it has no overall score, or no peer"
+    percentiles = standing.percentiles
+    place = (
+        percentile_words(percentiles, "other servers")
+        if percentiles
+        else "no comparison: it has no overall score, or no peer"
+    )
     score = (Code("tdqs-mcp score"), f" {shlex.quote(standing.source or '')} says what to fix first")
     more = score if standing.source else (Code(command), " shows the whole store")
     return [
@@ -246,18 +250,18 @@ def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     ]
 
 
-def search_blocks(found: ToolSearch, *, command: str) -> list[Block]:
+def search_blocks(search: ToolSearch, *, command: str) -> list[Block]:
     """The matches with their scores; `command` asks the store."""
-    tools = [match.tool for match in found.matches]
+    tools = [match.tool for match in search.matches]
     if not tools:
-        return [Line(f"no tool of the store has a word of {found.query!r}; try others")]
+        return [Line(f"no tool of the store has a word of {search.query!r}; try others")]
     heads, reasons = ("tool", "server", "TDQS"), any(tool.ungraded for tool in tools)
     rows: list[tuple[Words, ...]] = [
         (tool.tool, tool.server, number(tool.tdqs), *((tool.ungraded or "",) if reasons else ())) for tool in tools
     ]
     server = (Code(f"{command} --server"), f" {shlex.quote(tools[0].server)}")
     return [
-        Title(f"{found.query!r} · {method_words(found.method)}"),
+        Title(f"{search.query!r} · {method_words(search.method)}"),
         Table(columns(*heads, *(("ungraded",) if reasons else ()), left=2), rows),
         Line(("Next: ", *server, " shows where this server stands"), "dim"),
     ]
@@ -383,21 +387,21 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         (f"{reason.count:,}, such as {reason.name or 'the tool set'} of {reason.server}: {reason.reason}", "yellow")
         for reason in ungraded.reasons
     ]
-    held = [
+    rows = [
         (f"held: {score.name or 'the tool set'} of {score.server}, {_held(score)}", "yellow")
         for score in ungraded.held_scores
     ]
-    more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(held) else []
+    more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(rows) else []
     accept = (
         "Read a held definition. ",
         Code("[[accept]]"),
         " in your own configuration makes the next sweep count its score",
     )
-    return [Heading(head), Items([*reasons, *held, *more]), *([Line(accept, "dim")] if held else [])]
+    return [Heading(head), Items([*reasons, *rows, *more]), *([Line(accept, "dim")] if rows else [])]
 
 
-def _held(held: HeldScore) -> str:
-    return f"{score_words(held.score)}, estimate {score_words(held.estimate)}"
+def _held(score: HeldScore) -> str:
+    return f"{score_words(score.score)}, estimate {score_words(score.estimate)}"
 
 
 def _next(tools: ToolStatistics, command: str) -> list[Block]:

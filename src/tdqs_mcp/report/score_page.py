@@ -206,8 +206,8 @@ def _card(
 
 
 def _reasons(judgements: Mapping[str, Judgement], rubric: str) -> list[Reason]:
-    known = {dimension.key: dimension for dimension in load(rubric).dimensions}
-    return [Reason(dimension=known[key], judgement=judgement) for key, judgement in judgements.items()]
+    dimensions = {dimension.key: dimension for dimension in load(rubric).dimensions}
+    return [Reason(dimension=dimensions[key], judgement=judgement) for key, judgement in judgements.items()]
 
 
 def _field(node: Node, quotes: Sequence[tuple[str, str]]) -> Field:
@@ -228,12 +228,12 @@ def _value(value: Any) -> str:  # noqa: ANN401  # any JSON value
 
 def _pieces(text: str, quotes: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
     """The text cut where quotations begin and end."""
-    found = [(start, start + len(quote), why) for quote, why in quotes if (start := text.find(quote)) >= 0]
-    cuts = sorted({0, len(text), *(place for start, end, _ in found for place in (start, end))})
+    spans = [(start, start + len(quote), why) for quote, why in quotes if (start := text.find(quote)) >= 0]
+    cuts = sorted({0, len(text), *(place for start, end, _ in spans for place in (start, end))})
     return tuple(
         Piece(
             text=text[start:end],
-            quoted_for=tuple(dict.fromkeys(why for first, last, why in found if first <= start and end <= last)),
+            quoted_for=tuple(dict.fromkeys(why for first, last, why in spans if first <= start and end <= last)),
         )
         for start, end in pairwise(cuts)
     )
@@ -244,8 +244,8 @@ def _common(cards: Sequence[ToolCard]) -> list[tuple[Finding, int]]:
     first: dict[str, Finding] = {}
     counts: Counter[str] = Counter()
     for card in cards:
-        found = {finding.rule: finding for finding in reversed(card.findings)}
-        first = found | first
-        counts.update(found.keys())
+        by_rule = {finding.rule: finding for finding in reversed(card.findings)}
+        first = by_rule | first
+        counts.update(by_rule.keys())
     ordered = sorted(counts, key=lambda rule: (first[rule].severity.rank, counts[rule]), reverse=True)
     return [(first[rule], counts[rule]) for rule in ordered[:MAX_RULES]]

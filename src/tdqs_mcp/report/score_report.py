@@ -123,8 +123,8 @@ def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
 def missed_words(score: ServerScore, tier: Tier) -> str:
     """The score that is below a tier: the overall, or the lowest tool's where there is no overall."""
     overall, lowest = score.rollup.overall, score.rollup.min_tdqs
-    what = f"lowest tool {score_words(lowest)}" if overall is None else f"overall {score_words(overall)}"
-    return f"{score.server}: {what}, below {tier}"
+    subject = f"lowest tool {score_words(lowest)}" if overall is None else f"overall {score_words(overall)}"
+    return f"{score.server}: {subject}, below {tier}"
 
 
 def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
@@ -135,8 +135,8 @@ def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
         f"{score.server}: {'; '.join(missed)}",
         f"{overall}; TDQS {score.spec_version} by {score.judge.id}{calibration}",
     ]
-    found = {finding.tool_index for finding in score.findings}
-    worst = sorted((tool for tool in score.tools if tool.index in found), key=lambda tool: tool.tdqs)
+    with_findings = {finding.tool_index for finding in score.findings}
+    worst = sorted((tool for tool in score.tools if tool.index in with_findings), key=lambda tool: tool.tdqs)
     lines += [line for tool in worst[:MAX_ASSERTED_TOOLS] for line in _asserted(tool, score.findings)]
     lines += [f"  {each.name}: {each.ungraded.reason}" for each in score.ungraded[:MAX_ASSERTED_TOOLS]]
     return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{printable(line)}" for line in lines)
@@ -225,8 +225,8 @@ def _fixes(score: ServerScore, locator: str) -> list[Block]:
     if not by_rule:
         return []
     groups, nearest = list(by_rule.values()), _Nearest(score)
-    shown = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
-    return [Heading("Fix first"), *shown, _next(score, groups[0][0], locator)]
+    blocks = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
+    return [Heading("Fix first"), *blocks, _next(score, groups[0][0], locator)]
 
 
 def _groups(groups: Sequence[Sequence[Fix]], nearest: "_Nearest") -> list[Block]:
@@ -298,8 +298,8 @@ def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list
 
 def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_Nearest", locator: str) -> list[Block]:
     points = _points(tool.scores, list(tool.judgements))
-    shown = zip(tool.judgements.items(), points, strict=True)
-    rows = [(key.replace("_", " "), point, each.justification) for (key, each), point in shown]
+    pairs = zip(tool.judgements.items(), points, strict=True)
+    rows = [(key.replace("_", " "), point, each.justification) for (key, each), point in pairs]
     rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
     blocks: list[Block] = [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
@@ -327,11 +327,11 @@ def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
 
 
 def _disputed(score: ServerScore | LabelScore) -> list[str]:
-    found = [(tool.name, tool.jury) for tool in score.tools if tool.jury]
-    close = [f"{name} ({', '.join(each.grades)})" for name, each in found if each.too_close]
+    juries = [(tool.name, tool.jury) for tool in score.tools if tool.jury]
+    close = [f"{name} ({', '.join(each.grades)})" for name, each in juries if each.too_close]
     apart = [
         f"{name} ({', '.join(f'{key} by {points}' for key, points in wide.items())})"
-        for name, each in found
+        for name, each in juries
         if (wide := {key: points for key, points in each.spread.items() if points >= WIDE_SPREAD})
     ]
     return _listed("too close to call", close) + _listed("jurors far apart", apart)
@@ -382,8 +382,8 @@ def label_blocks(score: LabelScore) -> list[Block]:
         blocks += [Gap(), *_skill(score.skill, when="")]
     blocks.append(problem_items(score.problems))
     if score.suggestions:
-        told = [(f"{_BANDS[suggestion.band]}: {suggestion.message}", "") for suggestion in score.suggestions]
-        blocks += [Heading("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
+        lines = [(f"{_BANDS[suggestion.band]}: {suggestion.message}", "") for suggestion in score.suggestions]
+        blocks += [Heading("Fix first"), Items(lines, shown=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
 
 
@@ -428,8 +428,8 @@ def _skill(skill: SkillScore, *, when: str) -> list[Block]:
     if skill.credentials is not None:
         blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
     if skill.judgements:
-        shown = zip(skill.judgements.items(), _points(skill.scores, list(skill.judgements)), strict=True)
-        rows = [(key.replace("_", " "), points, each.justification) for (key, each), points in shown]
+        pairs = zip(skill.judgements.items(), _points(skill.scores, list(skill.judgements)), strict=True)
+        rows = [(key.replace("_", " "), points, each.justification) for (key, each), points in pairs]
         blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
     return [*blocks, problem_items(skill.problems)]
 

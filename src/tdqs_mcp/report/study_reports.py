@@ -62,11 +62,11 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(cap), *_cap(cap)) for cap in study.caps]),
     ):
         if rows:
-            shown = 2 * SHOWN if heads is _PAIRS else SHOWN
-            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=shown)]
+            most_rows = 2 * SHOWN if heads is _PAIRS else SHOWN
+            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=most_rows)]
     most = max((pair.without_partner for pair in study.pairs), default=0)
-    told = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
-    return [*blocks, problem_items(told if most else ()), Line(_next_step(study))]
+    notes = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
+    return [*blocks, problem_items(notes if most else ()), Line(_next_step(study))]
 
 
 _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
@@ -124,16 +124,16 @@ def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
 
 
-def _interval(found: Estimate | None) -> str:
-    return "-" if found is None else f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+def _interval(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else f"{estimate.value:+.1f} ({estimate.low:+.1f} to {estimate.high:+.1f})"
 
 
 def _next_step(study: OutcomeStudy) -> str:
     """Return what the pairs allow to decide."""
     if not study.pairs:
         return "Only one variant was run. Next: run the same tasks with the other descriptions, as another variant"
-    known = [test.p_value for pair in study.pairs for test in pair.tests if test.metric == "success"]
-    sure = sum(p_value is not None and p_value < LEVEL for p_value in known)
+    p_values = [test.p_value for pair in study.pairs for test in pair.tests if test.metric == "success"]
+    sure = sum(p_value is not None and p_value < LEVEL for p_value in p_values)
     return (
         f"{sure} of {count_words(len(study.pairs), 'pair')} differ in success (p < {LEVEL}, uncorrected). Next: where "
         "no gain is shown keep the shorter descriptions, and cap the steps as listed; --format svg draws the front"
@@ -207,8 +207,8 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
 
 def _measured_lines(study: BenchmarkStudy) -> Iterator[str]:
     """Yield what was measured, and in which units."""
-    asked = f"{study.queries} human requests for {study.queried_tools} tools"
-    yield f"{asked}: {study.found:.1f} % find their tool among the first five (BM25)"
+    requests = f"{study.queries} human requests for {study.queried_tools} tools"
+    yield f"{requests}: {study.found:.1f} % find their tool among the first five (BM25)"
     yield f"{study.calls} recorded calls of {study.called_tools} tools: {study.failed:.1f} % fail"
     paired = study.rewritten
     if paired:
@@ -218,9 +218,9 @@ def _measured_lines(study: BenchmarkStudy) -> Iterator[str]:
     yield "description held constant; errors are clustered by server, for calls also by task"
 
 
-def _predicted(found: Prediction) -> str:
-    told = "" if found.reading is Reading.OPEN else f" {found.reading}"
-    return f"{_interval(found.estimate)}{told}"
+def _predicted(prediction: Prediction) -> str:
+    reading = "" if prediction.reading is Reading.OPEN else f" {prediction.reading}"
+    return f"{_interval(prediction.estimate)}{reading}"
 
 
 def _conclusion(study: BenchmarkStudy) -> str:
@@ -236,9 +236,9 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
     """The tasks by tool, the tools without any, and what to do with them."""
     rows = [(task.tool, str(task.kind), task.task) for task in tasks.tasks]
     counts = Counter(task.kind for task in tasks.tasks)
-    told = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
+    totals = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
     return [
-        Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({told})"),
+        Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({totals})"),
         Table(columns("tool", "kind", "task", left=3), rows, shown=SHOWN),
         Items([(f"{each.tool}: {each.reason}", "yellow") for each in tasks.without]),
         Line(

@@ -244,17 +244,17 @@ class ConnectionLog:
         text = _texts(answer.get("result"))
         if isinstance(error, Mapping):
             text = str(error.get("message") or "")
-        given = short_hash(json.dumps(arguments, sort_keys=True))
-        earlier = self._given.setdefault(short_hash(text), given)
-        return text if earlier != given and len(text) <= MAX_MESSAGE else _shape(text)
+        digest = short_hash(json.dumps(arguments, sort_keys=True))
+        earlier = self._given.setdefault(short_hash(text), digest)
+        return text if earlier != digest and len(text) <= MAX_MESSAGE else _shape(text)
 
 
 def _arguments_shape(arguments: object, schema: object) -> dict[str, Any]:
     """Each argument that the schema knows: its value where the schema has it too, else its shape."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     properties = properties if isinstance(properties, Mapping) else {}
-    given = arguments if isinstance(arguments, Mapping) else {}
-    return {name: _known_or_shape(given[name], properties[name]) for name in properties if name in given}
+    parameters = arguments if isinstance(arguments, Mapping) else {}
+    return {name: _known_or_shape(parameters[name], properties[name]) for name in properties if name in parameters}
 
 
 def _known_or_shape(value: object, schema: object) -> Any:  # noqa: ANN401  # any JSON value

@@ -116,7 +116,7 @@ class Relay:
         """Return what the client gets of a server's frame: another one for a list of tools."""
         self.is_answered = True
         new = [message if "method" in message else self._take_answer(message) for message in frame.messages]
-        if all(one is other for one, other in zip(new, frame.messages, strict=True)):
+        if all(new_message is other for new_message, other in zip(new, frame.messages, strict=True)):
             return frame
         try:
             return make_frame(new if isinstance(frame.value, list) else new[0])
@@ -129,7 +129,7 @@ class Relay:
         if token is None:
             return next(reversed(self.pending), None)
         tokens = {key: meta_of(request.message).get("progressToken") for key, request in self.pending.items()}
-        return next((key for key, known in tokens.items() if known == token), None)
+        return next((key for key, value in tokens.items() if value == token), None)
 
     def lose_server(self, reason: str) -> list[Frame]:
         """The errors for every request that gets no answer any more."""
@@ -160,8 +160,12 @@ class Relay:
     def _listeners(self) -> Iterator[Any]:
         """The subscriptions of the newer era that want to know about tools."""
         for key, request in self.pending.items():
-            wanted = params_of(request.message).get("notifications")
-            if request.method == SUBSCRIBE and isinstance(wanted, dict) and wanted.get("toolsListChanged") is True:
+            notifications = params_of(request.message).get("notifications")
+            if (
+                request.method == SUBSCRIBE
+                and isinstance(notifications, dict)
+                and notifications.get("toolsListChanged") is True
+            ):
                 yield key
 
     def _note_request(self, message: Mapping[str, Any]) -> None:
@@ -331,9 +335,9 @@ class _Exchange:
             key = message.get("id")
             if type(key) in (int, str) and is_answer == ("method" not in message):
                 self._relay.pending.pop(key, None)
-                told = error_frame(key, INVALID_REQUEST, "the message is no single JSON-RPC 2.0 message")
+                error = error_frame(key, INVALID_REQUEST, "the message is no single JSON-RPC 2.0 message")
                 with suppress(*CLOSED):
-                    await self._client.send(told)
+                    await self._client.send(error)
 
     async def _fail(self, why: str | None = None) -> None:
         """Ends the connection for a reason; without one the server says or shows it."""

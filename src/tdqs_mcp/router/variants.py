@@ -102,9 +102,9 @@ def _component(word: str) -> Component:
     try:
         return Component(re.sub(r"[\s_-]+", " ", word.strip().lower()))
     except ValueError as error:
-        known = list(Component)
+        components = list(Component)
         raise InputError(
-            f"{word.strip()!r} is no component{nearest(word, known)}; there are {', '.join(known)}"
+            f"{word.strip()!r} is no component{nearest(word, components)}; there are {', '.join(components)}"
         ) from error
 
 
@@ -171,7 +171,7 @@ class _Rewrites(BaseModel):
 
 
 def read_variants(
-    given: object,
+    document: object,
     *,
     origin: str,
     components: Sequence[Component] = (),
@@ -183,15 +183,19 @@ def read_variants(
     the file names, the newest first; only what somebody gets is read. Raises InputError, which says what is wrong
     where, and what the format is.
     """
-    if isinstance(given, list) and given and all(isinstance(each, Mapping) and "rewrites" in each for each in given):
-        raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
-    if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites", "store"}:
+    if (
+        isinstance(document, list)
+        and document
+        and all(isinstance(each, Mapping) and "rewrites" in each for each in document)
+    ):
+        raise InputError(f"{origin} holds the rewrites of {len(document)} servers; give those of one")
+    if not isinstance(document, Mapping) or not document.keys() & {"variants", "rewrites", "store"}:
         raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
-    if "rewrites" in given:
-        file, rewrites = _File(), _validated(_Rewrites, given, origin).rewrites
+    if "rewrites" in document:
+        file, rewrites = _File(), _validated(_Rewrites, document, origin).rewrites
         read = {REWRITE: {rewrite.name: rewrite.wording(components) for rewrite in rewrites}}
     else:
-        file = _validated(_File, given, origin)
+        file = _validated(_File, document, origin)
         read = {
             name: {tool: text.wording(components) for tool, text in variant.items()}
             for name, variant in file.variants.items()
@@ -199,8 +203,8 @@ def read_variants(
     captures = captures or {}
     names = {name: name for name in (*captures, *read, ORIGINAL)}
     if len(names) == 1 or ORIGINAL in read:
-        what = f"names a variant {ORIGINAL!r}, which the server has" if read else "names no variant"
-        raise InputError(f"{origin} {what}; its format is {SHAPE}")
+        problem = f"names a variant {ORIGINAL!r}, which the server has" if read else "names no variant"
+        raise InputError(f"{origin} {problem}; its format is {SHAPE}")
     if captures:
         names.setdefault(LATEST, next(iter(captures)))
     serve = _choice(file.serve or {ANY: next(iter(names))}, names, f"{origin}: serve")
@@ -213,21 +217,21 @@ def read_variants(
     return Variants(named=texts, serve=serve, clients=clients, without_components=lost)
 
 
-def _validated(kind: type[Model], given: object, origin: str) -> Model:
+def _validated(kind: type[Model], document: object, origin: str) -> Model:
     try:
-        return kind.model_validate(given)
+        return kind.model_validate(document)
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"]))
         raise InputError(f"{origin}: {where}: {fault_message(wrong['msg'])}; its format is {SHAPE}") from error
 
 
-def _wording(texts: Wording, said: Mapping[Component, str], components: Sequence[Component]) -> Wording:
+def _wording(texts: Wording, by_component: Mapping[Component, str], components: Sequence[Component]) -> Wording:
     """The texts of one tool by pointer, its description from the components that are asked for."""
-    kept = {pointer: text for pointer, text in texts.items() if not components or pointer != DESCRIPTION}
-    wanted = components or (() if DESCRIPTION in kept else tuple(Component))
-    description = "\n".join(said[each] for each in wanted if said.get(each))
-    return {DESCRIPTION: description, **kept} if description else kept
+    wording = {pointer: text for pointer, text in texts.items() if not components or pointer != DESCRIPTION}
+    chosen = components or (() if DESCRIPTION in wording else tuple(Component))
+    description = "\n".join(by_component[each] for each in chosen if by_component.get(each))
+    return {DESCRIPTION: description, **wording} if description else wording
 
 
 def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tuple[str, Wording]]:
@@ -237,8 +241,8 @@ def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tup
         texts = {DESCRIPTION: tool.description} | {
             f"{schema.path}{DESCRIPTION}": schema.schema["description"] for schema in schemas
         }
-        kept = {path: text for path, text in texts.items() if isinstance(text, str)}
-        yield tool.name, _wording(kept, {}, components)
+        wording = {path: text for path, text in texts.items() if isinstance(text, str)}
+        yield tool.name, _wording(wording, {}, components)
 
 
 def _choice(choice: Choice, names: Mapping[str, str], origin: str) -> dict[str, str]:
@@ -306,12 +310,12 @@ class VariantSource:
             self._missing |= missing
             self._tell(f"there are variants for tools that the server does not list: {', '.join(sorted(missing))}")
 
-    def _take(self, found: Variants | None) -> None:
-        if found is None:
+    def _take(self, variants: Variants | None) -> None:
+        if variants is None:
             return
-        self.current = found
+        self.current = variants
         self._missing, self._problem = frozenset(), ""
-        if lost := sorted(found.without_components):
+        if lost := sorted(variants.without_components):
             self._tell(f"these tools have none of the components and keep their descriptions: {', '.join(lost)}")
 
     def _read(self) -> Variants | None:
@@ -319,12 +323,12 @@ class VariantSource:
         if self._path and (state := _file_state(self._path)) != self._state:
             self._state = state
             self._given = parse_text(read_text(self._path), origin=self._origin)
-        given = self._given if isinstance(self._given, Mapping) else {}
-        store = str(given["store"]) if given.get("store") else None
-        key = (given.get("server") or self.server) if store else None
+        texts = self._given if isinstance(self._given, Mapping) else {}
+        store = str(texts["store"]) if texts.get("store") else None
+        key = (texts.get("server") or self.server) if store else None
         captures = _list_captures(store, str(key)) if store and key else {}
-        seen, self._seen = self._seen, (self._state, key, list(captures))
-        if self._seen == seen:
+        previous, self._seen = self._seen, (self._state, key, list(captures))
+        if self._seen == previous:
             return None
         if store and not key:  # the server says it in its first answer
             return Variants(named={}, serve={})

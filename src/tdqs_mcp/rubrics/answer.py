@@ -76,19 +76,19 @@ class ShadowingAnswer(BaseModel):
     justification: Text = ""
 
 
-def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> Verdict:
+def read_answer(rubric: Rubric, answer: object, *, sources: Sequence[str] = ()) -> Verdict:
     """The verdict in an answer. Raises ContractError: integers 1-5, every field there (TDQS, "Output format").
 
     `seen` are the texts that were judged. An answer that stands in one of them is refused: it is the definition's own.
     """
     verdict = _read_plain(rubric, answer) if rubric.answer is AnswerForm.PLAIN else _read_justified(rubric, answer)
-    refuse_copied(answer, seen)
+    refuse_copied(answer, sources)
     return verdict
 
 
-def refuse_copied(answer: object, seen: Sequence[str]) -> None:
+def refuse_copied(answer: object, sources: Sequence[str]) -> None:
     """Raises ContractError for an answer whose JSON stands in a text that was judged, however spaced or escaped."""
-    texts = [_bare(text) for text in seen if "{" in text]
+    texts = [_bare(text) for text in sources if "{" in text]
     parsed = parse_json(answer) if texts else None
     forms = [json.dumps(parsed), json.dumps(parsed, ensure_ascii=False)]
     if isinstance(answer, str):
@@ -145,10 +145,10 @@ def _only_object(text: str) -> object:
     """The object that begins at the first brace, if no brace stands behind its end."""
     start = text.find("{")
     try:
-        found, end = json.JSONDecoder().raw_decode(text, start) if start > -1 else (None, 0)
+        value, end = json.JSONDecoder().raw_decode(text, start) if start > -1 else (None, 0)
     except (ValueError, RecursionError):
         return None
-    return None if "{" in text[end:] or "}" in text[end:] else found
+    return None if "{" in text[end:] or "}" in text[end:] else value
 
 
 def _bare(text: str) -> str:
@@ -220,19 +220,19 @@ def _answered(question: str, members: Mapping[str, Any]) -> bool:
     return bool(members[question])
 
 
-def _verified(judgement: Judgement, seen: Sequence[str]) -> Judgement:
+def _verified(judgement: Judgement, sources: Sequence[str]) -> Judgement:
     """The judgement with its quotations sorted: those that the definition holds, and those that it does not.
 
     Offered evidence always counts as a quotation; words in a reason only where they cannot be anything else.
     """
     offered = dict.fromkeys((*judgement.evidence, *quotations_in(judgement.justification)))
-    found = {quotation: find_quotation(quotation, seen) for quotation in offered}
+    verbatim = {quotation: find_quotation(quotation, sources) for quotation in offered}
     missing = [
         quotation
-        for quotation, place in found.items()
+        for quotation, place in verbatim.items()
         if place is None and (quotation in judgement.evidence or is_verbatim(quotation))
     ]
-    places = dict.fromkeys(place for place in found.values() if place)
+    places = dict.fromkeys(place for place in verbatim.values() if place)
     return replace(judgement, evidence=tuple(places), unverified=tuple(missing))
 
 
@@ -252,9 +252,9 @@ def read_verdict(case: Case, answer: object) -> Verdict:
     """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
     if isinstance(case, ShadowCase):
         return _read_pairs(case, answer)
-    seen = texts(case)
-    verdict = read_answer(load(case.rubric), answer, seen=seen)
-    judgements = {key: _verified(judgement, seen) for key, judgement in verdict.judgements.items()}
+    sources = texts(case)
+    verdict = read_answer(load(case.rubric), answer, sources=sources)
+    judgements = {key: _verified(judgement, sources) for key, judgement in verdict.judgements.items()}
     return replace(verdict, judgements=judgements)
 
 

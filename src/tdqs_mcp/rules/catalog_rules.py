@@ -81,10 +81,10 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
     """The input schema repeats a subschema that `$defs` could define once."""
     least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
-        found = [subschema for subschema in tokens.repeated_subschemas(subject.input_shape) if subschema.saved > 0]
-        saved = sum(each.saved for each in found)
+        subschemas = [subschema for subschema in tokens.repeated_subschemas(subject.input_shape) if subschema.saved > 0]
+        saved = sum(each.saved for each in subschemas)
         if saved >= least:
-            worst = max(found, key=lambda each: each.saved)
+            worst = max(subschemas, key=lambda each: each.saved)
             yield Hit(
                 worst.path,
                 f"a subschema of about {worst.tokens:,} tokens occurs {worst.places} times; shared definitions would "
@@ -220,12 +220,12 @@ def repeated_purpose(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
-    for shown, tools in relations.shared_display_names(measured.catalog.tools).items():
+    for title, tools in relations.shared_display_names(measured.catalog.tools).items():
         first, second, *_ = dict.fromkeys(tool.name for tool in tools)
         for tool in tools:
             yield Hit(
                 "/title" if tool.title else "/annotations/title",
-                f"{second if tool.name == first else first!r} also has the title {shown!r}",
+                f"{second if tool.name == first else first!r} also has the title {title!r}",
                 "give each tool a title of its own",
                 part=tool,
             )
@@ -308,8 +308,8 @@ def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind
         if overlap.kind is kind:
             earlier[overlap.second][repr(overlap.first)] = None
     for name, others in earlier.items():
-        said = f"the tool {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
-        yield Hit("/description", said, fix, part=tools[name])
+        claim = f"the tool {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
+        yield Hit("/description", claim, fix, part=tools[name])
 
 
 @rule("TDQ340", severity=Severity.WARNING, source="MCP 2026-07-28, Tools, Tool Names")
@@ -318,10 +318,10 @@ def shared_names(measured: Measured) -> Iterator[Hit]:
     for neighbor in measured.neighbors:
         names = neighbor.shared_names
         if names:
-            taken = "1 name is" if len(names) == 1 else f"{len(names)} names are"
+            subject_words = "1 name is" if len(names) == 1 else f"{len(names)} names are"
             yield Hit(
                 "",
-                f"{taken} also used by {neighbor.server!r}: {first_of(names, MAX_NAMED)}",
+                f"{subject_words} also used by {neighbor.server!r}: {first_of(names, MAX_NAMED)}",
                 "use a client that prefixes names, or put the server's subject into each name",
             )
 

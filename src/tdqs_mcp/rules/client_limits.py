@@ -52,8 +52,10 @@ class Audience(NamedTuple):
     def limits(self, *checks: str) -> list[tuple[Limit, list[Client]]]:
         """The limits of these checks that are findings here, each with the clients that it holds for."""
         limits = (limit for limit in all_limits() if limit.check in checks and self.severity(limit))
-        found = ((limit, [CLIENTS[name] for name in limit.clients if self._counts(CLIENTS[name])]) for limit in limits)
-        return [(limit, clients) for limit, clients in found if clients]
+        clients_by_limit = (
+            (limit, [CLIENTS[name] for name in limit.clients if self._counts(CLIENTS[name])]) for limit in limits
+        )
+        return [(limit, clients) for limit, clients in clients_by_limit if clients]
 
     def severity(self, limit: Limit) -> Severity | None:
         """The severity of a finding about a limit, which is mild where nobody names the client; None for no finding."""
@@ -116,12 +118,12 @@ def plain_name(name: str) -> str:
 
 def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> PortabilityReport:
     """The view of each client that is named, or of all; a strict mode only if it is named. Raises UnknownIdError."""
-    asked = [CLIENTS[name] for name in check_clients(clients)]
-    shown = asked or [each for each in CLIENTS.values() if not each.is_strict]
+    chosen = [CLIENTS[name] for name in check_clients(clients)]
+    audience = chosen or [each for each in CLIENTS.values() if not each.is_strict]
     catalog = measured.catalog
     return PortabilityReport(
         **catalog.origin,
-        clients=tuple(_view(measured, client) for client in shown),
+        clients=tuple(_view(measured, client) for client in audience),
         unmeasured=tuple(each.tool.name for each in measured.unmeasured),
         problems=catalog.problems,
     )
@@ -176,15 +178,15 @@ def _view(measured: Measured, client: Client) -> ClientView:
 
 def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
     changes = [_change(limit, tool_breaches(subject, limit, client, server=server)) for limit in limits]
-    found = tuple(filter(None, changes))
-    handling = worst([each.handling for each in found])
+    view_changes = tuple(filter(None, changes))
+    handling = worst([each.handling for each in view_changes])
     name = client.named(subject.tool.name, server=server)
-    is_renamed = any(each.handling is Handling.RENAMED for each in found)
+    is_renamed = any(each.handling is Handling.RENAMED for each in view_changes)
     return SeenTool(
         name=subject.tool.name,
         seen_as=None if handling is Handling.REFUSED else client.shortened(name) if is_renamed else name,
         handling=handling,
-        changes=found,
+        changes=view_changes,
     )
 
 

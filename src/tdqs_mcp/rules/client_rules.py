@@ -83,19 +83,19 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     limits = audience.limits(*checks)
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
-        found: dict[tuple[Breach, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
-        known: dict[tuple[str, str, object], tuple[Breach, ...]] = {}
+        concerns: dict[tuple[Breach, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
+        breaches_by_key: dict[tuple[str, str, object], tuple[Breach, ...]] = {}
         for limit, clients in limits:
             for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
                 check = (limit.check, client.name if limit.check == CLIENTS_OWN else "", limit.takes)
-                breaches = known.get(check)
+                breaches = breaches_by_key.get(check)
                 if breaches is None:
-                    breaches = known[check] = tool_breaches(subject, limit, client, server=server)
+                    breaches = breaches_by_key[check] = tool_breaches(subject, limit, client, server=server)
                 if breaches:
                     key = (breaches[0], limit.outcome, limit.loses)
-                    concerned = found.setdefault(key, (breaches, []))[1]
+                    concerned = concerns.setdefault(key, (breaches, []))[1]
                     concerned += [(limit, each) for each in ([client] if limit.check == CLIENTS_OWN else clients)]
-        for breaches, concerned in found.values():
+        for breaches, concerned in concerns.values():
             yield _hit(audience, breaches, concerned, fix=fix, subject=subject)
 
 

@@ -33,8 +33,8 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, but the annotations say that it only reads."""
     if not subject.signals.read_only:
         return
-    if said := statements.said_writing(subject.tool, subject.prose, subject.mentions):
-        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {said}", "correct whichever is wrong")
+    if claim := statements.said_writing(subject.tool, subject.prose, subject.mentions):
+        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {claim}", "correct whichever is wrong")
 
 
 @rule(

@@ -298,10 +298,10 @@ def nothing_required(subject: Subject) -> Iterator[Hit]:
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument is not among the properties, so an agent has to send an undescribed value."""
     for name in arguments.unknown_required(subject.tool):
-        told = repr(name) if isinstance(name, str) else "something that is not a name"
+        label = repr(name) if isinstance(name, str) else "something that is not a name"
         yield Hit(
             "/inputSchema/required",
-            f"{told} is required but not among the properties",
+            f"{label} is required but not among the properties",
             "correct the name, or add the property",
         )
 

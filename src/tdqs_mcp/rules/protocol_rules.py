@@ -145,9 +145,9 @@ def refused_icon(measured: Measured) -> Iterator[Hit]:
             yield _icon(breach.path, breach.what, part, is_mild=is_mild)
 
 
-def _icon(path: str, what: str, part: Tool | Resource | Prompt | None, *, is_mild: bool) -> Hit:
+def _icon(path: str, owner: str, part: Tool | Resource | Prompt | None, *, is_mild: bool) -> Hit:
     fix = 'give each icon a src with https: or data:, such as {"src": "https://…/icon.png", "sizes": ["48x48"]}'
-    return Hit(path, what, fix, Severity.WARNING if is_mild else None, part)
+    return Hit(path, owner, fix, Severity.WARNING if is_mild else None, part)
 
 
 @rule("TDQ263", severity=Severity.ERROR, source="MCP 2026-07-28, Overview, _meta")

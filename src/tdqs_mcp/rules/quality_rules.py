@@ -264,8 +264,8 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
     if not prose.is_readable:
         silent = ", ".join(each.id for each in globals().values() if isinstance(each, Rule) and each.needs_language)
         name = LANGUAGE_NAMES.get(prose.language or "")
-        what = f"the description is in {name}" if name else "the language of the description is not recognized"
-        yield Hit("/description", f"{what}; not applied: {silent}", "score it with a model (--judge)")
+        problem = f"the description is in {name}" if name else "the language of the description is not recognized"
+        yield Hit("/description", f"{problem}; not applied: {silent}", "score it with a model (--judge)")
 
 
 def _is_described(subject: Subject) -> bool:

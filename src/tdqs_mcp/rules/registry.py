@@ -87,8 +87,8 @@ def select(
     unnamed, unlaned = _split(table, ignored)
     own = _by_rule(table, severities or {})
     off = {rule for rule, severity in own.items() if severity is None}
-    shown = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
-    rules = (named | (lanes & asked.keys()) if names else shown) - unnamed - ((unlaned | off) - named)
+    ids = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
+    rules = (named | (lanes & asked.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
     if not rules:
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
     hidden = set() if names else asked.keys() & _uncertain(table)
@@ -105,21 +105,21 @@ def select(
 
 def find(name: str, table: Sequence[AnyRule] = RULES) -> AnyRule:
     """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
-    wanted = name.lower()
+    lowered = name.lower()
     for rule in table:
-        if wanted in _words(rule):
+        if lowered in _words(rule):
             return rule
     raise UnknownIdError(f"there is no rule {name!r}{nearest(name, _spelled(table))}")
 
 
 def find_all(word: str, table: Sequence[AnyRule] = RULES) -> tuple[str, ...]:
     """The ids of the rules that a word means: a rule's name, a lane or ALL. Raises UnknownIdError."""
-    found = _named(table, word) or _laned(table, word)
-    if not found:
+    matches = _named(table, word) or _laned(table, word)
+    if not matches:
         raise UnknownIdError(
             f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}; tdqs-mcp rules lists them"
         )
-    return found
+    return matches
 
 
 def is_default(rule: AnyRule) -> bool:
@@ -145,23 +145,25 @@ def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | N
     """The rules of a profile by id, with the severity that it states; a later entry wins."""
     if profile.rules is None:
         return {rule.id: None for rule in table}
-    asked: dict[str, Severity | None] = {}
+    severities: dict[str, Severity | None] = {}
     for word, severity in profile.rules.items():
-        asked |= dict.fromkeys(_named(table, word) or _laned(table, word), severity)
-    return asked
+        severities |= dict.fromkeys(_named(table, word) or _laned(table, word), severity)
+    return severities
 
 
 def _by_rule(table: Sequence[AnyRule], values: Mapping[str, Value]) -> dict[str, Value]:
     """The values by id: a rule's own before its lane's, a narrow lane's before a wide one's. Raises UnknownIdError."""
-    found = sorted(((find_all(word, table), value) for word, value in values.items()), key=lambda each: -len(each[0]))
-    return {rule: value for rules, value in found for rule in rules}
+    rule_values = sorted(
+        ((find_all(word, table), value) for word, value in values.items()), key=lambda each: -len(each[0])
+    )
+    return {rule: value for rules, value in rule_values for rule in rules}
 
 
 def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
     rule = find(name, table)
     if rule.limit is None:
-        known = ", ".join(each.id for each in table if each.limit is not None)
-        raise InputError(f"{rule.id} {rule.name} has no limit; these have one: {known}")
+        limited = ", ".join(each.id for each in table if each.limit is not None)
+        raise InputError(f"{rule.id} {rule.name} has no limit; these have one: {limited}")
     return rule
 
 
@@ -221,12 +223,12 @@ def _reachable(start: str, direct: Mapping[str, Sequence[str]]) -> frozenset[str
 
 
 def _said(names: Sequence[str], ignored: Sequence[str], profile: str | None) -> str:
-    said = [
+    notes = [
         *([f"profile {profile}"] if profile else []),
         *([f"select {', '.join(names)}"] if names else []),
         *([f"ignore {', '.join(ignored)}"] if ignored else []),
     ]
-    return f"{'; '.join(said) or 'every severity is off'}; take one of them back"
+    return f"{'; '.join(notes) or 'every severity is off'}; take one of them back"
 
 
 DEFAULT = select()
@@ -238,14 +240,14 @@ def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
 
     A finding that another finding about the same part entails is dropped.
     """
-    found = _found(measured, chosen, chosen.rules)
-    return sorted(_charged(found, chosen.entailed), key=_order)
+    findings = _found(measured, chosen, chosen.rules)
+    return sorted(_charged(findings, chosen.entailed), key=_order)
 
 
-def find_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> list[Finding]:
+def find_hidden(measured: Measured, chosen: Selection, visible: Sequence[Finding]) -> list[Finding]:
     """The uncertain findings that are not shown."""
     hidden = _found(measured, chosen, chosen.hidden)
-    return [finding for finding in _charged([*shown, *hidden], chosen.entailed) if finding.rule in chosen.hidden]
+    return [finding for finding in _charged([*visible, *hidden], chosen.entailed) if finding.rule in chosen.hidden]
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:

@@ -83,9 +83,11 @@ class Rule(Generic[Seen]):
         """Return what its findings predict in a benchmark of searches and calls; nothing for a rule from elsewhere."""
         if not files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").is_file():
             return ""
-        found, fails = (_predictions().get(self.id, {}).get(outcome, "not measurable here") for outcome in _OUTCOMES)
+        precision, fails = (
+            _predictions().get(self.id, {}).get(outcome, "not measurable here") for outcome in _OUTCOMES
+        )
         return (
-            f"On LiveMCPBench, with the length of descriptions held constant: that a tool is found: {found}; "
+            f"On LiveMCPBench, with the length of descriptions held constant: that a tool is found: {precision}; "
             f"that calls to it fail: {fails}."
         )
 

@@ -44,10 +44,10 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ132", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
 def restated_parameter(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has no word that its name does not have."""
-    for node, said in parameter_texts.restated(subject.remarks):
+    for node, text in parameter_texts.restated(subject.remarks):
         yield Hit(
             f"{node.path}/description",
-            f"{node.name!r}: the description {said.strip()!r} only restates the name",
+            f"{node.name!r}: the description {text.strip()!r} only restates the name",
             "say meaning, format and an example, or where the value comes from",
         )
 
@@ -75,10 +75,10 @@ def _is_wrapped(shape: Shape) -> bool:
     return keyword_members(shape.root).keys() == {"result"}
 
 
-def _silent(nodes: Sequence[Node], what: tuple[str, str], suggestion: str) -> Hit:
+def _silent(nodes: Sequence[Node], nouns: tuple[str, str], suggestion: str) -> Hit:
     names = first_of([_dotted(node.path) for node in nodes], MAX_NAMED)
-    one, several = what
-    count = f"1 {one} has" if len(nodes) == 1 else f"{len(nodes)} {several} have"
+    singular, several = nouns
+    count = f"1 {singular} has" if len(nodes) == 1 else f"{len(nodes)} {several} have"
     return Hit(nodes[0].path, f"{count} no description: {names}", suggestion)
 
 
@@ -91,10 +91,10 @@ def _dotted(path: str) -> str:
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """The range of a number is only in its description, where no client can check it."""
-    for node, said in parameter_texts.unenforced_limits(subject.remarks):
+    for node, text in parameter_texts.unenforced_limits(subject.remarks):
         yield Hit(
             f"{node.path}/description",
-            f"{node.name!r}: the range {said!r} is only in the text",
+            f"{node.name!r}: the range {text!r} is only in the text",
             "add minimum and maximum to the schema",
         )
 
@@ -108,9 +108,9 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
 )
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
     """The default of an optional number or boolean is only in its description."""
-    for node, said in parameter_texts.unenforced_defaults(subject.remarks):
+    for node, text in parameter_texts.unenforced_defaults(subject.remarks):
         yield Hit(
-            f"{node.path}/description", f"{node.name!r}: the default {said} is only in the text", "add it to the schema"
+            f"{node.path}/description", f"{node.name!r}: the default {text} is only in the text", "add it to the schema"
         )
 
 
@@ -300,8 +300,8 @@ def repeated_choice(subject: Subject) -> Iterator[Hit]:
 def contradicted_type(subject: Subject) -> Iterator[Hit]:
     """The text gives a parameter a different type than the schema."""
     for clash in subject.clashes.get(Topic.TYPE, ()):
-        said = f"the text says {clash.said}" if clash.is_plain else f"the text describes {clash.said}"
-        yield _clash(clash, f"{said}, the schema says {clash.held}", "make text and schema name the same type")
+        claim = f"the text says {clash.said}" if clash.is_plain else f"the text describes {clash.said}"
+        yield _clash(clash, f"{claim}, the schema says {clash.held}", "make text and schema name the same type")
 
 
 @rule(

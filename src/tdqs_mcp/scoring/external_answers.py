@@ -38,7 +38,7 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
     risks, refused = confirmed(measured.shadow_candidates, answers.get("shadowing") or [])
     return Answered(
         verdicts=tuple(
-            _verdict(case, entries[place].get("answer"), judge=judge, what="the answer")
+            _verdict(case, entries[place].get("answer"), judge=judge, label="the answer")
             if place in entries
             else missing
             for place, case in enumerate(cases)
@@ -53,7 +53,7 @@ def match_skill(case: SkillCase, answers: object, *, judge: str) -> Verdict | Un
     """The verdict in `{"skill": answer}`."""
     if not isinstance(answers, Mapping) or "skill" not in answers:
         return Ungraded(judge=judge, reason="no answer was given for the skill", was_asked=False)
-    return _verdict(case, answers["skill"], judge=judge, what="the answer")
+    return _verdict(case, answers["skill"], judge=judge, label="the answer")
 
 
 def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int, Mapping[str, Any]], list[str]]:
@@ -63,31 +63,31 @@ def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int
     for position, case in enumerate(cases):
         by_hash.setdefault(case.subject.signals.input_hash, []).append(position)
         by_name.setdefault(case.subject.tool.name, []).append(position)
-    taken: dict[int, Mapping[str, Any]] = {}
+    by_index: dict[int, Mapping[str, Any]] = {}
     problems = []
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, Mapping):
             problems.append(f"answer {number} is not an object and was not used")
             continue
-        given = entry.get("inputHash")
-        candidates = by_name.get(str(entry.get("name")), []) if given is None else by_hash.get(str(given), [])
-        free = next((position for position in candidates if position not in taken), None)
+        input_hash = entry.get("inputHash")
+        candidates = by_name.get(str(entry.get("name")), []) if input_hash is None else by_hash.get(str(input_hash), [])
+        free = next((position for position in candidates if position not in by_index), None)
         if free is None:
             problems.append(f"answer {number} ({entry.get('name')!r}) matches no tool that needs one and was not used")
         else:
-            taken[free] = entry
-    return taken, problems
+            by_index[free] = entry
+    return by_index, problems
 
 
 def _coherence(measured: Measured, answer: object, judge: str) -> Verdict | Ungraded:
     case = set_case(measured)
     if answer is None or case is None:
         return Ungraded(judge=judge, reason="no coherence answer was given", was_asked=False)
-    return _verdict(case, answer, judge=judge, what="the coherence answer")
+    return _verdict(case, answer, judge=judge, label="the coherence answer")
 
 
-def _verdict(case: Case, answer: object, *, judge: str, what: str) -> Verdict | Ungraded:
+def _verdict(case: Case, answer: object, *, judge: str, label: str) -> Verdict | Ungraded:
     try:
         return read_verdict(case, answer)
     except ContractError as error:
-        return Ungraded(judge=judge, reason=f"{what} breaks the output format: {error}")
+        return Ungraded(judge=judge, reason=f"{label} breaks the output format: {error}")

@@ -92,12 +92,12 @@ def _published(version: str) -> Mapping[str, Any]:
 
 def example_cases() -> list[ToolCase]:
     """A case for each published example; the sibling that the first one names is there."""
-    found = []
+    rows = []
     for example in _examples():
         siblings = [{"name": "search_calls_extensive", "inputSchema": {"type": "object"}}]
         measured = measure(Catalog(server="examples", tools=read_tools([example["definition"], *siblings])))
-        found.append(ToolCase(subject=measured.subjects[0], names=measured.names))
-    return found
+        rows.append(ToolCase(subject=measured.subjects[0], names=measured.names))
+    return rows
 
 
 def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
@@ -115,9 +115,9 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
         scores = tuple(verdict.judgements[key].score for key in keys)
         rows.append((name, "judged", *scores))
         faults += [
-            f"{name}: {key} is {score}, published {wanted}"
-            for key, wanted, score in zip(keys, example["scores"], scores, strict=True)
-            if wanted is not None and abs(score - wanted) > NEAR
+            f"{name}: {key} is {score}, published {published}"
+            for key, published, score in zip(keys, example["scores"], scores, strict=True)
+            if published is not None and abs(score - published) > NEAR
         ]
         if example["contradiction"] and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
@@ -130,7 +130,7 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
 
 
 def compare_to_labels(
-    cases: Sequence[ToolCase], outcomes: Sequence[Verdict | Ungraded], known: Mapping[str, tuple[int, ...]]
+    cases: Sequence[ToolCase], outcomes: Sequence[Verdict | Ungraded], labels: Mapping[str, tuple[int, ...]]
 ) -> Comparison:
     """A judge's scores beside the labels of the same definitions.
 
@@ -143,8 +143,12 @@ def compare_to_labels(
             failed.append((case.subject.tool.name, outcome.reason))
             continue
         signals, predicted = case.subject.signals, [outcome.scores[key] for key in load("tdqs").keys]
-        told = {"bytes": signals.definition_bytes, "language": case.subject.prose.language, "hints": signals.has_hints}
-        tools.append({"labels": known[signals.input_hash], "predicted": predicted, **told})
+        traits = {
+            "bytes": signals.definition_bytes,
+            "language": case.subject.prose.language,
+            "hints": signals.has_hints,
+        }
+        tools.append({"labels": labels[signals.input_hash], "predicted": predicted, **traits})
     if not tools:
         return Comparison(sections=(), problems=() if cases else (_UNLABELED,), unjudged=tuple(failed))
     total = sum(abs(total_of(tool["labels"]) - total_of(tool["predicted"])) for tool in tools) * 10
@@ -165,10 +169,13 @@ def tool_tables(
     count, error, bias, order, same_tier = _total_error(tools)
     rows: list[Row] = [("TDQS", count, error, order, None, None, None, same_tier, bias)]
     for position, key in enumerate(load("tdqs").keys):
-        wanted, given = [tool["labels"][position] for tool in tools], [tool["predicted"][position] for tool in tools]
-        within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
-        bias = mean(score - label for label, score in zip(wanted, given, strict=True))
-        rows.append((key, *agreement(wanted, given), within, None, bias))
+        labels, predictions = (
+            [tool["labels"][position] for tool in tools],
+            [tool["predicted"][position] for tool in tools],
+        )
+        within = mean(abs(label - score) <= 1 for label, score in zip(labels, predictions, strict=True))
+        bias = mean(score - label for label, score in zip(labels, predictions, strict=True))
+        rows.append((key, *agreement(labels, predictions), within, None, bias))
     if all("words" in tool for tool in tools):
         order = rank_correlation([total_of(tool["labels"]) for tool in tools], [tool["words"] for tool in tools])
         rows.append(("word count alone", count, None, order, None, None, None, None, None))
@@ -179,13 +186,13 @@ def tool_tables(
 
 def _total_error(tools: Sequence[Labeled]) -> tuple[int, float, float, float | None, float]:
     """Of TDQS: count, mean absolute difference and bias in points, Spearman's correlation, share of equal tiers."""
-    wanted, given = [total_of(tool["labels"]) for tool in tools], [total_of(tool["predicted"]) for tool in tools]
-    pairs = list(zip(wanted, given, strict=True))
+    labels, predictions = [total_of(tool["labels"]) for tool in tools], [total_of(tool["predicted"]) for tool in tools]
+    pairs = list(zip(labels, predictions, strict=True))
     return (
         len(pairs),
         mean(abs(label - score) for label, score in pairs) / 10,
         mean(score - label for label, score in pairs) / 10,
-        rank_correlation(wanted, given),
+        rank_correlation(labels, predictions),
         mean(tier_of(label) is tier_of(score) for label, score in pairs),
     )
 
@@ -221,22 +228,22 @@ def likely_overall(overall: int | None, judge: JudgeStamp) -> tuple[int, int] | 
     return max(10, overall + low), min(50, overall + high)
 
 
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+def rank_correlation(first: Sequence[float], other: Sequence[float]) -> float | None:
     """Spearman's, ties at their mean rank; None where it is not defined."""
-    if len(one) < FEWEST or len(set(one)) == 1 or len(set(other)) == 1:
+    if len(first) < FEWEST or len(set(first)) == 1 or len(set(other)) == 1:
         return None
-    return correlation(_ranks(one), _ranks(other))
+    return correlation(_ranks(first), _ranks(other))
 
 
 def weighted_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None:
     """Cohen's kappa with quadratic weights; None where chance alone leaves no disagreement."""
     count = len(labels)
-    seen = sum((label - score) ** 2 for label, score in zip(labels, scores, strict=True)) / count
+    error = sum((label - score) ** 2 for label, score in zip(labels, scores, strict=True)) / count
     of_labels, of_scores = Counter(labels), Counter(scores)
     by_chance = sum(
         of_labels[label] * of_scores[score] * (label - score) ** 2 for label in of_labels for score in of_scores
     ) / (count * count)
-    return None if by_chance == 0 else 1 - seen / by_chance
+    return None if by_chance == 0 else 1 - error / by_chance
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

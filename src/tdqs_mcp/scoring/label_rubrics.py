@@ -73,8 +73,8 @@ def _contradictions(tools: Sequence[LabeledTool], judged: Sequence[tuple[Subject
     """A sentence for each tool that the judge itself labels otherwise than its scores do; the scores count."""
     for tool, (_, verdict) in zip(tools, judged, strict=True):
         if verdict.label is not None and verdict.label.strip().casefold() != tool.label.casefold():
-            said = verdict.label[:MAX_LABEL]
-            yield f"{tool.name!r}: the judge calls it {said!r}, by its own scores it is {tool.label}"
+            label = verdict.label[:MAX_LABEL]
+            yield f"{tool.name!r}: the judge calls it {label!r}, by its own scores it is {tool.label}"
 
 
 def finish_skill(
@@ -84,14 +84,14 @@ def finish_skill(
     decided = _decided(load("skill"), measured)
     graded = verdict if isinstance(verdict, Ungraded) else _alone(verdict, decided)
     scores = {} if isinstance(graded, Ungraded) else graded.scores
-    shown = asks_for_credentials(text)
+    sentence = asks_for_credentials(text)
     says_so = isinstance(graded, Verdict) and graded.asks_for_credentials
-    is_bad = shown is not None or says_so
+    is_bad = sentence is not None or says_so
     problem = "the judge says that the skill has its reader handle credentials; the facts do not show it"
-    if shown is not None:
-        said = f"({shown!r}); the judge does not say so"
-        problem = f"the facts show that the skill has its reader handle credentials {said}"
-    is_disputed = isinstance(graded, Verdict) and says_so != (shown is not None)
+    if sentence is not None:
+        remark = f"({sentence!r}); the judge does not say so"
+        problem = f"the facts show that the skill has its reader handle credentials {remark}"
+    is_disputed = isinstance(graded, Verdict) and says_so != (sentence is not None)
     catalog = measured.catalog
     return SkillScore(
         server=catalog.server,
@@ -104,7 +104,7 @@ def finish_skill(
         average=_average(scores) if scores else None,
         label=Label.BAD if is_bad else _skill_label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
-        credentials=shown or ("the judge holds so" if says_so else None),
+        credentials=sentence or ("the judge holds so" if says_so else None),
         problems=((problem,) if is_disputed else ()) if catalog.tools else catalog.problems,
     )
 

@@ -36,14 +36,14 @@ def captured_percentiles(rollup: Rollup, *, judge: JudgeStamp, spec: str) -> Per
     """Among the captured servers; None where they were scored by another method, or without an overall score."""
     if judge.calibration is None:
         return None
-    known = _captured()
-    if (judge.id, judge.calibration, spec) != (known["judge"], known["calibration"], known["spec"]):
+    captured = _captured()
+    if (judge.id, judge.calibration, spec) != (captured["judge"], captured["calibration"], captured["spec"]):
         return None
     return percentiles(
         rollup.overall,
         rollup.description_quality,
-        overalls={int(score): count for score, count in known["overall"].items()},
-        qualities={int(score): count for score, count in known["descriptionQuality"].items()},
+        overalls={int(score): count for score, count in captured["overall"].items()},
+        qualities={int(score): count for score, count in captured["descriptionQuality"].items()},
     )
 
 
@@ -95,9 +95,9 @@ def set_case(measured: Measured) -> SetCase | None:
 
 def skill_cases(measured: Measured, *, rubric: str, text: str | None = None) -> tuple[SkillCase, ...]:
     """The skill of a server with tools, the text or else its instructions, where the rubric scores one."""
-    found = measured.catalog.instructions if text is None else text
+    skill_text = measured.catalog.instructions if text is None else text
     is_scored = rubric == "bundles" and measured.catalog.tools
-    return (SkillCase(text=found, measured=measured),) if is_scored and found and found.strip() else ()
+    return (SkillCase(text=skill_text, measured=measured),) if is_scored and skill_text and skill_text.strip() else ()
 
 
 def all_cases(measured: Measured) -> list[Case]:
@@ -144,8 +144,8 @@ def finish_cases(
     told = list(score.problems)
     if isinstance(confirmed, Ungraded) and confirmed.was_asked:
         told.append(f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
-    known = captured_percentiles(score.rollup, judge=judge, spec=spec)
-    score = replace(score, percentiles=known, problems=(*told, *problems), findings=tuple(findings))
+    percentiles = captured_percentiles(score.rollup, judge=judge, spec=spec)
+    score = replace(score, percentiles=percentiles, problems=(*told, *problems), findings=tuple(findings))
     return with_judge_problems(score, cases, verdicts)
 
 
@@ -229,17 +229,17 @@ def sort_out(
 
 def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
     """The tools that no judge could be asked about; they have no hash."""
-    found = [(each.tool, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
-    return [UngradedTool(index=tool.index, name=tool.name, input_hash=None, ungraded=why) for tool, why in found]
+    ungraded = [(each.tool, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    return [UngradedTool(index=tool.index, name=tool.name, input_hash=None, ungraded=why) for tool, why in ungraded]
 
 
 def disputed(subject: Subject, verdict: Verdict) -> str | None:
     """How the facts contradict a verdict about description and annotations; None if they agree."""
-    shown = subject.prose.contradiction
-    if verdict.contradiction == (shown is not None):
+    quotation = subject.prose.contradiction
+    if verdict.contradiction == (quotation is not None):
         return None
-    if shown is not None:
-        return f"the facts show that {shown!r} contradicts readOnlyHint; the judge did not flag it"
+    if quotation is not None:
+        return f"the facts show that {quotation!r} contradicts readOnlyHint; the judge did not flag it"
     if subject.signals.has_hints:
         return "the judge flags a contradiction with the annotations that the facts do not show"
     return "the judge flags a contradiction with annotations, but no hint is annotated"
@@ -284,8 +284,8 @@ def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Fl
     """The scores under the specification's own rules where facts show a violation; None if that changes nothing."""
     limits: dict[str, tuple[int, str]] = {}
     if subject.prose.contradiction or Flag.ANNOTATION_CONTRADICTION in flags:
-        said = f" ({subject.prose.contradiction!r})" if subject.prose.contradiction else ""
-        limits["behavioral_transparency"] = (1, f"the description contradicts the annotations{said}")
+        quotation = f" ({subject.prose.contradiction!r})" if subject.prose.contradiction else ""
+        limits["behavioral_transparency"] = (1, f"the description contradicts the annotations{quotation}")
     if subject.prose.is_only_name:
         limits["purpose_clarity"] = (TAUTOLOGY_CAP, "the description is the name in other letters")
     applied = {key: limit for key, (limit, _) in limits.items() if scores[key] > limit}

@@ -210,9 +210,9 @@ def _ask_between_calls(call: CallContext, requests: tuple[Request, ...], *, cata
 
 def _answers(call: CallContext) -> Mapping[str, Sample | Failure]:
     """Return what the client has answered in all rounds; a question that it skipped is not put again."""
-    state, said = _state(call), call.input_responses or {}
+    state, responses = _state(call), call.input_responses or {}
     skipped = Failure(reason="the client gave no answer: allow its sampling requests")
-    return state.answers | {key: _read_sample(said[key]) if key in said else skipped for key in state.asked}
+    return state.answers | {key: _read_sample(responses[key]) if key in responses else skipped for key in state.asked}
 
 
 def _state(call: CallContext) -> _State:
@@ -252,13 +252,13 @@ class _Sampling:
                 related_request_id=self._call.request_id,
             )
         try:
-            found = _read_sample(await answer)
+            sample = _read_sample(await answer)
         except (MCPError, ValidationError) as error:
-            said = " ".join(str(error).split())[:200]
-            self._refusal = Failure(reason=f"the client did not answer ({said}): allow its sampling requests")
+            reason = " ".join(str(error).split())[:200]
+            self._refusal = Failure(reason=f"the client did not answer ({reason}): allow its sampling requests")
             return self._refusal
         self._is_open = True
-        return found
+        return sample
 
 
 def _params(request: Request) -> CreateMessageRequestParams:

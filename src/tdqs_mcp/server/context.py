@@ -98,8 +98,8 @@ class Draft:
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
-        given = material.get("answers")
-        ids = given if isinstance(given, Mapping) else {}
+        answers = material.get("answers")
+        ids = answers if isinstance(answers, Mapping) else {}
         return replace(self, answered=self.answered | {(each, self.asked.get(each, _tools_in(each))) for each in ids})
 
 
@@ -130,9 +130,9 @@ class _Memory:
     def forget_oldest(self) -> None:
         """Drops a catalog, and what came of it."""
         key, _ = self.catalogs.popitem()
-        for kept in (self.reports, self.drafts):
-            for each in [each for each in kept if each.startswith(key)]:
-                kept.pop(each)
+        for memory in (self.reports, self.drafts):
+            for each in [each for each in memory if each.startswith(key)]:
+                memory.pop(each)
 
 
 class ServerContext:
@@ -219,10 +219,10 @@ class ServerContext:
         loaded = await self._load(call, str(given)) if is_place else None
 
         async def read() -> tuple[Catalog, str, int]:
-            found = read_definitions(given) if loaded is None else loaded
-            if len(found.tools) > MAX_TOOLS:
-                raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
-            return found, *_id_of(found)
+            loaded_catalog = read_definitions(given) if loaded is None else loaded
+            if len(loaded_catalog.tools) > MAX_TOOLS:
+                raise InputError(f"{len(loaded_catalog.tools)} tools are more than {MAX_TOOLS}; send them in parts")
+            return loaded_catalog, *_id_of(loaded_catalog)
 
         found, key, size = await run_call(call, read)
         self._keep(key, found, size)  # here, because these caches are not made for threads
@@ -324,18 +324,18 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
     Names may have the marks with which our answers show them.
     """
-    found = dict(old)
+    merged_entries = dict(old)
     for key, value in ((unfence(name), each) for name, each in new.items()):
-        known = found.get(key)
-        if isinstance(known, Mapping) and isinstance(value, Mapping):
-            found[key] = merged(known, value)
+        earlier = merged_entries.get(key)
+        if isinstance(earlier, Mapping) and isinstance(value, Mapping):
+            merged_entries[key] = merged(earlier, value)
         elif isinstance(value, Mapping):
-            found[key] = merged({}, value)
-        elif isinstance(known, list) and isinstance(value, list):
-            found[key] = [*known, *(each for each in value if each not in known)]
+            merged_entries[key] = merged({}, value)
+        elif isinstance(earlier, list) and isinstance(value, list):
+            merged_entries[key] = [*earlier, *(each for each in value if each not in earlier)]
         else:
-            found[key] = value
-    return found
+            merged_entries[key] = value
+    return merged_entries
 
 
 def parse_definition(text: str) -> object:
@@ -343,11 +343,11 @@ def parse_definition(text: str) -> object:
     return parse_json(unfence(text).encode(errors="replace"), origin="definition")
 
 
-def _read_sibling(given: dict[str, Any] | str) -> object:
+def _read_sibling(definition: dict[str, Any] | str) -> object:
     """A sibling's definition; of one that is only named, its name."""
-    if not isinstance(given, str):
-        return given
-    return parse_definition(given) if unfence(given).lstrip().startswith("{") else {"name": given}
+    if not isinstance(definition, str):
+        return definition
+    return parse_definition(definition) if unfence(definition).lstrip().startswith("{") else {"name": definition}
 
 
 def find_tool(catalog: Catalog, name: str | None) -> str | None:
@@ -375,8 +375,8 @@ def incomplete_note(*catalogs: Catalog) -> str:
     reasons = [fence(catalog.incomplete) for catalog in catalogs if catalog.incomplete]
     if not reasons:
         return ""
-    what = "The list of tools is incomplete, so no verdict on the server is final"
-    return f"{what}: {'; '.join(reasons)} Get the whole list and ask again. "
+    notice = "The list of tools is incomplete, so no verdict on the server is final"
+    return f"{notice}: {'; '.join(reasons)} Get the whole list and ask again. "
 
 
 MAX_COMPLETIONS = 100
@@ -520,8 +520,8 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _matching(values: Iterable[str], start: str) -> Completion:
-    found = [value for value in values if value.lower().startswith(start.lower())]
-    return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
+    matches = [value for value in values if value.lower().startswith(start.lower())]
+    return Completion(values=matches[:MAX_COMPLETIONS], total=len(matches), has_more=len(matches) > MAX_COMPLETIONS)
 
 
 def _json(value: object) -> str:

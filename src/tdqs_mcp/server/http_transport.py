@@ -201,14 +201,14 @@ def _listen(http: Http) -> socket.socket:
     try:
         listening = socket.create_server((http.host, http.port), family=family)
     except OSError as error:
-        told = {
+        details = {
             errno.EADDRINUSE: f"another program listens on port {http.port}; end it, or give another port, as in "
             f"--http {http.host}:{http.port + 1}",
             errno.EACCES: f"port {http.port} needs special rights here; give one from 1024 on",
             errno.EADDRNOTAVAIL: f"{http.host} is not an address of this machine; give 127.0.0.1 or 0.0.0.0",
         }
         unknown = f"{http.host} cannot be listened on ({error.strerror}); give HOST:PORT, as in {DEFAULT_ADDRESS}"
-        raise InputError(told.get(error.errno or 0, unknown)) from error
+        raise InputError(details.get(error.errno or 0, unknown)) from error
     # Connections inherit it. Without it the body of an answer waits 40 ms for the client to acknowledge the headers.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
@@ -372,15 +372,17 @@ def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
     expected = token.encode()
 
     async def guard(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        given = Headers(scope=scope).getlist("authorization") if scope["type"] == "http" else []
-        scheme, _, sent = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        headers = Headers(scope=scope).getlist("authorization") if scope["type"] == "http" else []
+        scheme, _, sent = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         is_known = scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), expected)
         if scope["type"] == "lifespan" or is_known or scope.get("path") == HEALTH:
             await app(scope, receive, send)
             return
-        fault, error = ("is not the one", ' error="invalid_token"') if given else ("is missing", "")
-        told = f"The bearer token {fault} that the operator of this server has set; send Authorization: Bearer TOKEN.\n"
-        answer = PlainTextResponse(told, status_code=401, headers={"www-authenticate": f"Bearer{error}"})
+        fault, error = ("is not the one", ' error="invalid_token"') if headers else ("is missing", "")
+        message = (
+            f"The bearer token {fault} that the operator of this server has set; send Authorization: Bearer TOKEN.\n"
+        )
+        answer = PlainTextResponse(message, status_code=401, headers={"www-authenticate": f"Bearer{error}"})
         await answer(scope, receive, send)
 
     return guard
@@ -392,8 +394,8 @@ def tell_url(url: str, *, name: str, has_token: bool) -> None:
     entry: dict[str, Any] = {"type": "http", "url": url}
     if has_token:
         entry["headers"] = {"Authorization": "Bearer TOKEN"}
-    told = client_configuration(name, entry)
-    click.echo(f"serving {url} (Ctrl-C ends it); for a client:\n{told}", err=True)
+    entry_text = client_configuration(name, entry)
+    click.echo(f"serving {url} (Ctrl-C ends it); for a client:\n{entry_text}", err=True)
 
 
 def client_configuration(name: str, entry: Mapping[str, Any]) -> str:

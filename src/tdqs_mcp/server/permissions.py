@@ -131,27 +131,27 @@ class Permissions:
 
     def check_url(self, url: str) -> bool:
         """Return whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
-        shown = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
+        public_url = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
         parts = urlsplit(url)
         if not _URL.fullmatch(url) or not _is_plain(parts.path):
-            raise InputError(f"{shown} is not plain; give it in ASCII as https://host/path, without dot segments")
+            raise InputError(f"{public_url} is not plain; give it in ASCII as https://host/path, without dot segments")
         fitting = [pattern for pattern in self.urls if pattern.fits(url)]
         if not fitting:
-            raise self._refusal(shown, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+            raise self._refusal(public_url, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
         return any(pattern.names_host for pattern in fitting)
 
     async def check_and_resolve(self, url: str, *, lookup: "Resolve | None" = None) -> list[str]:
         """The addresses that a URL may be connected to, resolved once and checked. Raises InputError."""
         may_be_private = self.check_url(url)
         parts = urlsplit(url)
-        found = await (lookup or resolve)(parts.hostname or "", parts.port or _PORTS[parts.scheme])
-        if not may_be_private and not all(map(is_public, found)):  # which address it is, a caller does not learn
+        addresses = await (lookup or resolve)(parts.hostname or "", parts.port or _PORTS[parts.scheme])
+        if not may_be_private and not all(map(is_public, addresses)):  # which address it is, a caller does not learn
             host = parts.netloc.rpartition("@")[2]
             raise InputError(
                 f"{host} is not at a public address; the operator can allow it by name with "
                 f"--allow-url {parts.scheme}://{host}"
             )
-        return found
+        return addresses
 
     def describe(self) -> str:
         """Return what callers may name, in one line."""
@@ -166,9 +166,9 @@ class Permissions:
         ]
         return ", ".join(allowed)
 
-    def _refusal(self, what: str, option: str) -> InputError:
+    def _refusal(self, subject: str, option: str) -> InputError:
         return InputError(
-            f"the operator of this server has not allowed {what}, only {self.describe()}; send the definitions "
+            f"the operator of this server has not allowed {subject}, only {self.describe()}; send the definitions "
             f"themselves, or have the server started with {option}"
         )
 
@@ -189,16 +189,16 @@ class Permissions:
             raise InputError("standard input belongs to the protocol here; give the definitions themselves")
         try:
             below = [real for root in self.roots if (real := _below(root, path)) is not None]
-            found = next((real for real in below if real.is_file()), None)
-            details = found.stat() if found is not None else None
+            real_file = next((real for real in below if real.is_file()), None)
+            details = real_file.stat() if real_file is not None else None
         except (OSError, RuntimeError) as error:  # a name too long, a loop of links
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
             raise self._refusal(repr(path), "--root FOLDER")
-        if found is None or details is None:
+        if real_file is None or details is None:
             raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
         _check_opened(details, path)
-        return found
+        return real_file
 
 
 def _check_opened(details: os.stat_result, path: str) -> None:
@@ -250,18 +250,18 @@ def _below(root: Path, path: str) -> Path | None:
 
 def is_public(address: str) -> bool:
     """Return whether an address, and any IPv4 address inside it, is reachable for everybody and meant for one host."""
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        teredo = found.teredo
-        nat64 = ipaddress.IPv4Address(found.packed[12:]) if found.packed.startswith(_NAT64) else None
-        inner = [found.ipv4_mapped, found.sixtofour, *(teredo or ()), nat64]
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        teredo = parsed.teredo
+        nat64 = ipaddress.IPv4Address(parsed.packed[12:]) if parsed.packed.startswith(_NAT64) else None
+        inner = [parsed.ipv4_mapped, parsed.sixtofour, *(teredo or ()), nat64]
         if any(each is not None and not is_public(str(each)) for each in inner):
             return False
-        if found.is_site_local:
+        if parsed.is_site_local:
             return False
-        if found.ipv4_mapped:
+        if parsed.ipv4_mapped:
             return True
-    return found.is_global and not found.is_multicast and not found.is_reserved
+    return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -270,7 +270,7 @@ async def resolve(host: str, port: int) -> list[str]:
 
     try:
         with anyio.fail_after(RESOLVE_SECONDS):
-            found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, TimeoutError, UnicodeError) as error:
         raise InputError(f"the host {host!r} cannot be resolved; check the URL") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in infos))

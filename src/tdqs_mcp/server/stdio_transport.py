@@ -183,24 +183,24 @@ async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: 
 
 def _refusal(error: Exception, limit: int) -> JSONRPCError:
     """The answer to a line that is no message of the protocol, which also goes to stderr."""
-    known = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    inputs = [each["input"] for each in known]
-    given = next((each for each in inputs if isinstance(each, dict)), inputs[0] if inputs else None)
-    is_json = not any(each["type"] == "json_invalid" for each in known)
-    own = None if is_json else _read(given)
-    if given == TOO_LONG:
+    errors = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    inputs = [each["input"] for each in errors]
+    params = next((each for each in inputs if isinstance(each, dict)), inputs[0] if inputs else None)
+    is_json = not any(each["type"] == "json_invalid" for each in errors)
+    own = None if is_json else _read(params)
+    if params == TOO_LONG:
         reason = f"the message is longer than {limit} bytes"
     elif own is not None:
-        given, is_json = own, True
+        params, is_json = own, True
         reason = "the message nests too deeply or has half of a UTF-16 pair; give definitions as JSON text, in a string"
     elif is_json:
         reason = "the message is JSON, but no JSON-RPC 2.0 request, notification or response"
     else:
-        reason = f"the message is no JSON: {known[0]['msg'].removeprefix('Invalid JSON: ')}"
+        reason = f"the message is no JSON: {errors[0]['msg'].removeprefix('Invalid JSON: ')}"
     code = INVALID_REQUEST if is_json else PARSE_ERROR
-    told = printable(reason)[:SHOWN]
-    sys.stderr.write(f"tdqs-mcp: refused a line of the standard input with {code}: {told}\n")
-    return JSONRPCError(jsonrpc="2.0", id=_id_in(given), error=ErrorData(code=code, message=told))
+    reason_text = printable(reason)[:SHOWN]
+    sys.stderr.write(f"tdqs-mcp: refused a line of the standard input with {code}: {reason_text}\n")
+    return JSONRPCError(jsonrpc="2.0", id=_id_in(params), error=ErrorData(code=code, message=reason_text))
 
 
 def _read(line: object) -> object:
@@ -211,9 +211,9 @@ def _read(line: object) -> object:
         return None
 
 
-def _id_in(given: object) -> str | int | None:
+def _id_in(message: object) -> str | int | None:
     """The id of a request that is wrong elsewhere, so that its sender does not wait; None where there is none."""
-    found = given.get("id") if isinstance(given, dict) else None
-    if isinstance(found, str):
-        return found if is_well_formed(found) else None  # half a pair cannot be sent back
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    key = message.get("id") if isinstance(message, dict) else None
+    if isinstance(key, str):
+        return key if is_well_formed(key) else None  # half a pair cannot be sent back
+    return key if isinstance(key, int) and not isinstance(key, bool) else None

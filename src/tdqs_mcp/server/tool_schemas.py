@@ -186,17 +186,17 @@ class _MethodTool(Tool):
                 named = "; ".join(
                     f"{fence('.'.join(map(str, each['loc'])))}: {fault_message(each['msg'])}" for each in wrong
                 )
-                known = ", ".join(self.parameters["properties"])
-                message = f"{self.name} was not called: {named}. Its arguments are {known}"
+                names = ", ".join(self.parameters["properties"])
+                message = f"{self.name} was not called: {named}. Its arguments are {names}"
                 raise ToolError(message) from error.__cause__
             raise
 
 
-def _result(given: Any) -> CallToolResult:  # noqa: ANN401  # any answer
+def _result(value: Any) -> CallToolResult:  # noqa: ANN401  # any answer
     """The answer as structured content, and the same JSON as text for clients that only read that."""
-    content = answer(given, limit=getattr(given, "limit", MAX_FENCED))
+    content = answer(value, limit=getattr(value, "limit", MAX_FENCED))
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    card = getattr(given, "card", None)
+    card = getattr(value, "card", None)
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=content,
@@ -211,21 +211,21 @@ class _InputSchema(GenerateJsonSchema):
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        made = super().model_schema(schema)
-        made.pop("title", None)
-        return made
+        json_schema = super().model_schema(schema)
+        json_schema.pop("title", None)
+        return json_schema
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        made = super().default_schema(schema)
-        if made.get("default", ...) is None:
-            del made["default"]
-        return made
+        json_schema = super().default_schema(schema)
+        if json_schema.get("default", ...) is None:
+            del json_schema["default"]
+        return json_schema
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        made = super().dict_schema(schema)
-        if made.get("additionalProperties") is True:
-            del made["additionalProperties"]
-        return made
+        json_schema = super().dict_schema(schema)
+        if json_schema.get("additionalProperties") is True:
+            del json_schema["additionalProperties"]
+        return json_schema
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])

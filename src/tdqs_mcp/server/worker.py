@@ -103,13 +103,13 @@ _workers: RunVar[CapacityLimiter] = RunVar("workers")
 
 def _limiter() -> CapacityLimiter:
     """The limit of this event loop."""
-    found = _workers.get(None)
-    if found is None:
+    limiter = _workers.get(None)
+    if limiter is None:
         sys.setswitchinterval(SWITCH_SECONDS)
         gc.set_threshold(*GC_THRESHOLDS)
-        found = CapacityLimiter(MAX_WORKERS)
-        _workers.set(found)
-    return found
+        limiter = CapacityLimiter(MAX_WORKERS)
+        _workers.set(limiter)
+    return limiter
 
 
 async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
@@ -119,7 +119,7 @@ async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     """
     worker = _Worker(work)
     try:
-        found: Result = await to_thread.run_sync(worker.run, abandon_on_cancel=True, limiter=_limiter())
+        result: Result = await to_thread.run_sync(worker.run, abandon_on_cancel=True, limiter=_limiter())
     except anyio.get_cancelled_exc_class():
         worker.stop()
         raise
@@ -129,7 +129,7 @@ async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         ) from None
     finally:
         worker.end_limit()
-    return found
+    return result
 
 
 def on_loop(function: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401  # what the function gives
