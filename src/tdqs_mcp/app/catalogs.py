@@ -83,12 +83,12 @@ def find_configured(parsed: Config, options: LiveOptions) -> "ConfiguredServer":
     return server
 
 
-async def load_configured(found: "ConfiguredServer", options: LiveOptions, *, called: str) -> Catalog:
+async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, called: str) -> Catalog:
     """The catalog of a configured server under a name that hides what it is started with. Raises as `load`."""
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415
 
-    catalog = await capture(found.locator, found.fill(options), called=called)
-    return replace(catalog, problems=(*found.unresolved, *catalog.problems))
+    catalog = await capture(server.locator, server.fill(options), called=called)
+    return replace(catalog, problems=(*server.unresolved, *catalog.problems))
 
 
 def load_still(locator: str) -> Catalog | None:

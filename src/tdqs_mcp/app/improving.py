@@ -66,26 +66,28 @@ async def rewrite(
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
     drafts = _changed(drafts, measured.catalog, tools) if drafts else drafts
-    chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
+    chosen, findings = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
-    start, found, base = measured, known, before
-    if given := _given(measured, chosen, basis, mode):
-        start = _remeasured(measured, list(given.values()))
+    before = await _assessed(measured, chosen, findings, judge=judge, spec=spec)
+    start, found, base = measured, findings, before
+    if author_proposals := _given(measured, chosen, basis, mode):
+        start = _remeasured(measured, list(author_proposals.values()))
         found = registry.check(start)
-        base = before | await _assessed(start, given.keys(), found, judge=judge, spec=spec)
+        base = before | await _assessed(start, author_proposals.keys(), found, judge=judge, spec=spec)
     proposals = [rewrite_review.admit(each) for each in propose(start, mode=mode, growth=basis.growth)]
     rewrites, tried = await _drafts(start, proposals, base, found=found, basis=basis, judge=judge, spec=spec)
     rewrites = [
-        rewrite_review.with_given(each, given[each.index], before[each.index]) if each.index in given else each
+        rewrite_review.with_given(each, author_proposals[each.index], before[each.index])
+        if each.index in author_proposals
+        else each
         for each in rewrites
     ]
     if writer is not None or drafts:
         worded = [_handed_in(each, drafts, basis) for each in rewrites]
         if writer is not None:
-            asked = find_questions(measured, known, {index: each.score for index, each in before.items()})
-            worded = await _worded(measured, worded, basis=basis, mode=mode, writer=writer, questions=asked)
+            questions = find_questions(measured, findings, {index: each.score for index, each in before.items()})
+            worded = await _worded(measured, worded, basis=basis, mode=mode, writer=writer, questions=questions)
         rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     if tried is None:
         improved = _remeasured(measured, rewrites)
@@ -110,8 +112,8 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    said = ((each, material_statements(each, basis.checker.material(each), mode)) for each in subjects)
-    found = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in said)
+    statements = ((each, material_statements(each, basis.checker.material(each), mode)) for each in subjects)
+    found = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in statements)
     return {each.index: each for each in found if each.parts}
 
 
@@ -131,9 +133,9 @@ async def _drafts(
     """
     after, improved, is_measured = dict(before), measured, True
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
-    kept, asked = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
-    while new := _unasked([each for each in keep_found(measured, proposals, kept) if each.index in before], asked):
-        floor, trial = dict(after), [new.get(each.index, each) for each in kept]
+    accepted, asked = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
+    while new := _unasked([each for each in keep_found(measured, proposals, accepted) if each.index in before], asked):
+        floor, trial = dict(after), [new.get(each.index, each) for each in accepted]
         doubtful = [*new.values()]
         while doubtful:
             improved = _remeasured(improved, trial)
@@ -143,25 +145,25 @@ async def _drafts(
             failed = {
                 each.index for each in doubtful if not rewrite_review.holds(each, floor[each.index], after[each.index])
             }
-            pairs = zip(trial, kept, strict=True)
+            pairs = zip(trial, accepted, strict=True)
             trial = [each.reduced(old) if each.index in failed else each for each, old in pairs]
-            gone = failed & {each.index for each, old in zip(trial, kept, strict=True) if each.parts == old.parts}
+            gone = failed & {each.index for each, old in zip(trial, accepted, strict=True) if each.parts == old.parts}
             after |= {index: floor[index] for index in gone}
             doubtful = [each for each in trial if each.index in failed - gone]
             is_measured = not failed
-        kept = trial
+        accepted = trial
     rewrites = [
         replace(
             rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]),
             unjudged=unjudged.get(each.index),
         )
-        for each in kept
+        for each in accepted
         if each.index in before
     ]
     return rewrites, (improved, found) if is_measured else None
 
 
-def _unasked(proposals: Sequence[Proposal], asked: dict[int, list[Statement]]) -> dict[int, Proposal]:
+def _unasked(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
     """The proposals, by index, with a statement that the judge has not been asked about yet; now it is.
 
     What the judge leaves out makes room for statements that a search had none for.
@@ -169,10 +171,10 @@ def _unasked(proposals: Sequence[Proposal], asked: dict[int, list[Statement]]) -
     new = {
         proposal.index: proposal
         for proposal in proposals
-        if any(part not in asked.get(proposal.index, ()) for part in proposal.parts)
+        if any(part not in tried.get(proposal.index, ()) for part in proposal.parts)
     }
     for index, proposal in new.items():
-        asked[index] = [*asked.get(index, ()), *proposal.parts]
+        tried[index] = [*tried.get(index, ()), *proposal.parts]
     return new
 
 
@@ -259,9 +261,9 @@ async def _worded(
 
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     """The indices of the named tools, or of all that can be measured if none is named."""
-    known = {tool.name for tool in measured.catalog.tools}
+    names = {tool.name for tool in measured.catalog.tools}
     for name in tools or ():
-        if name not in known:
+        if name not in names:
             raise UnknownIdError(f"there is no tool {name!r}; the catalog has {some_names(measured.names)}")
     for unmeasured in measured.unmeasured:
         if unmeasured.tool.name in (tools or ()):
@@ -443,11 +445,11 @@ def _fixed(
     problems: tuple[str, ...] = (),
 ) -> Fixed:
     left = {(each.tool, each.path) for each in left_out}
-    made = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
+    applied = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
     return Fixed(
-        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in made}),
+        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in applied}),
         place=place,
-        made=tuple(f"{each.name} {it.path}" for each, found in made for it in found),
+        made=tuple(f"{each.name} {it.path}" for each, found in applied for it in found),
         left_out=left_out,
         problems=problems,
     )

@@ -57,14 +57,14 @@ async def score_installed(
     is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
     that it does not need are named. Raises InputError if no client has a server.
     """
-    found, problems = read_servers(**around)
-    if not found:
+    entries, problems = read_servers(**around)
+    if not entries:
         raise InputError("; ".join(["no client here has any server", *problems]))
-    blocked = {each.id: never for each in found if (never := _blocked(each))}
-    foreign = [each for each in found if each.is_project and each.id not in blocked]
+    blocked = {each.id: never for each in entries if (never := _blocked(each))}
+    foreign = [each for each in entries if each.is_project and each.id not in blocked]
     if foreign and not consent(foreign):
         blocked |= {each.id: _row(each, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for each in foreign}
-    firsts = {each.connection: each for each in reversed(found) if each.id not in blocked}
+    firsts = {each.connection: each for each in reversed(entries) if each.id not in blocked}
     captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
     measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}
     judge = judge or Offline()
@@ -80,13 +80,13 @@ async def score_installed(
         status = discovery_status(error) if isinstance(error, CaptureError) else None
         return replace(_row(server, InstalledOutcome.FAILED, str(error)), discovery_status=status)
 
-    rows = [blocked.get(each.id) or row(each) for each in found]
-    seen: dict[str, dict[str, Measured]] = {}
-    for each in found:
-        if each.id not in blocked and (known := measured.get(firsts[each.connection].id)):
-            seen.setdefault(each.client, {})[each.name] = _shown(each, known)
+    rows = [blocked.get(each.id) or row(each) for each in entries]
+    servers_by_client: dict[str, dict[str, Measured]] = {}
+    for each in entries:
+        if each.id not in blocked and (measured_server := measured.get(firsts[each.connection].id)):
+            servers_by_client.setdefault(each.client, {})[each.name] = _shown(each, measured_server)
     titles = client_titles()
-    sets = [view_set(name, titles[name], together, task=task) for name, together in seen.items()]
+    sets = [view_set(name, titles[name], together, task=task) for name, together in servers_by_client.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
 
 

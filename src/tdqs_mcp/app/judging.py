@@ -88,11 +88,11 @@ def score_answers(
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id)
     cases = all_cases(measured)
-    given: list[Verdict | Ungraded] = [*answered.verdicts, answered.coherence][: len(cases)]
+    verdicts: list[Verdict | Ungraded] = [*answered.verdicts, answered.coherence][: len(cases)]
     if answered.risks and (shadow := shadow_cases(measured, spec=spec)):
         cases += shadow
-        given.append(Verdict(judgements={}, summary="", risks=answered.risks))
-    graded = check_verdicts(cases, given, judge=stamp, accepted=accepted)
+        verdicts.append(Verdict(judgements={}, summary="", risks=answered.risks))
+    graded = check_verdicts(cases, verdicts, judge=stamp, accepted=accepted)
     return finish_cases(
         measured,
         cases,
@@ -211,11 +211,11 @@ def score_skill_answer(
 
 
 def _skill_case(catalog: Catalog, text: str | None) -> SkillCase:
-    found = catalog.instructions if text is None else text
-    if not found or not found.strip():
-        what = "the skill text is empty" if text is not None else f"{catalog.server!r} has no instructions"
-        raise InputError(f"{what}; give a SKILL.md of the server")
-    return SkillCase(text=found, measured=measure(catalog))
+    skill_text = catalog.instructions if text is None else text
+    if not skill_text or not skill_text.strip():
+        problem = "the skill text is empty" if text is not None else f"{catalog.server!r} has no instructions"
+        raise InputError(f"{problem}; give a SKILL.md of the server")
+    return SkillCase(text=skill_text, measured=measure(catalog))
 
 
 def _finish_skill(case: SkillCase, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
@@ -296,12 +296,12 @@ async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, r
     """
     from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    asked = batch_judge(judge)
-    requests = {each.key: each for each in _open(asked, catalogs, rubric=rubric)}
+    batched = batch_judge(judge)
+    requests = {each.key: each for each in _open(batched, catalogs, rubric=rubric)}
     if not requests:
         raise InputError("there is nothing to submit: every answer is kept, and scoring finds it")
-    batch = await batching(asked.model).submit(list(requests.values()))
-    return Batch.of(asked, batch=batch, rubric=rubric).model_dump_json()
+    batch = await batching(batched.model).submit(list(requests.values()))
+    return Batch.of(batched, batch=batch, rubric=rubric).model_dump_json()
 
 
 async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, judge: Judge) -> list[str] | None:
@@ -312,10 +312,10 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
     """
     from tdqs_mcp.judges.prompted import read_batch  # noqa: PLC0415
 
-    asked = batch_judge(judge)
-    known = read_batch(batch, judge=asked)
-    requests = _open(asked, catalogs, rubric=known.rubric)
-    answers = await batching(asked.model).collect(known.id, requests) if requests else []
+    batched = batch_judge(judge)
+    stored = read_batch(batch, judge=batched)
+    requests = _open(batched, catalogs, rubric=stored.rubric)
+    answers = await batching(batched.model).collect(stored.id, requests) if requests else []
     if answers is None:
         return None
     faults = (_fault(request, answer) for request, answer in zip(requests, answers, strict=True))
@@ -386,8 +386,8 @@ def explain(name: str) -> str:
             f"there is nothing to explain under {name!r}{nearest(name, known)}; tdqs-mcp rules lists the rules; "
             f"the dimensions of TDQS are {', '.join((*load_rubric('tdqs').keys, *load_rubric('coherence').keys))}"
         ) from error
-    found = [registry.find(rule) for rule in rules]
-    return rule_page(found[0]) if len(found) == 1 else lane_page(name.strip(), found)
+    matching = [registry.find(rule) for rule in rules]
+    return rule_page(matching[0]) if len(matching) == 1 else lane_page(name.strip(), matching)
 
 
 def with_tool(catalog: Catalog, name: str) -> Catalog:

@@ -54,11 +54,11 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
     Nothing is scored: a new calibration is no change. Raises InputError for a server that the lock does not have; a
     listing under another name, such as a renamed file, is its only one unless the server itself says otherwise.
     """
-    known = definition_lock.find_entry(lock, catalog) or definition_lock.find_renamed(lock, catalog)
-    if known is None:
+    entry = definition_lock.find_entry(lock, catalog) or definition_lock.find_renamed(lock, catalog)
+    if entry is None:
         names = ", ".join(repr(server.name) for server in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
-    return definition_lock.verify(known, catalog, again)
+    return definition_lock.verify(entry, catalog, again)
 
 
 async def lock(
@@ -79,8 +79,8 @@ async def lock(
     if catalog.incomplete:
         raise InputError(f"an incomplete list of tools cannot be locked: {catalog.incomplete}")
     measured = measure(catalog)
-    found = await score_measured(measured, judge=judge or Offline(), spec=spec)
-    now = lock_server(measured, found, allow=allow or ())
+    scored = await score_measured(measured, judge=judge or Offline(), spec=spec)
+    now = lock_server(measured, scored, allow=allow or ())
     entry = definition_lock.find_entry(known, catalog)
     if entry is None:
         if accept:

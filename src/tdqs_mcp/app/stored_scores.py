@@ -61,9 +61,9 @@ def search_tools(store: str, query: str, *, method: str | None = None, limit: in
     """The tools of the store that a query finds; among comparable matches those with better definitions first."""
 
     def search(connection: Connection) -> ToolSearch:
-        found = find_method(connection, method)
-        matches = tool_search.search(connection, found, query, limit=limit)
-        return ToolSearch(query=query, method=found, matches=matches)
+        stamp = find_method(connection, method)
+        matches = tool_search.search(connection, stamp, query, limit=limit)
+        return ToolSearch(query=query, method=stamp, matches=matches)
 
     return _read(store, search)
 
@@ -116,9 +116,9 @@ class StoredScores:
         """A value that changes whenever an answer may have changed."""
         return read(self._engine, revision, recovery=0)
 
-    def list_servers(self, wanted: ServerFilter) -> Leaderboard:
+    def list_servers(self, server_filter: ServerFilter) -> Leaderboard:
         """A page of the servers."""
-        return self._query(lambda now: server_queries.leaderboard(now.connection, now.method, wanted))
+        return self._query(lambda now: server_queries.leaderboard(now.connection, now.method, server_filter))
 
     def find_standing(self, server: str) -> ServerStanding:
         """A server's scores alone."""

@@ -49,7 +49,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     queries, calls, problems = _known_observations(benchmark, tools)
     rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
     selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
-    found = [
+    missing = [
         Observation(tool=(choice.query.server or "", choice.query.tool), outcome=float(choice.found))
         for choice in selection.choices
     ]
@@ -59,13 +59,13 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     return BenchmarkStudy(
         servers=len(benchmark.catalogs),
         tools=len(tools),
-        queries=len(found),
-        queried_tools=len({each.tool for each in found}),
-        found=100 * sum(each.outcome for each in found) / len(found),
+        queries=len(missing),
+        queried_tools=len({each.tool for each in missing}),
+        found=100 * sum(each.outcome for each in missing) / len(missing),
         calls=len(fails),
         called_tools=len({each.tool for each in fails}),
         failed=100 * sum(each.outcome for each in fails) / len(fails),
-        predictors=predict(tools, found=found, fails=fails),
+        predictors=predict(tools, observations=missing, fails=fails),
         rewritten=selection.against.recall if selection.against else None,
         problems=(*problems, *selection.problems),
     )
@@ -113,7 +113,7 @@ def _known_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tup
         raise InputError("no query or no call of the benchmark is about a tool in its tools.json")
     counts = (("queries", len(benchmark.queries), len(queries)), ("calls", len(benchmark.calls), len(calls)))
     left_out = "{} of {} {} left out: no tool of that name, or several"
-    problems = [left_out.format(whole - used, whole, what) for what, whole, used in counts if whole > used]
+    problems = [left_out.format(whole - used, whole, noun) for noun, whole, used in counts if whole > used]
     return queries, calls, problems
 
 

@@ -201,9 +201,9 @@ class _Counts:
 
     def add(self, shard: Shard, tally: Tally) -> None:
         """Counts a shard that is done."""
-        found = shard.problems + tally.problems
-        self._problem_count += len(found)
-        self._problems += found[: MAX_PROBLEMS - len(self._problems)]
+        problems = shard.problems + tally.problems
+        self._problem_count += len(problems)
+        self._problems += problems[: MAX_PROBLEMS - len(self._problems)]
         self._unchanged += shard.unchanged
         self._changed += tally.changed
         self._tally += replace(tally, problems=(), changed=())

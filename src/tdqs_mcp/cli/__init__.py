@@ -140,7 +140,7 @@ class GroupedCommand(click.Command):
         """As click has it, with the words after `--` as one locator where they are the command of a server."""
         if not any(param.type is LOCATOR for param in self.params):
             return super().parse_args(ctx, args)
-        options, found, words = _divided(args)
+        options, has_separator, words = _divided(args)
         if words and is_command(words[0]):
             args = [*options, "--", f"stdio:{shlex.join(words)}"]
         try:
@@ -148,7 +148,7 @@ class GroupedCommand(click.Command):
         except click.NoSuchOption as error:
             places = [place for place, word in enumerate(options) if which(word)]
             places += [0] if options[0][:1] != "-" and is_command(options[0]) else []
-            if found or not places:
+            if has_separator or not places:
                 raise
             meant = shlex.join([*options[: places[0]], "--", *options[places[0] :]])
             raise click.UsageError(

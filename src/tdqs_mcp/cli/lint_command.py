@@ -180,7 +180,7 @@ def lint(
     flags = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     policy = policy_of(flags, table)
     policy = replace(policy, tools=tools or ())
-    known = _known_findings(baseline, is_new=renews)
+    baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
     catalogs = [catalog for catalog in loaded if catalog is not None]
     if catalogs:
@@ -192,9 +192,9 @@ def lint(
         listing = listing or (None if any(each.made for each in fixed) else "summary")
     reports = merge_unused_suppressions(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
-        known = _renew(baseline, known, reports, policy)
+        baseline_findings = _renew(baseline, baseline_findings, reports, policy)
     if baseline is not None:
-        reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
+        reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
     located = list(map(linting.locate_report, reports, catalogs, places))
     missing = [None for each in loaded if each is None]
     if page.form in _DOCUMENTS:
@@ -290,10 +290,10 @@ def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFindin
 
 
 def _renew(
-    baseline: Path, known: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
+    baseline: Path, findings: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
 ) -> tuple[KnownFinding, ...]:
     """Write the findings of this run as the new baseline."""
-    renewed = renew(known, reports, rules=policy.selection.rules)
+    renewed = renew(findings, reports, rules=policy.selection.rules)
     write(json_text(baseline_document(renewed)), baseline)
     click.echo(f"{count_words(len(renewed), 'finding')} in {baseline}; --baseline leaves them out.", err=True)
     return renewed

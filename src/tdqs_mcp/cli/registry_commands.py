@@ -130,15 +130,15 @@ def _show_tasks(
     make = partial(blocking(studying.write_tasks), model=source)
     if isinstance(source, Path):
         make = partial(studying.read_tasks, path=source)
-    [found] = for_each((locator,), live, lambda catalog: (catalog, make(catalog)), doing="writing tasks for")
-    written = found[1] if found else None
+    [result] = for_each((locator,), live, lambda catalog: (catalog, make(catalog)), doing="writing tasks for")
+    written = result[1] if result else None
     tell_usage(source, by="writer")
     page.show([written], _TASKS)
     if written and written.without:
         warn(
             f"no tasks for {first_of([each.tool for each in written.without], MAX_NAMED)}: {written.without[0].reason}"
         )
-    is_answered = run(*found) if found and run else True
+    is_answered = run(*result) if result and run else True
     end([written if written and is_answered and not written.without else None])
 
 
@@ -270,9 +270,9 @@ def stats(
         standing = stored_scores.server_standing(named, server, method=method)
         page.show([standing], views(partial(standing_blocks, command=again)))
     elif query is not None:
-        found = stored_scores.search_tools(named, query, method=method, limit=limit or 10)
-        shown = views(partial(search_blocks, command=again))
-        page.show([found], shown) if page.form != _JSONL else page.stream(found.matches)
+        search = stored_scores.search_tools(named, query, method=method, limit=limit or 10)
+        search_views = views(partial(search_blocks, command=again))
+        page.show([search], search_views) if page.form != _JSONL else page.stream(search.matches)
     elif page.form == _JSONL:
         page.stream(stored_scores.stored_tools(named, method=method))
     else:

@@ -165,15 +165,15 @@ def rewrite(
         judge=chosen,
         spec=spec,
     )
-    given = read_material(material) if material and (material.exists() or not is_interview) else NOTHING
-    known = partial(improve, material=given)
-    asking = for_each((locator,), live, lambda catalog: (catalog, known(catalog))) if is_interview else []
+    material_read = read_material(material) if material and (material.exists() or not is_interview) else NOTHING
+    improve_with = partial(improve, material=material_read)
+    asking = for_each((locator,), live, lambda catalog: (catalog, improve_with(catalog))) if is_interview else []
     for each in asking:
         if each is not None and material:
             _interview(_report(*each, spec=spec).questions, material)
-            given = read_material(material) if material.exists() else given
+            material_read = read_material(material) if material.exists() else material_read
     doing = "rewriting" if author else "judging"
-    work = partial(improve, material=given, writer=author)
+    work = partial(improve, material=material_read, writer=author)
     is_known = None not in asking
     results = for_each((locator,), live, lambda each: (each, work(each)), doing=doing) if is_known else asking
     tell_usage(author, by="writer")

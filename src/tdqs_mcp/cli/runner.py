@@ -142,17 +142,17 @@ class Page:
         """
         view = views.get(self.form, document)
         finished = [result for result in results if result is not None]
-        shown = list(map(view, finished))
-        if not shown:
+        texts = list(map(view, finished))
+        if not texts:
             return
         if ending and self.form == "text" and len(finished) > 1:
-            shown.append(ending(finished))
+            texts.append(ending(finished))
         if self.form == "json":
-            write(json_text(shown[0] if len(results) == 1 else shown), self.output)
-        elif self.form == "markdown" or isinstance(shown[0], str):
-            write("\n".join(shown), self.output)
+            write(json_text(texts[0] if len(results) == 1 else texts), self.output)
+        elif self.form == "markdown" or isinstance(texts[0], str):
+            write("\n".join(texts), self.output)
         else:
-            _write_rich(shown, self.output)
+            _write_rich(texts, self.output)
 
     def stream(self, results: Iterable[Any]) -> None:
         """Write each result on a line of JSON, as it comes. Raises InputError for a file that cannot be written."""
@@ -404,8 +404,8 @@ class Waiting:
         self._answered += answered
         if self._doing is None or not sys.stderr.isatty():
             return
-        shown = self._shown or self._show(is_counted=True)
-        shown.update(shown.task_ids[0], total=self._asked, completed=self._answered)
+        progress = self._shown or self._show(is_counted=True)
+        progress.update(progress.task_ids[0], total=self._asked, completed=self._answered)
 
     def _show(self, *, is_counted: bool) -> "Progress":
         from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it

@@ -306,4 +306,4 @@ class Selection(Document):
         """Every query."""
         after = self.against.choices if self.against else (None,) * len(self.choices)
         pairs = zip(self.choices, after, strict=True)
-        return tuple(QueryResult(query=one.query, choice=one, after=other) for one, other in pairs)
+        return tuple(QueryResult(query=before.query, choice=before, after=other) for before, other in pairs)

@@ -190,8 +190,8 @@ def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # n
     """The members of a field's class by attribute, or by key where they have got another one."""
     nullable, is_optional = NoneType in options(kind), Absent in options(kind)
     names = [each.partition("=") for each in only.split()] if only else []
-    found = members(strip_none(kind), only)
-    keys = [key or name for name, _, key in names] or [each.path[-1] for each in found]
+    fields = members(strip_none(kind), only)
+    keys = [key or name for name, _, key in names] or [each.path[-1] for each in fields]
     return {
         key: replace(
             each,
@@ -199,7 +199,7 @@ def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # n
             kind=each.kind | None if nullable else each.kind,
             is_optional=is_optional or each.is_optional,
         )
-        for key, each in zip(keys, found, strict=True)
+        for key, each in zip(keys, fields, strict=True)
     }
 
 
@@ -233,9 +233,9 @@ def _member(cls: type, name: str, annotation: Any, marks: tuple[Any, ...]) -> Me
     return Member(key=key, path=(name,), kind=annotation, owner=cls, is_optional=is_optional)
 
 
-def _placed(known: dict[str, Member], member: Member, *, after: str | None) -> dict[str, Member]:
+def _placed(placed: dict[str, Member], member: Member, *, after: str | None) -> dict[str, Member]:
     """The members with one more, at its place."""
-    names = list(known)
+    names = list(placed)
     at = len(names) if after is None else names.index(after) + 1 if after else 0
-    items = list(known.items())
+    items = list(placed.items())
     return dict([*items[:at], (member.path[-1], member), *items[at:]])

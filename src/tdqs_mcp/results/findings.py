@@ -256,17 +256,17 @@ class LintReport(OfServer):
     @published(after="findings")
     def counts(self) -> Counts:
         """Findings by severity."""
-        found = by_tool(self.findings)
-        tools = [ToolTally(name=name, **_by_severity(found.get(at, []))) for at, name in self.tools.items()]
+        by_index = by_tool(self.findings)
+        tools = [ToolTally(name=name, **_by_severity(by_index.get(at, []))) for at, name in self.tools.items()]
         return Counts(tools=tuple(tools), **_by_severity(self.findings))
 
 
 def by_tool(findings: Iterable[Finding]) -> dict[int | None, list[Finding]]:
     """The findings by the index of their tool; None for those that are about no tool."""
-    found: dict[int | None, list[Finding]] = {}
+    findings_by_tool: dict[int | None, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.tool_index, []).append(finding)
-    return found
+        findings_by_tool.setdefault(finding.tool_index, []).append(finding)
+    return findings_by_tool
 
 
 def _by_severity(findings: Iterable[Finding]) -> dict[str, int]:
@@ -284,17 +284,17 @@ def fingerprint(finding: Finding, *, server: str) -> str:
     Only a security finding is the same as long as its message is.
     """
     part = finding.subject
-    said = [finding.message] if finding.rule.startswith(_SECURITY) else []
-    identity = [finding.rule, server, part.kind, part.name, part.path, *said]
+    parts = [finding.message] if finding.rule.startswith(_SECURITY) else []
+    identity = [finding.rule, server, part.kind, part.name, part.path, *parts]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
 
 
-def unmatched(items: Iterable[Item], known: Counter[str], digest: Callable[[Item], str]) -> Iterator[Item]:
+def unmatched(items: Iterable[Item], counts: Counter[str], digest: Callable[[Item], str]) -> Iterator[Item]:
     """Of equal items, as many as are not known; each known one is taken from `known`."""
     for item in items:
         key = digest(item)
-        if known[key]:
-            known[key] -= 1
+        if counts[key]:
+            counts[key] -= 1
         else:
             yield item
 

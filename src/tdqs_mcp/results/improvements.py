@@ -364,8 +364,8 @@ class RewriteReport(OfServer, Document):
 def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
     """What of the author's material none of the rewrites rests on."""
     used = {source for each in rewrites for source in each.sources}
-    found = {each.source: each for rewrite in rewrites for each in rewrite.unused if each.source not in used}
-    return tuple(found.values())
+    by_source = {each.source: each for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    return tuple(by_source.values())
 
 
 MIN_GAIN = 10
@@ -379,5 +379,5 @@ def is_worth_asking(question: Question) -> bool:
 
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
     """What only the author can know, each question once: conflicts first, then by gain."""
-    found = {question.id: question for rewrite in rewrites for question in rewrite.questions}
-    return tuple(sorted(found.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain)))
+    by_id = {question.id: question for rewrite in rewrites for question in rewrite.questions}
+    return tuple(sorted(by_id.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain)))

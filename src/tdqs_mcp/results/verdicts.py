@@ -86,7 +86,7 @@ class Acceptance:
     def covers(self, part: str, input_hash: str, judge: JudgeStamp) -> bool:
         """Whether it speaks of this definition by this judge: a changed definition is no longer accepted."""
         pairs = ((self.part, part), (self.input_hash, input_hash), (self.judge, judge.label))
-        return all(wanted in (None, found) for wanted, found in pairs)
+        return all(expected in (None, actual) for expected, actual in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,23 +54,23 @@ def _paired(old: Sequence[Tool], new: Sequence[Tool]) -> list[_Pair]:
     before, after = _by_schema(gone), _by_schema(come)
     alone = (text for text in before if len(before[text]) == 1 == len(after.get(text, ())))
     matched |= {after[text][0].index: before[text][0] for text in alone}
-    taken = {tool.index for tool in matched.values()}
-    kept: list[_Pair] = [(matched.get(tool.index), tool) for tool in new]
-    return kept + [(tool, None) for tool in old if tool.index not in taken]
+    indices = {tool.index for tool in matched.values()}
+    pairs: list[_Pair] = [(matched.get(tool.index), tool) for tool in new]
+    return pairs + [(tool, None) for tool in old if tool.index not in indices]
 
 
 def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
-    found: dict[str, list[Tool]] = {}
+    by_signature: dict[str, list[Tool]] = {}
     for tool in tools:
-        if (known := _signature(tool)) is not None:
-            found.setdefault(known, []).append(tool)
-    return found
+        if (signature := _signature(tool)) is not None:
+            by_signature.setdefault(signature, []).append(tool)
+    return by_signature
 
 
 def _signature(tool: Tool) -> str | None:
     """What identifies a tool apart from its name: its parameters, else its description; None if it nests too deep."""
-    found = _unless_too_deep(compatibility.schema_signature, tool.input_schema or {})
-    return None if found is None else found or f"says {tool.description}"
+    signature = _unless_too_deep(compatibility.schema_signature, tool.input_schema or {})
+    return None if signature is None else signature or f"says {tool.description}"
 
 
 def _compared(
@@ -111,19 +111,19 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     if before == after and (before is not None or _are_equal(old.raw, new.raw)):
         return []
     if before is None or after is None:
-        said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
-        return [_whole(Impact.BREAKING, "unreadable", said)]
-    found = [*contract_differences(old, new), *_annotations(old, new), *_words(old, new)]
-    return found or [_harmless(old, new)]
+        message = "the definition is nested too deeply to be compared: nothing says that old calls still work"
+        return [_whole(Impact.BREAKING, "unreadable", message)]
+    differences = [*contract_differences(old, new), *_annotations(old, new), *_words(old, new)]
+    return differences or [_harmless(old, new)]
 
 
 def _harmless(old: Tool, new: Tool) -> Difference:
     """Return what differs where nothing else is to be said of it."""
     before, after = (tool.raw if isinstance(tool.raw, Mapping) else {} for tool in (old, new))
     names = [key for key in TOOL_FIELDS if canonical_json(before.get(key)) != canonical_json(after.get(key))]
-    said = f"{', '.join(names) or 'other fields'} changed: nothing is taken from a caller"
+    message = f"{', '.join(names) or 'other fields'} changed: nothing is taken from a caller"
     path = f"/{names[0]}" if len(names) == 1 else ""
-    return Difference(impact=Impact.COMPATIBLE, change="changed", path=path, message=said)
+    return Difference(impact=Impact.COMPATIBLE, change="changed", path=path, message=message)
 
 
 def _are_equal(old: object, new: object) -> bool:
@@ -146,17 +146,17 @@ def _breaks(old: Tool, new: Tool) -> Iterator[Difference]:
     Equal parameters look like one tool renamed; the only tools of two catalogs may be any two.
     """
     if old.name != new.name:
-        known = _signature(old)
-        guess = " with the same parameters: renamed?" if known is not None and known == _signature(new) else ""
-        said = f"removed {old.name!r}, added {new.name!r}{guess}"
-        yield Difference(impact=Impact.BREAKING, change="renamed-tool", path="/name", message=said)
+        signature = _signature(old)
+        guess = " with the same parameters: renamed?" if signature is not None and signature == _signature(new) else ""
+        message = f"removed {old.name!r}, added {new.name!r}{guess}"
+        yield Difference(impact=Impact.BREAKING, change="renamed-tool", path="/name", message=message)
     yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaking_changes)
     yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.lost_outputs)
 
 
 def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
     """The old input schema, with an enum where its text already lists all values and the new schema has the enum."""
-    listed = {name: list(found) for name, found, _ in closed_value_lists(old)}
+    listed = {name: list(values) for name, values, _ in closed_value_lists(old)}
     schemas = arguments.properties(new).items()
     closed = {name for name, schema in schemas if isinstance(schema, Mapping) and "enum" in schema} & listed.keys()
     if old.input_schema is None or not closed:
@@ -173,8 +173,8 @@ def _schema(
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Break]],
 ) -> Iterator[Difference]:
     if old is not None and new is None:
-        said = "there is no readable schema any more"
-        yield Difference(impact=Impact.BREAKING, change="lost-schema", path=path, message=said)
+        message = "there is no readable schema any more"
+        yield Difference(impact=Impact.BREAKING, change="lost-schema", path=path, message=message)
     elif old is not None and new is not None:
         yield from _as(Impact.BREAKING, path, check(old, new))
 
@@ -187,8 +187,8 @@ def _annotations(old: Tool, new: Tool) -> Iterator[Difference]:
     changed = [name for name in names if before.get(name) != after.get(name)]
     if changed:
         values = {each: json.dumps(after[each]) if each in after else "gone" for each in changed}
-        said = ", ".join(f"{name} is {_beginning(value)}" for name, value in values.items())
-        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="/annotations", message=said)
+        listing = ", ".join(f"{name} is {_beginning(value)}" for name, value in values.items())
+        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="/annotations", message=listing)
 
 
 def _words(old: Tool, new: Tool) -> Iterator[Difference]:
@@ -196,11 +196,11 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     before, after = _texts(old), _texts(new)
     for path in before:
         if path in after and before[path] != after[path]:
-            what = "new" if not before[path] else "gone" if not after[path] else "reworded"
+            verb = "new" if not before[path] else "gone" if not after[path] else "reworded"
             was, now = (str(each[path] or "") for each in (before, after))
-            said = f"{what}: {_beginning(now)}" if now else what
+            message = f"{verb}: {_beginning(now)}" if now else verb
             yield Difference(
-                impact=Impact.WORDING, change=f"{what}-text", path=path, message=said, before=was, after=now
+                impact=Impact.WORDING, change=f"{verb}-text", path=path, message=message, before=was, after=now
             )
 
 
@@ -236,8 +236,8 @@ def listing_change(first: Catalog, second: Catalog) -> str | None:
     )
 
 
-def _as(impact: Impact, below: str, found: Iterable[Break]) -> Iterator[Difference]:
-    for each in found:
+def _as(impact: Impact, below: str, breaks: Iterable[Break]) -> Iterator[Difference]:
+    for each in breaks:
         yield Difference(impact=impact, change=each.change, path=f"{below}{each.path}", message=each.message)
 
 
@@ -292,9 +292,9 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
     for finding in comparison.findings_fixed:
         part = (finding.subject.kind, finding.subject.name)
         mended[part] = max(mended.get(part, 0), finding.severity.rank)
-    known = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
+    indices = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
     for finding in comparison.findings_added:
-        if finding.tool_index is not None and finding.tool_index not in known:
+        if finding.tool_index is not None and finding.tool_index not in indices:
             continue
         is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
         if finding.severity is not Severity.INFO and not is_milder:
@@ -323,8 +323,11 @@ def mutate(catalog: Catalog, mutation: Mutation) -> Catalog:
 def _reworded(raw: Any, wording: Wording) -> Any:  # noqa: ANN401  # foreign JSON
     if not isinstance(raw, Mapping):
         return raw
-    said = raw.get("description")
-    reworded = {**raw, "description": wording(str(raw.get("name")), said if isinstance(said, str) else "")}
+    description = raw.get("description")
+    reworded = {
+        **raw,
+        "description": wording(str(raw.get("name")), description if isinstance(description, str) else ""),
+    }
     schema = raw.get("inputSchema")
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if isinstance(schema, Mapping) and isinstance(properties, Mapping):

@@ -84,8 +84,8 @@ class CatalogContext:
         unique = {subject.tool.name: subject for subject in usable}
         foreign = sum(map(is_in_other_language, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
-        known = ValueSources(unique.values(), labels)
-        origins = {name: known.of(subject) for name, subject in unique.items()}
+        sources = ValueSources(unique.values(), labels)
+        origins = {name: sources.of(subject) for name, subject in unique.items()}
         takers: dict[str, list[tuple[str, str]]] = {}
         for name, found in origins.items():
             for origin in found:
@@ -193,18 +193,20 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
         yield _lookup(origins, _known_by(subject, origins, context)), _is_named(subject, named)
     takers = context.takers.get(subject.tool.name, ())
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
-    given = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
-    found = dict(islice(find_alternatives(subject, rivals, context.labels, context.plurals, given), MAX_ALTERNATIVES))
-    if takers and found.keys().isdisjoint(given):
+    parameters = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
+    alternatives = dict(
+        islice(find_alternatives(subject, rivals, context.labels, context.plurals, parameters), MAX_ALTERNATIVES)
+    )
+    if takers and alternatives.keys().isdisjoint(parameters):
         use = _use(takers)
         yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
-    for name, statement in found.items():
+    for name, statement in alternatives.items():
         yield statement, _is_named(subject, {name})
     if context.knows(subject):
         yield from _end(subject, context)
-    said = set(subject.mentioned_parameters)
+    mentioned = set(subject.mentioned_parameters)
     for choice in arguments.required_choices(subject.tool.input_schema or {}):
-        yield add_sentence(_demand(choice), Route.DEMAND, [choice.path]), choice.names <= said
+        yield add_sentence(_demand(choice), Route.DEMAND, [choice.path]), choice.names <= mentioned
 
 
 def _is_named(subject: Subject, tools: set[str]) -> bool:
@@ -229,13 +231,19 @@ def _known_by(subject: Subject, origins: Sequence[ValueSource], context: Catalog
 
 def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
-    said: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    names_by_tools: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for origin in origins:
         if origin is not known:
-            said.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
-    found = [f"{listed(names)} with {listed(tools, 'or')}" for (is_made, tools), names in said.items() if not is_made]
-    made = [f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in said.items() if is_made]
-    sentences = [f"{verb} {joined(each)}." for verb, each in (("Find", found), ("Get", made)) if each]
+            names_by_tools.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
+    lookups = [
+        f"{listed(names)} with {listed(tools, 'or')}"
+        for (is_made, tools), names in names_by_tools.items()
+        if not is_made
+    ]
+    results = [
+        f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in names_by_tools.items() if is_made
+    ]
+    sentences = [f"{verb} {joined(each)}." for verb, each in (("Find", lookups), ("Get", results)) if each]
     if known:
         way = listed(known.tools, "or")
         sentences = [f"Use it when the `{known.parameter}` is known; otherwise find it with {way}.", *sentences]
@@ -290,10 +298,10 @@ def _returned(subject: Subject, context: CatalogContext) -> _Candidates:
     name, fields = arguments.result_fields(subject.tool)
     if not fields or context.answers[name, fields] > MAX_ALIKE:
         return
-    shown = fields[:MAX_FIELDS] if len(fields) > MAX_FIELDS + 1 else fields
-    more = len(fields) - len(shown)
-    said = f"{', '.join(f'`{field}`' for field in shown)} and {more} more fields" if more else listed(fields)
-    sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
+    first_fields = fields[:MAX_FIELDS] if len(fields) > MAX_FIELDS + 1 else fields
+    more = len(fields) - len(first_fields)
+    listing = f"{', '.join(f'`{field}`' for field in first_fields)} and {more} more fields" if more else listed(fields)
+    sentence = f"Returns {name} with {listing}." if name else f"Returns {listing}."
     yield add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"]), Cue.RETURN in subject.prose.cues
 
 

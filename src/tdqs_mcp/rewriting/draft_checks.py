@@ -149,8 +149,8 @@ class DraftChecker:
         facts = self.material(subject).facts
         texts += [(fact.source, fact.text) for fact in facts if not fact.hint]
         stated = [source for source, text in texts if (hint, edit.after) in stated_hints(text)]
-        given = [fact.source for fact in facts if fact.hint == hint and fact.text == str(edit.after).lower()]
-        return tuple(dict.fromkeys([*given, *stated]))
+        hint_facts = [fact.source for fact in facts if fact.hint == hint and fact.text == str(edit.after).lower()]
+        return tuple(dict.fromkeys([*hint_facts, *stated]))
 
     def _list_sources(self, edit: Edit, subject: Subject) -> tuple[str, ...]:
         """Return the text that closes just this list of values."""
@@ -166,8 +166,8 @@ class DraftChecker:
         """Return what disproves each claim: another statement, the schema, or a name that does not exist."""
         name = subject.tool.name
         facts = [_fact(claim, name, origin=f"draft {place}") for place, claim in enumerate(claims)]
-        known = self.material(subject).facts
-        others = {conflict.source: conflict.other for conflict in find_conflicts(subject, [*known, *facts])}
+        author_facts = self.material(subject).facts
+        others = {conflict.source: conflict.other for conflict in find_conflicts(subject, [*author_facts, *facts])}
         return [
             others.get(fact.source) or next(self._disproofs(claim, subject), None)
             for claim, fact in zip(claims, facts, strict=True)

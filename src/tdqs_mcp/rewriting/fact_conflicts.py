@@ -64,34 +64,34 @@ _GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
     """One for each fact that the schema, the hints, the text or another fact contradicts; linear in the facts."""
-    known: dict[str, dict[object, str]] = {}
+    sides: dict[str, dict[object, str]] = {}
     for side, position in _definition(subject):
-        known.setdefault(position[0], {}).setdefault(position[1], side)
+        sides.setdefault(position[0], {}).setdefault(position[1], side)
     about = [fact for fact in facts if fact.tool is not None or not fact.place]
-    told = [(fact, _side(fact), tuple(_fact_positions(fact, subject))) for fact in about]
-    for _, side, positions in told:
+    stated = [(fact, _side(fact), tuple(_fact_positions(fact, subject))) for fact in about]
+    for _, side, positions in stated:
         for thing, said in positions:
-            known.setdefault(thing, {}).setdefault(said, side)
-    found = []
-    for fact, side, positions in told:
-        others = (who for thing, said in positions for other, who in known[thing].items() if other != said)
+            sides.setdefault(thing, {}).setdefault(said, side)
+    conflicts = []
+    for fact, side, positions in stated:
+        others = (who for thing, said in positions for other, who in sides[thing].items() if other != said)
         other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
         if other:
-            found.append(Conflict(source=fact.source, place=fact.place, one=side, other=other))
-    return tuple(found)
+            conflicts.append(Conflict(source=fact.source, place=fact.place, one=side, other=other))
+    return tuple(conflicts)
 
 
 def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
     """Return whether the definition contradicts a hint of this value."""
-    said = Fact(text=str(value).lower(), tool=subject.tool.name, place=f"{ANNOTATIONS}{hint}")
-    return bool(find_conflicts(subject, [said]))
+    fact = Fact(text=str(value).lower(), tool=subject.tool.name, place=f"{ANNOTATIONS}{hint}")
+    return bool(find_conflicts(subject, [fact]))
 
 
 def _side(fact: Fact) -> str:
     if fact.hint and fact.origin:
         return f"{fact.source} is {fact.text}"
-    said = f"{fact.hint}: {fact.text}" if fact.hint else fact.text
-    return f"{fact.source} says {said!r}"
+    text = f"{fact.hint}: {fact.text}" if fact.hint else fact.text
+    return f"{fact.source} says {text!r}"
 
 
 def _text(fact: Fact) -> str:
@@ -141,10 +141,10 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
         yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
         yield from _effect(sentence)
-        said = content_stems(words_of(sentence))
+        stems = content_stems(words_of(sentence))
         for clause in sentence.split(";"):
             words = content_stems(words_of(clause))
-            if len(words) > 1 or (words and words == said):
+            if len(words) > 1 or (words and words == stems):
                 yield " ".join(sorted(words)), bool(read_polarity(clause).denied)
     for name, bound, number in _bounds(text, subject):
         yield f"{bound} of `{name}`", number
@@ -162,11 +162,11 @@ def _effect(sentence: str) -> Iterator[_Position]:
 
 def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
     """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
-    spoken = {name.lower() for found in _NAMED.findall(text) for name in found if name}
+    spoken = {name.lower() for match in _NAMED.findall(text) for name in match if name}
     named = [name for each in spoken for name in subject.parameters_by_word.get(each, ())]
-    for said in find_bounds(text) if len(named) == 1 else ():
-        if said.value[-1].isdecimal():
-            yield named[0], said.bound, said.value
+    for bound in find_bounds(text) if len(named) == 1 else ():
+        if bound.value[-1].isdecimal():
+            yield named[0], bound.bound, bound.value
 
 
 def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
@@ -192,11 +192,11 @@ def _beyond_values(text: str, schema: Mapping[str, Any]) -> str | None:
     values = schema.get("enum")
     if not isinstance(values, list):
         return None
-    known, default = {str(value).lower() for value in values}, schema.get("default")
+    spelled, default = {str(value).lower() for value in values}, schema.get("default")
     listed = {value.lower() for value in closed_values(" ".join(text.split()), {})}
-    if not listed <= known:
+    if not listed <= spelled:
         return f"the values {', '.join(map(str, values))}"
-    named = {said.value for said in find_bounds(text) if said.bound is Bound.DEFAULT} & known
+    named = {said.value for said in find_bounds(text) if said.bound is Bound.DEFAULT} & spelled
     return f"the default {default}" if named and default is not None and str(default).lower() not in named else None
 
 

@@ -55,12 +55,12 @@ Attempt = tuple[tuple[Rewrite, ...], ServerScore]
 
 def choose(score: ServerScore, rewrites: Iterable[Rewrite], *, target: int, coherence: int) -> tuple[Rewrite, ...]:
     """The cheapest rewrites that reach the overall score; all that help where none do, so that only writing is left."""
-    known = {rewrite.index: rewrite for rewrite in rewrites}
-    tools = [_candidate(tool, known.get(tool.index)) for tool in score.tools]
+    by_index = {rewrite.index: rewrite for rewrite in rewrites}
+    tools = [_candidate(tool, by_index.get(tool.index)) for tool in score.tools]
     positions = cheapest(tools, target=target, coherence=coherence)
     if positions is None:
         positions = tuple(place for place, tool in enumerate(tools) if tool.after > tool.before)
-    return tuple(known[score.tools[position].index] for position in positions)
+    return tuple(by_index[score.tools[position].index] for position in positions)
 
 
 def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tuple[int, ...] | None:
@@ -116,8 +116,8 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     advice: tuple[Advice, ...] = ()
     with_answers = None
     if overall is not None and coherence is not None and overall < target:
-        wanted = _level(after.counted, target=target, coherence=coherence)
-        advice = () if wanted is None else _advice(after, wanted, rewrites)
+        level = _level(after.counted, target=target, coherence=coherence)
+        advice = () if level is None else _advice(after, level, rewrites)
         with_answers = _with_answers(after, advice, coherence)
     return Plan(
         server=before.server,
@@ -137,7 +137,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
 
 def _fixes(rewrites: Iterable[Rewrite]) -> tuple[PlannedFix, ...]:
     """The rewrites with what they are expected to bring, the most per token first; those that save tokens lead."""
-    found = [
+    steps = [
         PlannedFix(rewrite=rewrite, before=rewrite.before, after=rewrite.after, gain=rewrite.gain)
         for rewrite in rewrites
         if rewrite.before and rewrite.after
@@ -147,7 +147,7 @@ def _fixes(rewrites: Iterable[Rewrite]) -> tuple[PlannedFix, ...]:
         gain = fix.gain.expected if fix.gain else 10 * (fix.after.tdqs - fix.before.tdqs)
         return fix.tokens_added > 0, -Fraction(gain, max(1, fix.tokens_added))
 
-    return tuple(sorted(found, key=rank))
+    return tuple(sorted(steps, key=rank))
 
 
 _OPEN = "the judge gave the server with some of the rewrites no overall score: this is the best of what it did score"
@@ -195,15 +195,14 @@ def _overall(scores: Sequence[int], coherence: int) -> int:
     return overall_of(sum(scores), count=len(scores), lowest=min(scores), coherence=coherence)
 
 
-def _advice(score: ServerScore, wanted: int, rewrites: Iterable[Rewrite]) -> tuple[Advice, ...]:
+def _advice(score: ServerScore, level: int, rewrites: Iterable[Rewrite]) -> tuple[Advice, ...]:
     """Every tool below the wanted TDQS, the lowest first."""
     questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
     findings = by_tool(score.findings)
-    low = sorted((tool for tool in score.tools if tool.tdqs < wanted), key=lambda tool: (tool.tdqs, tool.index))
+    low = sorted((tool for tool in score.tools if tool.tdqs < level), key=lambda tool: (tool.tdqs, tool.index))
     advised = ((tool, _rooms(tool, findings.get(tool.index, []))) for tool in low)
     return tuple(
-        Advice(tool=tool, wanted=wanted, rooms=rooms, questions=questions.get(tool.index, ()))
-        for tool, rooms in advised
+        Advice(tool=tool, wanted=level, rooms=rooms, questions=questions.get(tool.index, ())) for tool, rooms in advised
     )
 
 
@@ -258,7 +257,7 @@ def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
     for finding in sorted(findings, key=lambda each: -each.severity.rank):
         worst.setdefault(finding.dimension, finding)
     judged = ((dimension, tool.judgements[dimension.key]) for dimension in load("tdqs").dimensions)
-    found = [
+    aspects = [
         Room(
             dimension=dimension.key,
             score=known.score,
@@ -269,4 +268,4 @@ def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
         for dimension, known in judged
         if known.score < 5  # the highest score of the rubric
     ]
-    return tuple(sorted(found, key=lambda room: (room.gain * (room.score - 5), room.dimension)))
+    return tuple(sorted(aspects, key=lambda room: (room.gain * (room.score - 5), room.dimension)))

@@ -69,7 +69,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
         if fact.tool is not None:
             _check_tool(fact.tool, every, fact.source)
     entries = list(_entries(material))
-    stated = [told for fact in material.facts for told in _told(fact, catalog)]
+    stated = [statements for fact in material.facts for statements in _told(fact, catalog)]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     changing = {fact.tool for fact in (*placed, *stated) if fact.hint == Aspect.READ_ONLY and fact.text == "false"}
     if changing:
@@ -126,12 +126,12 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     """The tool and the place of a question's id. Raises InputError with the ids that are like it."""
     dots = [match.start() for match in re.finditer(r"\.", key)]
     ways = ((key[:dot], key[dot + 1 :]) for dot in reversed(dots))
-    known = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
-    if known is None:
+    way = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
+    if way is None:
         tool = key[: dots[0]] if dots else key
         _check_tool(tool, catalog.tools, origin)
         raise InputError(f"{origin} of the material names a tool and nothing of it; give {tool}.purpose, for example")
-    tool, place = known
+    tool, place = way
     if place.startswith(f"{Aspect.CONFLICT}."):
         raise InputError(f"{origin} of the material cannot choose a side: correct the entry or the definition instead")
     if place.startswith(f"{Aspect.CLAIM}."):
@@ -155,17 +155,17 @@ def _sharing(place: str, catalog: _Catalog) -> Sequence[str]:
     return [name for name, places in catalog.open_places.items() if name in group and place in places]
 
 
-def _check_tool(name: str, known: Collection[str], origin: str) -> None:
+def _check_tool(name: str, names: Collection[str], origin: str) -> None:
     """Raises InputError for an unknown tool, whose material would be dropped silently."""
-    if name not in known:
-        near = _near(name, list(known))
+    if name not in names:
+        near = _near(name, list(names))
         raise InputError(f"{origin} of the material is about a tool {name!r} that is not there{near}")
 
 
-def _near(name: str, known: Sequence[str]) -> str:
+def _near(name: str, names: Sequence[str]) -> str:
     """The names most like one that is not there; some of them where none is like it."""
-    close = get_close_matches(name, known, n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else f"; the catalog has {some_names(known)}"
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else f"; the catalog has {some_names(names)}"
 
 
 def _parameters(subject: Subject) -> list[str]:
@@ -176,8 +176,8 @@ def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
     """A fact at its place: a hint that it sets, or a parameter that it begins with; else as it is."""
     hint = _HINT.fullmatch(fact.text)
     if hint and fact.tool is not None:
-        given = next(each for each in HINTS if each.lower() == hint[1].lower())
-        yield replace(fact, place=f"{ANNOTATIONS}{given}", text=hint[2].lower())
+        hint_name = next(each for each in HINTS if each.lower() == hint[1].lower())
+        yield replace(fact, place=f"{ANNOTATIONS}{hint_name}", text=hint[2].lower())
         return
     if fact.tool is not None:
         subject = catalog.tools.get(fact.tool)
@@ -190,13 +190,13 @@ def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
     yield from (replace(fact, tool=tool, place=place) for tool in tools) if tools else [fact]
 
 
-def _find_parameter(text: str, known: Container[str]) -> str | None:
+def _find_parameter(text: str, names: Container[str]) -> str | None:
     """The one parameter that a sentence is about; plain words name one only before a verb."""
     words = [(word.strip("`"), word[0] == "`") for word in _WORD.findall(text)]
-    named = {word for word, is_marked in words if word in known and (is_marked or not word.isalpha())}
+    named = {word for word, is_marked in words if word in names and (is_marked or not word.isalpha())}
     begun = _SUBJECT.match(text)
     first = (begun["marked"] or begun["plain"]) if begun else ""
-    if begun and first in known and (first in named or _LINK.match(text, begun.end())) and not named - {first}:
+    if begun and first in names and (first in named or _LINK.match(text, begun.end())) and not named - {first}:
         return first
     opening = [word for word, _ in words[:_OPENING] if word in named]
     return opening[0] if len(named) == len(opening) == 1 else None

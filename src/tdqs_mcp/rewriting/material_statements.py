@@ -90,20 +90,22 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         return _hint_objection(fact, subject)
     if fact.parameter:
         schema = arguments.properties(subject.tool).get(fact.parameter)
-        told = schema.get("description") if isinstance(schema, Mapping) else None
+        description = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
         bare = _without_subject(fact.text, fact.parameter)
         forms = (plain_text(bare), plain_text(to_sentence(bare, subject)))
-        return TOLD if isinstance(told, str) and any(form in plain_text(told) for form in forms) else None
+        return TOLD if isinstance(description, str) and any(form in plain_text(description) for form in forms) else None
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
     if _REPLY.fullmatch(fact.text) or is_short or is_empty:
         return "it tells nothing by itself; answer in a sentence"
-    known, bare = plain_text(" ".join(subject.prose.sentences)), plain_text(fact.text)
-    is_quoted = bare in known and len(bare.split()) >= MIN_QUOTED
-    is_said = is_quoted or plain_text(_form(fact, subject)) in known or bare in map(plain_text, subject.prose.sentences)
+    description, bare = plain_text(" ".join(subject.prose.sentences)), plain_text(fact.text)
+    is_quoted = bare in description and len(bare.split()) >= MIN_QUOTED
+    is_said = (
+        is_quoted or plain_text(_form(fact, subject)) in description or bare in map(plain_text, subject.prose.sentences)
+    )
     return TOLD if is_said or (not fact.place and is_told(fact.text, subject)) else None
 
 
@@ -120,8 +122,8 @@ def is_told(text: str, subject: Subject) -> bool:
     """A sentence of the description has all words of a text and denies the same."""
     words, denied = content_stems(words_of(text)), read_polarity(text).denied
     sentences = subject.prose.sentences
-    told = ((content_stems(words_of(sentence)), read_polarity(sentence).denied) for sentence in sentences)
-    return bool(words) and any(words <= said and denied == turned for said, turned in told)
+    polarities = ((content_stems(words_of(sentence)), read_polarity(sentence).denied) for sentence in sentences)
+    return bool(words) and any(words <= said and denied == turned for said, turned in polarities)
 
 
 def _route(fact: Fact) -> Route:
@@ -133,14 +135,17 @@ def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
     fact = next((each for each in facts if each.place == Aspect.PURPOSE), None)
     if fact is None:
         return None
-    said, missing = to_sentence(fact.text[lead_in_length(fact.text) :], subject), subject.signals.is_missing_description
-    statement = add_sentence(said if missing else "", _route(fact), [fact.source], component=Component.PURPOSE)
+    sentence, missing = (
+        to_sentence(fact.text[lead_in_length(fact.text) :], subject),
+        subject.signals.is_missing_description,
+    )
+    statement = add_sentence(sentence if missing else "", _route(fact), [fact.source], component=Component.PURPOSE)
     if missing:
         return statement
     first = subject.prose.sentences[0]
     start = (subject.tool.description or "").index(first)
     is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
-    end, text = (start, f"{said} ") if is_kept else (start + len(first), said)
+    end, text = (start, f"{sentence} ") if is_kept else (start + len(first), sentence)
     return replace(statement, splices=(Edit(start=start, end=end, text=text),))
 
 
@@ -149,12 +154,12 @@ def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     for place in _ORDER:
         for fact in facts:
             if fact.place == place:
-                said = _form(fact, subject)
-                cues = cues_of(words_of(said))
+                sentence = _form(fact, subject)
+                cues = cues_of(words_of(sentence))
                 component = Component.GUIDELINES if cues & {Cue.WHEN, Cue.ALTERNATIVE} else Component.LIMITATIONS
                 component = Component.PURPOSE if Cue.RETURN in cues else component
                 yield add_sentence(
-                    said,
+                    sentence,
                     _route(fact),
                     [fact.source],
                     component=_COMPONENTS.get(Aspect(place)) if place else component,
@@ -224,30 +229,30 @@ def _continued(text: str) -> str:
 
 def to_sentence(text: str, subject: Subject) -> str:
     """The author's words as a sentence: a capital, a full stop, and names in their own case."""
-    said = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
-    first = said.split(" ", 1)[0].rstrip(",:.")
+    sentence = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
+    first = sentence.split(" ", 1)[0].rstrip(",:.")
     names = {parameter.name for parameter in subject.signals.parameters} | set(subject.siblings.values())
     if first in names and not first.isalpha():
-        said = f"`{first}`{said[len(first) :]}"
+        sentence = f"`{first}`{sentence[len(first) :]}"
     elif first.isalpha() and first.islower():
-        said = said[:1].upper() + said[1:]
-    stop = "。" if said[-1:] >= CJK else "."
-    return said if said.endswith((*".!?…。", '."', ".)")) else f"{said}{stop}"
+        sentence = sentence[:1].upper() + sentence[1:]
+    stop = "。" if sentence[-1:] >= CJK else "."
+    return sentence if sentence.endswith((*".!?…。", '."', ".)")) else f"{sentence}{stop}"
 
 
 def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     """The descriptions of parameters: the author's words for one that says nothing, after one that says something."""
-    known = arguments.properties(subject.tool)
+    properties = arguments.properties(subject.tool)
     for name in dict.fromkeys(fact.parameter for fact in facts if fact.parameter):
         own = [fact for fact in facts if fact.parameter == name]
-        old = known[name].get("description")
-        kept = (
+        old = properties[name].get("description")
+        rest = (
             [old.rstrip()] if isinstance(old, str) and old.strip() and name not in find_open_parameters(subject) else []
         )
-        said = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
-        kept = [to_sentence(each, subject) for each in kept if plain_text(each) not in plain_text(" ".join(said))]
+        sentences = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
+        rest = [to_sentence(each, subject) for each in rest if plain_text(each) not in plain_text(" ".join(sentences))]
         path = f"{arguments.property_pointer(name)}/description"
-        value = " ".join(dict.fromkeys((*kept, *said)))
+        value = " ".join(dict.fromkeys((*rest, *sentences)))
         yield set_value(path, value, _route(own[0]), [fact.source for fact in own], component=Component.PARAMETERS)
 
 
@@ -292,16 +297,16 @@ def _limitations(subject: Subject, material: Material) -> tuple[Statement, ...]:
     """No more than a few, and each of them once."""
     if not can_continue_in_english(subject):
         return ()
-    found = {said.sentence: said for trace in reversed(material.traces) if (said := trace_statement(trace))}
-    new = (said for sentence, said in reversed(found.items()) if not is_told(sentence, subject))
+    by_sentence = {said.sentence: said for trace in reversed(material.traces) if (said := trace_statement(trace))}
+    new = (said for sentence, said in reversed(by_sentence.items()) if not is_told(sentence, subject))
     return tuple(islice(new, MAX_LIMITATIONS))
 
 
 def _failure(trace: Trace) -> str | None:
     """The error in its own words, where they are few, plain, and none of them is a value of this very call."""
     message = " ".join(trace.answer.split()).rstrip(".")
-    told = set(words_of(message))
-    is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
+    words = set(words_of(message))
+    is_private = any(words.intersection(words_of(str(value))) for value in trace.arguments.values())
     is_shown = is_plain_value(message) and redact(message) == message
     return f"Can fail with `{message}`." if message and is_shown and not is_private else None
 

@@ -83,8 +83,8 @@ def render_stage(stage: str, *, theirs: Mapping[str, str], ours: Mapping[str, st
     """A stage's prompt: `theirs` stand in a fence, without what nobody sees; `ours` go into the system message."""
     texts = {name: visible(text) for name, text in theirs.items()}
     mark = delimiter("\n".join(texts.values()))
-    shown = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
-    user = _PLACEHOLDER.sub(lambda match: shown[match[1]], user_template(stage))
+    fields = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
+    user = _PLACEHOLDER.sub(lambda match: fields[match[1]], user_template(stage))
     system = system_prompt(stage)
     for name, value in ours.items():
         system = system.replace(f"{{{name}}}", value)
@@ -186,15 +186,15 @@ def jobs(
 
 def _siblings(own: str, near: Sequence[str], lines: Mapping[str, str]) -> str:
     """Every other tool with its first sentence, the nearest first; by name alone where the budget is spent."""
-    left, told, bare = MAX_SIBLING_TOKENS, list[str](), list[str]()
+    left, lines_shown, bare = MAX_SIBLING_TOKENS, list[str](), list[str]()
     for name in dict.fromkeys((*near, *lines)):
         cost = estimate_tokens(lines[name])
         if name != own and cost <= left:
-            told.append(lines[name])
+            lines_shown.append(lines[name])
             left -= cost
         elif name != own:
             bare.append(name)
-    return "\n".join([*told, *([f"and {', '.join(bare)}"[:MAX_DOCS]] if bare else [])])
+    return "\n".join([*lines_shown, *([f"and {', '.join(bare)}"[:MAX_DOCS]] if bare else [])])
 
 
 async def write(
@@ -242,16 +242,16 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
 def _draft(job: Job, answer: str, *, checker: DraftChecker, growth: int, mode: Mode) -> CheckedDraft:
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
-    said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
-    made = {**job.draft, "description": " ".join(each.strip() for each in said if each.strip())}
+    parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
+    definition = {**job.draft, "description": " ".join(each.strip() for each in parts if each.strip())}
     explained = {
         parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()
     }
-    made = _explained(made, explained) if explained else made
-    over = tokens_added(job.subject, made) - growth
+    definition = _explained(definition, explained) if explained else definition
+    over = tokens_added(job.subject, definition) - growth
     if over > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
-    return checker.check_draft(job.subject, made, withholds_conflicts=True)
+    return checker.check_draft(job.subject, definition, withholds_conflicts=True)
 
 
 def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:

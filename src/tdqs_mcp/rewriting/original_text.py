@@ -110,16 +110,16 @@ def repeated_spans(subject: Subject) -> list[Span]:
     """
     text = _text(subject)
     placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
-    said = [sentence for _, sentence in placed]
+    sentences = [sentence for _, sentence in placed]
     latest: dict[str, int] = {}
     spans: list[Span] = []
     position = 0
     for place, (start, sentence) in enumerate(placed):
         first = latest.get(sentence, place)
         latest[sentence] = place
-        block = said[place : 2 * place - first]
+        block = sentences[place : 2 * place - first]
         is_long = len(" ".join(block).split()) >= MIN_WORDS
-        if start >= position and block == said[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
+        if start >= position and block == sentences[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
             last, words = placed[place + len(block) - 1]
             if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
                 position = last + len(words)
@@ -132,20 +132,20 @@ def copied_spans(subject: Subject) -> list[Span]:
 
     A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
     """
-    known = {
+    descriptions = {
         parameter.name: _bare(parameter.description)
         for parameter in subject.signals.parameters
         if parameter.description
     }
     lines = list(_lines(_text(subject)))
     spans: list[Span] = []
-    for block in _lists(lines) if known else ():
+    for block in _lists(lines) if descriptions else ():
         head = _beside(lines, block[0], -1)
         above = lines[head][1].strip() if head is not None else "."
         is_headed = _PATTERNS.heading.fullmatch(above) is not None
         following = [lines[below][1] if (below := _beside(lines, place, 1)) is not None else "" for place in block]
         goes_on = any(_indent(below) > _indent(lines[place][1]) for place, below in zip(block, following, strict=True))
-        is_copy = not goes_on and all(_is_copy(lines[place][1], known) for place in block)
+        is_copy = not goes_on and all(_is_copy(lines[place][1], descriptions) for place in block)
         if is_copy and (is_headed or above.endswith((".", "!", "?"))):
             start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
             spans.append((start, last[0] + len(last[1])))
@@ -196,12 +196,12 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         position += len(line) + 1
 
 
-def _is_copy(line: str, known: Mapping[str, str]) -> bool:
+def _is_copy(line: str, descriptions: Mapping[str, str]) -> bool:
     entry = _PATTERNS.entry.fullmatch(line.strip())
     return (
         entry is not None
         and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
-        and known.get(entry[1]) == _bare(entry[3])
+        and descriptions.get(entry[1]) == _bare(entry[3])
     )
 
 
@@ -250,14 +250,14 @@ def find_alternatives(
         other = labels[rival.tool.name]
         clause = _clause(rival, other, plurals) if _is_alike(own, other) else ""
         clauses[rival.tool.name] = _contrast(clause, subject, own, other) if clause else ""
-    for name, told in clauses.items():
-        if told and Counter(clauses.values())[told] == 1:
+    for name, parts in clauses.items():
+        if parts and Counter(clauses.values())[parts] == 1:
             sources = [f"tool {name}: its first sentence"]
             way = f"use `{name}` instead"
             if name in given:
                 sources.append(f"tool {name}: its parameter {given[name]}")
                 way = f"pass its `{given[name]}` to `{name}`"
-            yield name, add_sentence(f"To {told}, {way}.", Route.ALTERNATIVE, sources)
+            yield name, add_sentence(f"To {parts}, {way}.", Route.ALTERNATIVE, sources)
 
 
 def _is_alike(own: Label, other: Label) -> bool:
@@ -281,23 +281,23 @@ def _is_same_action(own: Label, other: Label) -> bool:
 
 def _clause(subject: Subject, label: Label, plurals: AbstractSet[str]) -> str:
     """What a tool does as an order, with the article that its author left out; empty where that is not certain."""
-    said = purpose(subject, label)
-    verb, _, rest = said.partition(" ")
-    told = add_article(rest, plurals) if rest else ""
-    return f"{verb} {told}" if told else ""
+    clause = purpose(subject, label)
+    verb, _, rest = clause.partition(" ")
+    noun_phrase = add_article(rest, plurals) if rest else ""
+    return f"{verb} {noun_phrase}" if noun_phrase else ""
 
 
 def _contrast(clause: str, subject: Subject, own: Label, other: Label) -> str:
     """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one."""
     first = subject.prose.spoken[0] if subject.prose.spoken else ()
-    known = content_stems((*first, *name_parts(subject.tool.name))) | words_from("wording", "generic")
+    stems = content_stems((*first, *name_parts(subject.tool.name))) | words_from("wording", "generic")
     _, *words = words_of(clause)
-    extra = {word for word in content_stems(words) if word not in known and word not in LEMMAS}
+    extra = {word for word in content_stems(words) if word not in stems and word not in LEMMAS}
     is_for_many = not words_from("names", "quantities").isdisjoint(words)
     if extra or (is_for_many and words_from("names", "quantities").isdisjoint(first)):
         return clause
-    one, many = own.thing.lower(), other.thing.lower()
-    is_same = own.verb == other.verb and is_plural(many) and one in plurals_in([many]) and many != one
+    own_thing, many = own.thing.lower(), other.thing.lower()
+    is_same = own.verb == other.verb and is_plural(many) and own_thing in plurals_in([many]) and many != own_thing
     return f"{clause} rather than a single one" if is_same else ""
 
 

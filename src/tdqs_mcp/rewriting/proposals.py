@@ -77,10 +77,10 @@ def keep_found(measured: Measured, proposals: Sequence[Proposal], kept: Sequence
     What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either. What
     is kept already stays.
     """
-    found = [*kept]
-    while (more := _trimmed(measured, found, proposals)) != found:
-        found = more
-    return found
+    accepted = [*kept]
+    while (more := _trimmed(measured, accepted, proposals)) != accepted:
+        accepted = more
+    return accepted
 
 
 def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -89,23 +89,25 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     Where a rewritten sibling overtakes a tool, the sibling loses what it says of that tool, or else its last statement;
     where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
     """
-    held = {each.index: each for each in kept}
-    wanted = {proposal.index: proposal for proposal in proposals}
+    accepted = {each.index: each for each in kept}
+    by_index = {proposal.index: proposal for proposal in proposals}
     tools = [subject.tool for subject in measured.subjects]
-    before = _Shown(_rewritten(measured, held))
-    while found := before.overtaken(_rewritten(measured, wanted)):
+    before = _Shown(_rewritten(measured, accepted))
+    while overtaken := before.overtaken(_rewritten(measured, by_index)):
         fewer: dict[int, Proposal] = {}
-        for place, rivals in found.items():
+        for place, rivals in overtaken.items():
             changed = [
-                tools[rival].index for rival in rivals if wanted.get(tools[rival].index) != held.get(tools[rival].index)
+                tools[rival].index
+                for rival in rivals
+                if by_index.get(tools[rival].index) != accepted.get(tools[rival].index)
             ]
             for index in changed or [tools[place].index]:
-                if index in wanted and index not in fewer:
-                    fewer[index] = wanted[index].without(tools[place].name, kept=held[index])
-        if all(each == wanted[index] for index, each in fewer.items()):
+                if index in by_index and index not in fewer:
+                    fewer[index] = by_index[index].without(tools[place].name, kept=accepted[index])
+        if all(each == by_index[index] for index, each in fewer.items()):
             break
-        wanted |= fewer
-    return list(wanted.values())
+        by_index |= fewer
+    return list(by_index.values())
 
 
 class _Shown:
@@ -128,7 +130,7 @@ class _Shown:
         return {
             place: now - before
             for place, (before, now) in enumerate(pairs)
-            if any(len(before) < shown <= len(now) for shown in SHOWN)
+            if any(len(before) < size <= len(now) for size in SHOWN)
         }
 
     @cached_property
@@ -184,8 +186,8 @@ def _description(old: str, parts: Sequence[Statement]) -> str:
             text = _joined(text, old[position : splice.start]) + splice.text
             position = splice.end
     text = _joined(text, old[position:]).strip()
-    said = " ".join(part.sentence for part in parts if part.sentence)
-    return _with(text, said) if said else text
+    sentence = " ".join(part.sentence for part in parts if part.sentence)
+    return _with(text, sentence) if sentence else text
 
 
 def _joined(text: str, rest: str) -> str:
@@ -193,16 +195,18 @@ def _joined(text: str, rest: str) -> str:
     return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
 
 
-def _with(text: str, said: str) -> str:
+def _with(text: str, sentence: str) -> str:
     """The text and more sentences: in line with running text, before sections and code, else below the last line."""
     if not text:
-        return said
+        return sentence
     if section := _SECTION.search(text):
-        return f"{text[: section.start()].rstrip()}\n\n{section['margin']}{said}\n\n{text[section.start('margin') :]}"
+        return (
+            f"{text[: section.start()].rstrip()}\n\n{section['margin']}{sentence}\n\n{text[section.start('margin') :]}"
+        )
     if "\n" in text:
-        return f"{text}\n\n{said}"
+        return f"{text}\n\n{sentence}"
     stop = "" if text[-1] in ".!?…:;。！？" else "。" if text[-1] >= CJK else "."  # full width
-    return f"{text}{stop} {said}"
+    return f"{text}{stop} {sentence}"
 
 
 _SECTION = re.compile(r"\n(?P<margin>[ \t]*)(?:#{1,6} |```|(?:[\w*`-]+ ){0,3}[\w*`-]+:[*`]*[ \t]*\n)")

@@ -59,8 +59,8 @@ def set_value(
     path: str, value: object, route: Route, sources: Sequence[str], *, component: Component | None = None
 ) -> Statement:
     """A new value for what stands at any path but the description's."""
-    about, found = component or COMPONENTS[route], tuple(dict.fromkeys(sources))
-    return Statement(path=path, component=about, route=route, sources=found, value=value)
+    about, named_sources = component or COMPONENTS[route], tuple(dict.fromkeys(sources))
+    return Statement(path=path, component=about, route=route, sources=named_sources, value=value)
 
 
 COMPONENTS = {

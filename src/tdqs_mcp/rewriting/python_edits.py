@@ -100,12 +100,12 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
 
 def _agreed(placed: Sequence[_Placed]) -> tuple[list[_Placed], list[LeftOut]]:
     """Return what can be done together, and the changes that want different words in one place."""
-    wanted: dict[tuple[int, str], set[str]] = {}
+    texts_by_place: dict[tuple[int, str], set[str]] = {}
     for edit in (edit for _, edits in placed for edit in edits):
-        wanted.setdefault((id(edit.node), edit.slot), set()).add(edit.code)
+        texts_by_place.setdefault((id(edit.node), edit.slot), set()).add(edit.code)
     agreed, disputed = [], []
     for entry, edits in placed:
-        if any(len(wanted[id(edit.node), edit.slot]) > 1 for edit in edits):
+        if any(len(texts_by_place[id(edit.node), edit.slot]) > 1 for edit in edits):
             disputed.append(replace(entry, reason="another tool shares this text and needs other words"))
         else:
             agreed.append((entry, edits))
@@ -153,16 +153,16 @@ def _diff(module: SourceModule, content: bytes) -> bytes:
 
 def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
     """The edits that make a change of a tool's definition, or why there are none."""
-    found = source.declarations.get(tool, ())
+    declarations = source.declarations.get(tool, ())
     try:
         json.dumps(change.after, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return "it holds half a character (a lone surrogate), which no text can hold"
-    if not found:
+    if not declarations:
         return "no function and no Tool(…) declares it where the source was searched"
-    if len(found) > 1:
-        return f"it is declared more than once: {', '.join(each.place for each in found[:3])}"
-    return _Placement(source=source, declaration=found[0], change=change).edits()
+    if len(declarations) > 1:
+        return f"it is declared more than once: {', '.join(each.place for each in declarations[:3])}"
+    return _Placement(source=source, declaration=declarations[0], change=change).edits()
 
 
 _SHARED = "its function serves several tools"
@@ -209,16 +209,16 @@ class _Placement:
         if not isinstance(node, cst.Call | cst.Dict):
             return "its annotations= is computed" if node else "its declaration has no annotations="
         before = self.change.before if isinstance(self.change.before, dict) else {}
-        given = self.change.after if isinstance(self.change.after, dict) else {}
-        changed = {key: value for key, value in given.items() if key not in before or before[key] != value}
+        hints = self.change.after if isinstance(self.change.after, dict) else {}
+        changed = {key: value for key, value in hints.items() if key not in before or before[key] != value}
         return _with_members(self.declaration.module, node, {keys[0]: self.change.after} if keys else changed)
 
     def _schema(self, keys: Sequence[str]) -> Outcome:
         """A member of the input schema: in a literal, or the description of a parameter or a model's field."""
         function, home = self.declaration.function, self.declaration.home
-        given = None if function else self.declaration.keyword("inputSchema", "input_schema")
-        if isinstance(given, cst.Dict):
-            return self._in_literal(given, keys)
+        schema = None if function else self.declaration.keyword("inputSchema", "input_schema")
+        if isinstance(schema, cst.Dict):
+            return self._in_literal(schema, keys)
         if [*keys[:1], *keys[2:]] != ["properties", "description"]:
             return "only the type of its parameter can say this"
         name = keys[1]
@@ -227,18 +227,18 @@ class _Placement:
                 return _SHARED
             listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
             return self._described(home, [(each.name.value, each.annotation, each.default) for each in listed], name)
-        return self._in_model(given, name)
+        return self._in_model(schema, name)
 
-    def _in_model(self, given: cst.BaseExpression | None, name: str) -> Outcome:
+    def _in_model(self, schema: cst.BaseExpression | None, name: str) -> Outcome:
         """The description of a field of the model that makes the schema."""
-        func = given.func if isinstance(given, cst.Call) else None
+        func = schema.func if isinstance(schema, cst.Call) else None
         if not isinstance(func, cst.Attribute) or last_name(func) != _FROM_MODEL:
             return "its input schema is computed"
         model = self.source.resolve(self.declaration.module, func.value)
         if model and isinstance(model[1], cst.ClassDef):
             attributes = (node for node in model[0].nodes if isinstance(node, cst.Attribute))
-            made = [last_name(attribute.value) for attribute in attributes if last_name(attribute) == _FROM_MODEL]
-            if made.count(model[1].name.value) <= 1:  # other uses read what they get
+            origins = [last_name(attribute.value) for attribute in attributes if last_name(attribute) == _FROM_MODEL]
+            if origins.count(model[1].name.value) <= 1:  # other uses read what they get
                 return self._described(model[0], _fields_of(model[1]), name)
         return "its model serves several tools or stands elsewhere"
 
@@ -280,11 +280,11 @@ class _Placement:
     def _other_text(self, module: SourceModule, node: cst.BaseExpression) -> Outcome:
         """A text for another, in the place where the first one stands."""
         if isinstance(node, cst.Name | cst.Attribute):
-            found = self.source.resolve(module, node)
+            resolved = self.source.resolve(module, node)
             uses = sum(each.uses[node.value] for each in self.source.modules) if isinstance(node, cst.Name) else 0
-            if found is None or not isinstance(found[1], cst.BaseExpression) or uses != 1:
+            if resolved is None or not isinstance(resolved[1], cst.BaseExpression) or uses != 1:
                 return "its text has a name that may be used elsewhere"
-            module, node = found[0], found[1]
+            module, node = resolved[0], resolved[1]
         reason = _refused(node, self.change)
         return reason or [_replaced(module, node, spell_text(str(self.change.after), module, node))]
 
@@ -293,17 +293,17 @@ class _Placement:
         home = self.declaration.home
         first = function.body.body[0] if function.body.body else None
         lines = first.body if isinstance(first, cst.SimpleStatementLine) else [first]
-        said = lines[0].value if isinstance(lines[0], cst.Expr) else None
-        if said is None or text_of(said) is None:
+        docstring = lines[0].value if isinstance(lines[0], cst.Expr) else None
+        if docstring is None or text_of(docstring) is None:
             return self._new_docstring(function)
-        if reason := _refused(said, self.change):
+        if reason := _refused(docstring, self.change):
             return reason
-        old = text_of(said) or ""
+        old = text_of(docstring) or ""
         margin, before = _margin(old) or _indent(home, function), _margin(str(self.change.before or ""))
         new = _indented(str(self.change.after), margin, without=before)
         outer = len(old) - len(old.lstrip())
         tail = old[len(old.rstrip()) :] if old.strip() else ""
-        return [_replaced(home, said, spell_text(f"{old[:outer]}{new}{tail}", home, said, may_grow=True))]
+        return [_replaced(home, docstring, spell_text(f"{old[:outer]}{new}{tail}", home, docstring, may_grow=True))]
 
     def _new_docstring(self, function: cst.FunctionDef) -> Outcome:
         if self.change.before:
@@ -329,8 +329,8 @@ def _fields_of(model: cst.ClassDef) -> list[_Slot]:
 
 
 def _field_calls(slot: _Slot) -> list[cst.Call]:
-    given = [*(_metadata(slot[1].annotation) if slot[1] else ()), slot[2]]
-    return [each for each in given if isinstance(each, cst.Call) and last_name(each.func) == "Field"]
+    candidates = [*(_metadata(slot[1].annotation) if slot[1] else ()), slot[2]]
+    return [each for each in candidates if isinstance(each, cst.Call) and last_name(each.func) == "Field"]
 
 
 def _metadata(annotation: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -363,9 +363,9 @@ def _with_field(module: SourceModule, annotation: cst.BaseExpression, text: str)
 
 def _spelled_name(module: SourceModule, name: str) -> str | None:
     """How the file calls Annotated or Field, or would; None where it cannot be known."""
-    known = module.imports.items()
-    direct = [ours for ours, (home, theirs) in known if home in HOMES[name] and theirs == name]
-    whole = [f"{ours}.{name}" for ours, (home, theirs) in known if home in HOMES[name] and not theirs]
+    imports = module.imports.items()
+    direct = [ours for ours, (home, theirs) in imports if home in HOMES[name] and theirs == name]
+    whole = [f"{ours}.{name}" for ours, (home, theirs) in imports if home in HOMES[name] and not theirs]
     if direct or whole:
         return [*direct, *whole][0]
     is_taken = any(isinstance(node, cst.Name) and node.value == name for node in module.nodes)
@@ -396,12 +396,12 @@ def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mappin
     """The members of a call or a literal with other values, new ones behind the last."""
     if isinstance(node, cst.Call) and any(arg.star == "**" for arg in node.args):
         return "its call takes keywords from elsewhere"
-    known = _members(node)
-    is_snake = isinstance(node, cst.Call) and any("_" in each for each in known)
+    members = _members(node)
+    is_snake = isinstance(node, cst.Call) and any("_" in each for each in members)
     edits = []
     for key, value in after.items():
         name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key
-        old = known.get(name)
+        old = members.get(name)
         if old is None:
             code = spell_value(value, module)
             edits.append(NodeEdit(module=module, node=node, slot=name, code=code, make=partial(_appended, name, code)))
@@ -473,8 +473,8 @@ def _is_same(old: str | None, before: object) -> bool:
     """Equal up to the white space around lines: some frameworks take a docstring's indentation away."""
     if not isinstance(before, str | None):
         return False
-    one, other = ([line.strip() for line in (text or "").strip().splitlines()] for text in (old, before))
-    return one == other
+    new_lines, other = ([line.strip() for line in (text or "").strip().splitlines()] for text in (old, before))
+    return new_lines == other
 
 
 def _margin(text: str) -> str:

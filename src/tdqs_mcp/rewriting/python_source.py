@@ -54,14 +54,14 @@ class SourceModule:
     @cached_property
     def imports(self) -> dict[str, tuple[str, str]]:
         """Names that imports bind at the top of the file: module, and name there, which is empty for the module."""
-        found: dict[str, tuple[str, str]] = {}
+        imports: dict[str, tuple[str, str]] = {}
         for statement in small_statements(self.tree.body):
             if isinstance(statement, cst.Import | cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
                 source = full_name(statement.module) if isinstance(statement, cst.ImportFrom) else None
                 for each in statement.names:
                     name = each.evaluated_name
-                    found[each.evaluated_alias or name] = (name, "") if source is None else (source, name)
-        return found
+                    imports[each.evaluated_alias or name] = (name, "") if source is None else (source, name)
+        return imports
 
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node begins, from 1."""
@@ -78,13 +78,13 @@ def check_syntax(content: bytes) -> ast.Module:
 def _plain_nodes(content: bytes) -> list[ast.AST]:
     """Every node of a file that is flat enough for libcst."""
     level: list[ast.AST] = [check_syntax(content)]
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     for _ in range(MAX_DEPTH):
-        found += level
+        nodes += level
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     if level:
         raise RecursionError
-    return found
+    return nodes
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -119,8 +119,8 @@ class Declaration:
 
     def keyword(self, *names: str) -> cst.BaseExpression | None:
         """Return what the call gives under one of some names; None where that is nothing."""
-        found = (value for name, value in keywords(self.call).items() if name in names) if self.call else ()
-        return next((each for each in found if not (isinstance(each, cst.Name) and each.value == "None")), None)
+        values = (value for name, value in keywords(self.call).items() if name in names) if self.call else ()
+        return next((each for each in values if not (isinstance(each, cst.Name) and each.value == "None")), None)
 
 
 class ServerSource:
@@ -132,11 +132,11 @@ class ServerSource:
     @cached_property
     def declarations(self) -> Mapping[str, Sequence[Declaration]]:
         """Every declaration by its tool's name; one whose name is computed has none."""
-        found: dict[str, list[Declaration]] = {}
+        declarations: dict[str, list[Declaration]] = {}
         for module in self.modules:
             for name, declaration in self._declared(module) if module.can_declare else ():
-                found.setdefault(name, []).append(declaration)
-        return found
+                declarations.setdefault(name, []).append(declaration)
+        return declarations
 
     def is_shared(self, function: cst.FunctionDef) -> bool:
         """Return whether a function serves several tools."""
@@ -180,21 +180,21 @@ class ServerSource:
             yield from self._named(Declaration(module=module, call=call, function=None, home=module), None)
         if word not in _MAKERS:
             return
-        given = _first(call) or named.get("fn")
-        found = self.resolve(module, given)
-        if found is None and isinstance(given, cst.Attribute):  # self.list_orders, orders.list_orders
+        handler = _first(call) or named.get("fn")
+        resolved = self.resolve(module, handler)
+        if resolved is None and isinstance(handler, cst.Attribute):  # self.list_orders, orders.list_orders
             functions = [node for node in module.nodes if isinstance(node, cst.FunctionDef)]
-            found = _bound_once(module, given.attr.value, functions)
-        if found and isinstance(found[1], cst.FunctionDef):
-            yield from self._named(Declaration(module=module, call=outer, function=found[1], home=found[0]), None)
+            resolved = _bound_once(module, handler.attr.value, functions)
+        if resolved and isinstance(resolved[1], cst.FunctionDef):
+            yield from self._named(Declaration(module=module, call=outer, function=resolved[1], home=resolved[0]), None)
 
     def _named(self, declaration: Declaration, first: cst.BaseExpression | None) -> Iterator[tuple[str, Declaration]]:
-        given = declaration.keyword("name") or (first if text_of(first) is not None else None)
-        if given is None and declaration.function:
+        name_node = declaration.keyword("name") or (first if text_of(first) is not None else None)
+        if name_node is None and declaration.function:
             yield declaration.function.name.value, declaration
             return
-        found = self.resolve(declaration.module, given)
-        name = text_of(found[1]) if found else None
+        resolved = self.resolve(declaration.module, name_node)
+        name = text_of(resolved[1]) if resolved else None
         if name is not None:
             yield name, declaration
 

@@ -79,9 +79,9 @@ def find_questions(
                 shared.setdefault(gap.place, []).append(gap)
             else:
                 single.append([gap])
-    found = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
+    questions = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
     order = list(Aspect).index
-    return tuple(sorted(found, key=lambda each: (-each.gain, order(each.about))))
+    return tuple(sorted(questions, key=lambda each: (-each.gain, order(each.about))))
 
 
 def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
@@ -95,7 +95,7 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
         name = subject.tool.name
         for place, group in _groups(subject, labels[name]):
             groups.setdefault(place, {}).setdefault(group, []).append(name)
-    largest = {place: max(found.values(), key=len) for place, found in groups.items()}
+    largest = {place: max(gaps.values(), key=len) for place, gaps in groups.items()}
     return {place: frozenset(tools) for place, tools in largest.items()}
 
 
@@ -138,9 +138,9 @@ def _question(gaps: Sequence[Gap], tool: str) -> Question:
 def _tools(tools: Sequence[str]) -> str:
     """The names as text: "`a`, `b` and 3 more tools"; braces as they are."""
     more = len(tools) - MAX_NAMED
-    shown = [f"`{name}`" for name in tools[: MAX_NAMED if more > 1 else None]]
-    shown += [f"{more} more tools"] if more > 1 else []
-    return joined(shown)
+    names = [f"`{name}`" for name in tools[: MAX_NAMED if more > 1 else None]]
+    names += [f"{more} more tools"] if more > 1 else []
+    return joined(names)
 
 
 def _find_gaps(
@@ -155,11 +155,11 @@ def _find_gaps(
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
     for subject in measured.subjects:
         name = subject.tool.name
-        known = rules.get(subject.tool.index, set())
+        rule_ids = rules.get(subject.tool.index, set())
         near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
         score = scores.get(subject.tool.index)
         low = {key for key in weights if score is None or score.scores[key] <= LOW}
-        gaps = [*_text_gaps(subject, near, known, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
+        gaps = [*_text_gaps(subject, near, rule_ids, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
         dimensions = [gap.about.dimension for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
             lacking = 5 - score.scores[dimension] if score else 1
@@ -238,8 +238,8 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
         for remark in (*parameter_texts.restated(subject.remarks), *parameter_texts.placeholders(subject.remarks))
     }
     silent = {node.name: node for node in shape.nodes if node.is_top and node.name and node.path in empty}
-    told = read_mentions(subject.tool.description, shape) if silent else ()
-    explained = {each.node.name for each in told if each.kind is not MentionKind.OWN}
+    mentions = read_mentions(subject.tool.description, shape) if silent else ()
+    explained = {each.node.name for each in mentions if each.kind is not MentionKind.OWN}
     return {name: node for name, node in silent.items() if name not in explained}
 
 

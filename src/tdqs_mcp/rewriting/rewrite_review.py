@@ -85,9 +85,9 @@ def assess(
     unjudged: Mapping[int, str] | None = None,
 ) -> dict[int, Assessment]:
     """Score and findings of every measured tool by its index; `unjudged` says why some have no score."""
-    found, reasons = by_tool(findings), unjudged or {}
+    by_index, reasons = by_tool(findings), unjudged or {}
     return {
-        index: Assessment(score=scores.get(index), findings=tuple(found.get(index, ())), unjudged=reasons.get(index))
+        index: Assessment(score=scores.get(index), findings=tuple(by_index.get(index, ())), unjudged=reasons.get(index))
         for index in (subject.tool.index for subject in measured.subjects)
     }
 
@@ -113,8 +113,8 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
 def admit(proposal: Proposal) -> Proposal:
     """The proposal without what the format of the definition has no field for."""
     is_mcp = proposal.subject.tool.is_mcp
-    kept = (part for part in proposal.parts if is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS)
-    return proposal.only(tuple(kept))
+    parts = (part for part in proposal.parts if is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS)
+    return proposal.only(tuple(parts))
 
 
 def with_given(rewrite: Rewrite, given: Proposal, before: Assessment) -> Rewrite:
@@ -232,17 +232,17 @@ def conclude(
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = nearest_siblings(improved.subjects)
     answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
-    asked: dict[str, list[Question]] = {}
+    questions: dict[str, list[Question]] = {}
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
-            asked.setdefault(name, []).append(question)
+            questions.setdefault(name, []).append(question)
     return [
         replace(
             rewrite,
             questions=(
                 *_conflict_questions(basis.checker.subjects[rewrite.index], basis.checker),
                 *_claim_questions(rewrite),
-                *asked.get(rewrite.name, ()),
+                *questions.get(rewrite.name, ()),
             ),
             components=describe_components(subjects[rewrite.index]),
             likeness_after=near.get(rewrite.index),
@@ -282,7 +282,7 @@ def with_gain(rewrite: Rewrite, error: tuple[int, int, int]) -> Rewrite:
 def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Question]:
     """A question for each pair of statements of which only one can hold."""
     name = subject.tool.name
-    found = {conflict.question: conflict.source for conflict in reversed(checker.conflicts(subject))}
+    by_question = {conflict.question: conflict.source for conflict in reversed(checker.conflicts(subject))}
     return [
         Question(
             id=f"{name}.conflict.{source.replace(' ', '-')}",
@@ -292,7 +292,7 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
             parameter=None,
             gain=0,
         )
-        for text, source in reversed(found.items())
+        for text, source in reversed(by_question.items())
     ]
 
 
@@ -308,8 +308,8 @@ def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
 
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:
     """The findings that the other does not have at this severity."""
-    known = {(finding.rule, finding.severity) for finding in other.findings}
-    return [finding for finding in own.findings if (finding.rule, finding.severity) not in known]
+    rules = {(finding.rule, finding.severity) for finding in other.findings}
+    return [finding for finding in own.findings if (finding.rule, finding.severity) not in rules]
 
 
 def _worst(findings: Sequence[Finding]) -> int:
@@ -337,7 +337,7 @@ _LIMITING = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.SIDE_EFFECT, Cue.PERMISS
 
 def describe_components(subject: Subject) -> dict[Component, str]:
     """The sentences of a definition by what they are about, in their order; a sentence belongs to one component."""
-    said: dict[Component, list[str]] = {}
+    texts: dict[Component, list[str]] = {}
     explained = {
         parameter.name: parameter.description
         for parameter in subject.signals.parameters
@@ -345,10 +345,10 @@ def describe_components(subject: Subject) -> dict[Component, str]:
     }
     siblings = set(map(str.lower, subject.mentions))
     for place, text in enumerate(subject.prose.sentences):
-        said.setdefault(_component(subject, place, siblings), []).append(text)
+        texts.setdefault(_component(subject, place, siblings), []).append(text)
     if explained:
-        said.setdefault(Component.PARAMETERS, []).extend(f"{name}: {text}" for name, text in explained.items())
-    return {component: "\n".join(said[component]) for component in Component if component in said}
+        texts.setdefault(Component.PARAMETERS, []).extend(f"{name}: {text}" for name, text in explained.items())
+    return {component: "\n".join(texts[component]) for component in Component if component in texts}
 
 
 def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  # noqa: PLR0911  # one line a component
@@ -388,13 +388,13 @@ def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Itera
 
 def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
     """Why a recorded call is not told."""
-    said = material_statements.trace_statement(trace)
+    statement = material_statements.trace_statement(trace)
     if trace.outcome is CallOutcome.SUCCESS:
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
-    if said is None:
+    if statement is None:
         return "its message is not plain and short, or holds a value of the call"
-    is_in = said.sentence in str(rewrite.definition.get("description"))
-    is_told = is_in or material_statements.is_told(said.sentence, subject)
+    is_in = statement.sentence in str(rewrite.definition.get("description"))
+    is_told = is_in or material_statements.is_told(statement.sentence, subject)
     return TOLD if is_told else _left_out(rewrite)
 
 

@@ -32,16 +32,16 @@ Fixer = Callable[[Subject], Iterator[Change]]
 
 def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> tuple[Rewrite, ...]:
     """The fixes of what `check` finds: only those that remove a finding of their tool and add none."""
-    found = check(measured)
+    findings = check(measured)
     fixers = _fixers(measured)
     fixed = []
     for subject in measured.subjects:
-        rules = {each.rule for each in found if each.tool_index in (subject.tool.index, None)}
+        rules = {each.rule for each in findings if each.tool_index in (subject.tool.index, None)}
         changes = {each.path: each for rule in fixers if rule in rules for each in fixers[rule](subject)}
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))
     after = check(measure(apply(measured.catalog, {each.index: each.definition for each in fixed})))
-    return tuple(each for each in fixed if _is_better(each.index, found, after))
+    return tuple(each for each in fixed if _is_better(each.index, findings, after))
 
 
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
@@ -92,12 +92,12 @@ def _spelled_values(subject: Subject) -> Iterator[Change]:
                 yield _change(subject, clash.mention.path, new)
 
 
-def _as_value(values: Sequence[str], found: re.Match[str]) -> str:
+def _as_value(values: Sequence[str], match: re.Match[str]) -> str:
     """A word as the one value that it spells in another case; a capitalized word may begin a sentence."""
-    word, quote = found["word"], found["quote"]
+    word, quote = match["word"], match["quote"]
     meant = [value for value in values if value.lower() == word.lower()]
     is_value = len(meant) == 1 and word not in values and (quote or not word.istitle())
-    return f"{quote}{meant[0]}{quote}" if is_value else found[0]
+    return f"{quote}{meant[0]}{quote}" if is_value else match[0]
 
 
 def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Change]:
@@ -165,10 +165,10 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     if file is None:
         problem = f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched"
         return Patch(diff=b"", made=0, problems=(problem,))
-    edits, made, left_out = _json_edits(file, rewrites)
+    edits, count, left_out = _json_edits(file, rewrites)
     mark = "\ufeff" * (encoding == "utf-8-sig")
     diff = unified(mark + file.text, mark + edited(file.text, edits), name=name).encode("utf-8", "surrogatepass")
-    return Patch(diff=diff, made=made, left_out=left_out)
+    return Patch(diff=diff, made=count, left_out=left_out)
 
 
 def write_json(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:

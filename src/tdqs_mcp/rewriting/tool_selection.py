@@ -102,8 +102,8 @@ class Prompted:
 
 def _system(tools: Sequence[Tool], k: int) -> str:
     """Return the same bytes for every query, so that an endpoint can cache them."""
-    shown = (trim(visible(search.indexed_text(tool))).replace("\n", " | ") for tool in tools)
-    listed = "\n".join(f"{place}. {text}" for place, text in enumerate(shown, start=1))
+    entries = (trim(visible(search.indexed_text(tool))).replace("\n", " | ") for tool in tools)
+    listed = "\n".join(f"{place}. {text}" for place, text in enumerate(entries, start=1))
     mark = delimiter(listed)
     return (
         f"You choose tools for an agent. The tools stand between <data-{mark}> and </data-{mark}>, each behind its "
@@ -179,11 +179,11 @@ class Index:
 
     def by_name(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
         """The positions of every name, by server."""
-        found: dict[str, dict[str, tuple[int, ...]]] = {}
+        rankings: dict[str, dict[str, tuple[int, ...]]] = {}
         for position, (server, tool) in enumerate(self.entries):
-            places = found.setdefault(tool.name, {})
+            places = rankings.setdefault(tool.name, {})
             places[server] = (*places.get(server, ()), position)
-        return found
+        return rankings
 
 
 def make_queries(index: Index) -> tuple[list[Query], tuple[str, ...]]:
@@ -220,8 +220,10 @@ def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], 
         query for query in queries if not any(query.server in (None, server) for server in names.get(query.tool, {}))
     ]
     if strangers:
-        told = dict.fromkeys(f"{query.server}/{query.tool}" if query.server else query.tool for query in strangers)
-        named = first_of(list(map(repr, told)), MAX_NAMED)
+        queries_named = dict.fromkeys(
+            f"{query.server}/{query.tool}" if query.server else query.tool for query in strangers
+        )
+        named = first_of(list(map(repr, queries_named)), MAX_NAMED)
         raise InputError(f"{len(strangers)} of {len(queries)} queries ask for tools that are not there: {named}")
     once = list({(query.text, query.tool, query.server): query for query in queries}.values())
     again = len(queries) - len(once)

@@ -77,16 +77,16 @@ Namesakes = Mapping[tuple[str, str], Sequence[Namesake]]
 
 def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
     """The parameters whose descriptions may be reused elsewhere."""
-    found: dict[tuple[str, str], list[Namesake]] = {}
+    namesakes: dict[tuple[str, str], list[Namesake]] = {}
     for tool in tools:
         required = arguments.required(tool)
         for name, schema in arguments.properties(tool).items():
-            said = schema.get("description") if isinstance(schema, dict) else None
-            text = trim(said) if isinstance(said, str) else ""
+            description = schema.get("description") if isinstance(schema, dict) else None
+            text = trim(description) if isinstance(description, str) else ""
             if text and is_plain(name) and not text.startswith(_PAGING) and text not in _table("formats").values():
-                known = Namesake(tool=tool.name, text=text, schema=_bare(schema), is_required=name in required)
-                found.setdefault((name, _type(schema)), []).append(known)
-    return found
+                namesake = Namesake(tool=tool.name, text=text, schema=_bare(schema), is_required=name in required)
+                namesakes.setdefault((name, _type(schema)), []).append(namesake)
+    return namesakes
 
 
 def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
@@ -96,16 +96,20 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
     """
     properties = arguments.properties(tool)
     text = tool.description or ""
-    told = {entry.name for entry in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
-    open_ones = {name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in told}
+    entries = {entry.name for entry in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
+    open_ones = {
+        name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in entries
+    }
     pages = _Pages.of(properties)
-    found = (
+    meanings = (
         (schema.get("description"), _namesake(tool, name, schema, known) or _meaning(name, schema, pages))
         for name, schema in open_ones.items()
         if is_plain(name)
     )
     return tuple(
-        meaning._replace(is_told=bool(said)) for said, meaning in found if meaning and said in (None, "", meaning.text)
+        meaning._replace(is_told=bool(said))
+        for said, meaning in meanings
+        if meaning and said in (None, "", meaning.text)
     )
 
 
@@ -144,13 +148,13 @@ def _is_borrowable(text: str, tool: Tool) -> bool:
 def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name: str) -> bool:
     """It has a word of their names that this tool's name has not, tells what they do, or names what this one lacks."""
     own = {stem(part) for part in (*name_parts(tool.name), *name_parts(name))}
-    said = {stem(part) for word in words_of(text) for part in parts_of(word)}
+    stems = {stem(part) for word in words_of(text) for part in parts_of(word)}
     theirs = [{stem(part) for part in name_parts(namesake.tool)} for namesake in namesakes]
     done = {stem(word) for word in (*words_of(text)[:1], *_PURPOSE.findall(text.lower())) if word in LEMMAS}
     names = {each.lower() for each in (*arguments.properties(tool), tool.name)}
     named = identifiers_of(text) | {word.lower() for word in _MIXED_CASE.findall(text)}
     is_phrase = words_of(text)[:1] and words_of(text)[0] not in PREPOSITIONS
-    return bool((set.intersection(*theirs) & said | done) - own) or not (named <= names and is_phrase)
+    return bool((set.intersection(*theirs) & stems | done) - own) or not (named <= names and is_phrase)
 
 
 def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -268,9 +272,9 @@ class ValueSources:
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
         """The sources of a tool's parameters, required ones first; no name's where the thing's id has the same."""
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
-        found = [origin for each in ordered if is_plain(each.name) and (origin := self._origin(subject, each))]
-        strong = {origin.tools for origin in found if not _is_weak(origin.parameter)}
-        return tuple(origin for origin in found if origin.tools not in strong or not _is_weak(origin.parameter))
+        origins = [origin for each in ordered if is_plain(each.name) and (origin := self._origin(subject, each))]
+        strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
+        return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
     def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
         """None where the parameter's own text says that the caller chooses the value, or names a tool that gives it."""
@@ -428,9 +432,9 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
 
 def _said_thing(parameter: Parameter) -> frozenset[str]:
     match = _IDENTIFIES.match(parameter.description)
-    said = [word.lower() for word in (match[1] or match[2] or "").split()] if match else []
-    is_made = not _words("no_resources").isdisjoint(said)
-    return frozenset() if is_made else _keys(word for word in said if word not in STOPWORDS)
+    words = [word.lower() for word in (match[1] or match[2] or "").split()] if match else []
+    is_made = not _words("no_resources").isdisjoint(words)
+    return frozenset() if is_made else _keys(word for word in words if word not in STOPWORDS)
 
 
 def _is_making(label: Label) -> bool:

@@ -264,11 +264,11 @@ def kill_started() -> None:
 
 def _signal_marked(mark: str, number: int) -> bool:
     """Sends a signal to the processes that have the mark; whether there was one. Only Linux shows the mark."""
-    wanted = f"{MARK}={mark}".encode()
+    marker = f"{MARK}={mark}".encode()
     is_found = False
     for entry in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # another user's, or gone
-            if wanted in entry.read_bytes():
+            if marker in entry.read_bytes():
                 is_found = True
                 os.kill(int(entry.parent.name), number)
     return is_found

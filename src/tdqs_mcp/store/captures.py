@@ -194,9 +194,9 @@ def definition_row(each: CapturedTool) -> Row:
 
 def _verdicts(each: ScoredCapture, method: str) -> Iterator[Row]:
     hashes = {subject.tool.index: subject.signals.input_hash for subject in each.measured.subjects}
-    given = [(hashes[index], verdict) for index, verdict in each.verdicts.items()]
-    given += [("", verdict) for verdict in (each.coherence, each.shadowing) if verdict]
-    for input_hash, stored in given:
+    verdicts = [(hashes[index], verdict) for index, verdict in each.verdicts.items()]
+    verdicts += [("", verdict) for verdict in (each.coherence, each.shadowing) if verdict]
+    for input_hash, stored in verdicts:
         if not stored.is_new:
             continue
         yield {
@@ -251,15 +251,15 @@ def _server_score(each: ScoredCapture, method: str) -> Row:
 
 
 def _ungraded(each: ScoredCapture, tool: UngradedTool, method: str) -> Row:
-    held = None if tool.ungraded.held is ABSENT else tool.ungraded.held
+    held_tdqs = None if tool.ungraded.held is ABSENT else tool.ungraded.held
     return {
         "capture": each.capture,
         "method": method,
         "position": tool.index,
         "name": tables.clean_text(tool.name),
         "reason": tables.clean_text(tool.ungraded.reason),
-        "held_score": held and held.score,
-        "held_estimate": held and held.estimate,
+        "held_score": held_tdqs and held_tdqs.score,
+        "held_estimate": held_tdqs and held_tdqs.estimate,
     }
 
 
@@ -298,8 +298,8 @@ def complete_captures(engine: Engine, method: MethodStamp) -> dict[str, str]:
 def known_verdicts(engine: Engine, method: MethodStamp, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
     """By server, the verdicts on its newest capture that has scores by the method."""
     keys = {tables.clean_text(server): server for server in servers}
-    known = read(engine, partial(_read_known, method=method.key, servers=sorted(keys)))
-    return dict.fromkeys(servers, KnownVerdicts()) | {keys[server]: verdicts for server, verdicts in known.items()}
+    stored = read(engine, partial(_read_known, method=method.key, servers=sorted(keys)))
+    return dict.fromkeys(servers, KnownVerdicts()) | {keys[server]: verdicts for server, verdicts in stored.items()}
 
 
 def write(engine: Engine, method: MethodStamp, captures: Sequence[ScoredCapture]) -> None:
@@ -379,10 +379,10 @@ def _write(connection: Connection, rows: Rows) -> None:
 
 def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> dict[str, bytes]:
     """The stored documents by inputHash; packs only what is not there yet, which another writer may store meanwhile."""
-    given = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
-    stored = _read_definitions(connection, sorted(given))
-    missing = sorted(given.keys() - stored.keys())
-    add_rows(connection, DEFINITIONS, [definition_row(given[each]) for each in missing])
+    by_hash = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
+    stored = _read_definitions(connection, sorted(by_hash))
+    missing = sorted(by_hash.keys() - stored.keys())
+    add_rows(connection, DEFINITIONS, [definition_row(by_hash[each]) for each in missing])
     return stored | _read_definitions(connection, missing)
 
 
@@ -412,8 +412,8 @@ def _removal(table: Table) -> Delete:
 def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
     latest = _latest_scored(connection, method, servers)
     keys = [row[name] for row in latest.values() for name in ("verdict", "shadow_verdict") if row[name]]
-    found = rows_among(connection, select(VERDICTS), VERDICTS.c.verdict, keys)
-    of_sets = {row["verdict"]: _stored(row) for row in found}
+    stored = rows_among(connection, select(VERDICTS), VERDICTS.c.verdict, keys)
+    of_sets = {row["verdict"]: _stored(row) for row in stored}
     query = (
         select(TOOL_SCORES.c.capture, VERDICTS)
         .join(VERDICTS, VERDICTS.c.verdict == TOOL_SCORES.c.verdict)
@@ -437,9 +437,9 @@ def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) 
 def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) -> dict[str, RowMapping]:
     """By server, the scores of the capture that it points to, else of the last that has scores."""
     is_newest = SERVERS.c.capture == CAPTURES.c.capture
-    wanted = [SERVER_SCORES.c[name] for name in ("capture", "verdict", "shadow_verdict", "overall")]
+    columns = [SERVER_SCORES.c[name] for name in ("capture", "verdict", "shadow_verdict", "overall")]
     query = (
-        select(CAPTURES.c.server, *wanted)
+        select(CAPTURES.c.server, *columns)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == CAPTURES.c.capture)
         .join(SERVERS, SERVERS.c.server == CAPTURES.c.server)
         .where(SERVER_SCORES.c.method == method)

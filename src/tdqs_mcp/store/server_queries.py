@@ -84,18 +84,18 @@ class StoredVerdicts:
     """Reasons by the same."""
 
 
-def leaderboard(connection: Connection, method: MethodStamp, wanted: ServerFilter) -> Leaderboard:
+def leaderboard(connection: Connection, method: MethodStamp, server_filter: ServerFilter) -> Leaderboard:
     """The servers that have scores by the method, a page of them."""
-    key, is_descending = _ORDERS[wanted.order]
+    key, is_descending = _ORDERS[server_filter.order]
     by = [] if key is None else [key.desc() if is_descending else key]
     query = _standings(method.key).add_columns((literal("") if key is None else key).label("key"))
-    ordered = query.where(*_conditions(wanted)).order_by(*by, SERVERS.c.server).limit(PAGE + 1)
-    found = connection.execute(ordered).all()
-    shown = found[:PAGE]
+    ordered = query.where(*_conditions(server_filter)).order_by(*by, SERVERS.c.server).limit(PAGE + 1)
+    rows = connection.execute(ordered).all()
+    page = rows[:PAGE]
     return Leaderboard(
         method=method,
-        servers=tuple(map(_standing, shown)),
-        next=f"{shown[-1].key}:{shown[-1].server}" if len(found) > PAGE else None,
+        servers=tuple(map(_standing, page)),
+        next=f"{page[-1].key}:{page[-1].server}" if len(rows) > PAGE else None,
     )
 
 
@@ -127,10 +127,10 @@ def list_tools(
     )
     if name is not None:
         query = query.where(CAPTURED_TOOLS.c.name == tables.clean_text(name))
-    found: dict[str, list[ToolStanding]] = {capture: [] for capture in captures}
+    standings: dict[str, list[ToolStanding]] = {capture: [] for capture in captures}
     for row in connection.execute(query):
-        found[row.capture].append(_tool(row))
-    return found
+        standings[row.capture].append(_tool(row))
+    return standings
 
 
 def server_versions(connection: Connection, method: MethodStamp, server: str) -> list[ServerVersion]:
@@ -195,8 +195,8 @@ def previous_capture(connection: Connection, server: str, capture: str) -> str:
 def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -> StoredVerdicts:
     """All verdicts of one capture. Raises UnknownIdError where the method has not scored it."""
     sets, tools, ungraded = (
-        select(*wanted).where(table.c.capture == capture, table.c.method == method.key)
-        for table, wanted in (
+        select(*row_filter).where(table.c.capture == capture, table.c.method == method.key)
+        for table, row_filter in (
             (SERVER_SCORES, (SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)),
             (TOOL_SCORES, (TOOL_SCORES.c.verdict, TOOL_SCORES.c.position)),
             (UNGRADED, (UNGRADED.c.position, UNGRADED.c.reason)),
@@ -239,28 +239,28 @@ def _standings(method: str) -> Select[Any]:
     )
 
 
-def _conditions(wanted: ServerFilter) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
+def _conditions(server_filter: ServerFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
     rank = OVERALL_RANK
-    if wanted.text:
-        found.append(SERVERS.c.server.icontains(tables.clean_text(wanted.text), autoescape=True))
-    if wanted.tier == NO_TIER:
-        found.append(rank == _MISSING)
-    elif wanted.tier:
-        tier = Tier(wanted.tier)
+    if server_filter.text:
+        conditions.append(SERVERS.c.server.icontains(tables.clean_text(server_filter.text), autoescape=True))
+    if server_filter.tier == NO_TIER:
+        conditions.append(rank == _MISSING)
+    elif server_filter.tier:
+        tier = Tier(server_filter.tier)
         above = min((each.floor for each in Tier if each.floor > tier.floor), default=None)
-        found += [rank >= tier.floor, *([] if above is None else [rank < above])]
-    elif wanted.order == "lowest":
-        found.append(rank > _MISSING)
-    if wanted.is_official is not None:
-        found.append(SERVERS.c.is_official.is_(wanted.is_official))
-    return found + _following(wanted)
+        conditions += [rank >= tier.floor, *([] if above is None else [rank < above])]
+    elif server_filter.order == "lowest":
+        conditions.append(rank > _MISSING)
+    if server_filter.is_official is not None:
+        conditions.append(SERVERS.c.is_official.is_(server_filter.is_official))
+    return conditions + _following(server_filter)
 
 
-def _following(wanted: ServerFilter) -> list[ColumnElement[bool]]:
+def _following(server_filter: ServerFilter) -> list[ColumnElement[bool]]:
     """The conditions for servers after the last one of the page before; none if `after` cannot be read."""
-    value, is_given, server = tables.clean_text(wanted.after).partition(":")
-    key, is_descending = _ORDERS[wanted.order]
+    value, is_given, server = tables.clean_text(server_filter.after).partition(":")
+    key, is_descending = _ORDERS[server_filter.order]
     later = SERVERS.c.server > server
     if not is_given or not _NUMBER.fullmatch(value if key is not None else "0"):
         return []

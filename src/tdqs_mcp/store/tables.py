@@ -100,16 +100,16 @@ def pack_catalog(catalog: Catalog) -> bytes:
 
 def unpack_catalog(document: bytes, raw_tools: Sequence[object]) -> Catalog:
     """The catalog that was packed, with its tools."""
-    given = unpack(document)
-    foreign, resources = given.get("foreign_tools", ()), given.get("resources")
-    first = len(resources or ()) - given["templates"]
+    value = unpack(document)
+    foreign, resources = value.get("foreign_tools", ()), value.get("resources")
+    first = len(resources or ()) - value["templates"]
     return Catalog(
         tools=tuple(read_tool(raw, index, is_mcp=index not in foreign) for index, raw in enumerate(raw_tools)),
         resources=None if resources is None else read_resources(resources[:first], resources[first:]),
-        prompts=read_prompts(given.get("prompts")),
-        source=given.get("source"),
-        **{name: given[name] for name in _VALUES if name in given and name != "problems"},
-        problems=tuple(given.get("problems", ())),
+        prompts=read_prompts(value.get("prompts")),
+        source=value.get("source"),
+        **{name: value[name] for name in _VALUES if name in value and name != "problems"},
+        problems=tuple(value.get("problems", ())),
     )
 
 
@@ -125,8 +125,8 @@ def pack_tool(tool: Tool, definition: bytes | None, *, stored: bytes | None) -> 
     """
     if definition is None or stored is None or definition != zlib.decompress(stored):
         return pack(tool.raw)
-    known = [key for key in TOOL_FIELDS if key in tool.raw]
-    if list(tool.raw) == known:
+    fields = [key for key in TOOL_FIELDS if key in tool.raw]
+    if list(tool.raw) == fields:
         return None
     return pack({key: None if key in TOOL_FIELDS else value for key, value in tool.raw.items()})
 

@@ -101,29 +101,30 @@ class Observation:
 
 
 def predict(
-    tools: Mapping[ToolKey, ToolValues], *, found: Sequence[Observation], fails: Sequence[Observation]
+    tools: Mapping[ToolKey, ToolValues], *, observations: Sequence[Observation], fails: Sequence[Observation]
 ) -> tuple[Predictor, ...]:
     """The length alone, then everything else beside the length."""
     names = list(dict.fromkeys(name for tool in tools.values() for name in tool))
-    by_outcome = [_readings([_estimate(tools, observed, name) for name in names]) for observed in (found, fails)]
+    by_outcome = [_readings([_estimate(tools, observed, name) for name in names]) for observed in (observations, fails)]
     return tuple(
-        Predictor(name=Own(name), found=one, fails=other) for name, one, other in zip(names, *by_outcome, strict=True)
+        Predictor(name=Own(name), found=observations, fails=other)
+        for name, observations, other in zip(names, *by_outcome, strict=True)
     )
 
 
 def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation], name: str) -> Estimate | None:
     """Points for one unit of the predictor; errors clustered by server, and by task where there are tasks."""
-    known = [(each, tools[each.tool][name]) for each in observed if name in tools[each.tool]]
-    values = [value for _, value in known]
+    pairs = [(each, tools[each.tool][name]) for each in observed if name in tools[each.tool]]
+    values = [value for _, value in pairs]
     mean = sum(values) / len(values) if values else 0.0
-    sides = [{each.tool[0] for each, value in known if (value > mean) is above} for above in (True, False)]
+    sides = [{each.tool[0] for each, value in pairs if (value > mean) is above} for above in (True, False)]
     if min(map(len, sides)) < MIN_SERVERS:
         return None
-    clusters = [[each.tool[0] for each, _ in known]]
-    if all(each.task is not None for each, _ in known):
-        clusters.append([each.task or "" for each, _ in known])
-    held = [] if name == TWICE else [[tools[each.tool][TWICE] for each, _ in known]]
-    return estimate([100 * each.outcome for each, _ in known], [values, *held], clusters)
+    clusters = [[each.tool[0] for each, _ in pairs]]
+    if all(each.task is not None for each, _ in pairs):
+        clusters.append([each.task or "" for each, _ in pairs])
+    controls = [] if name == TWICE else [[tools[each.tool][TWICE] for each, _ in pairs]]
+    return estimate([100 * each.outcome for each, _ in pairs], [values, *controls], clusters)
 
 
 def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:

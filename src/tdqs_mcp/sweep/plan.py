@@ -150,14 +150,14 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
     problems: list[str] = []
     unchanged = tools = size = 0
     done = 0.0
-    for found in _select(records, complete):
-        if isinstance(found, str):
-            problems.append(found)
-        elif isinstance(found, Entry):
-            entries.append(found)
-            tools, size = tools + found.tools, size + len(found.record.content)
+    for record in _select(records, complete):
+        if isinstance(record, str):
+            problems.append(record)
+        elif isinstance(record, Entry):
+            entries.append(record)
+            tools, size = tools + record.tools, size + len(record.record.content)
         else:
-            unchanged, done = unchanged + 1, found.done
+            unchanged, done = unchanged + 1, record.done
         if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
             done = entries[-1].record.done if entries else done
             yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=done)
