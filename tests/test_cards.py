@@ -194,8 +194,17 @@ def test_what_was_refused_is_said_with_the_reason_and_shown_as_text(chat, answer
     page, given = answered["rewrite"]
     card = chat(page, result(given)).wait("with new words").card
     refused = card.locator(".warning").first.inner_text()
-    assert "Refused: <script>parent.taken = 1</script>" in refused
-    assert "no source gives the number 31" in refused
+    assert refused.startswith("Refused: <script>par")
+    assert "its text contains markup that a rendered page hides, runs or fetches" in refused
+
+
+@pytest.mark.process
+def test_what_conflicts_and_what_is_unproven_is_said_on_the_card(chat):
+    words = "Cancels one order for good. Use `void_order` first."
+    pages, [given] = results(("suggest_rewrite", {"catalog": SHOP, "draft": {"cancel_order": {"description": words}}}))
+    card = chat(pages[CARDS["suggest_rewrite"]], result(given)).wait("with new words").card
+    warnings = card.locator(".warning").all_inner_texts()
+    assert "Conflict: Use `void_order` first. (there is no tool 'void_order')" in warnings
 
 
 @pytest.mark.process

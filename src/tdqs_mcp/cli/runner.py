@@ -115,7 +115,7 @@ def views(blocks: Callable[[Any], list[Block]]) -> dict[str, View]:
     """Return the views of a result as text, Markdown and HTML, by the function that gives its blocks."""
 
     def as_page(result: Any) -> str:  # noqa: ANN401  # whatever the function takes
-        from tdqs_mcp.report.charts import as_html  # noqa: PLC0415  # the other forms need no templates
+        from tdqs_mcp.report.html_pages import as_html  # noqa: PLC0415  # the other forms need no templates
 
         return as_html(blocks(result))
 

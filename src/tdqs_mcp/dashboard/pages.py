@@ -15,7 +15,8 @@ from tdqs_mcp.app.judging import explain
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.report.blocks import percentile_words
-from tdqs_mcp.report.charts import draw_badge, render_page, shields_badge, statistics_charts
+from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
+from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.dashboard.pages import PAGES, Content, View, Visit, problem, sign_in
 from tdqs_mcp.errors import TdqsError, UnknownIdError
-from tdqs_mcp.report.charts import assets
+from tdqs_mcp.report.html_pages import assets
 from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
 

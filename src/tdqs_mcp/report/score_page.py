@@ -15,7 +15,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
 from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.report.blocks import Block, Items, judge_words, named, percentile_words, score_words, unjudged_words
-from tdqs_mcp.report.charts import render_page
+from tdqs_mcp.report.html_pages import render_page
 from tdqs_mcp.report.improvement_reports import changed_words
 from tdqs_mcp.report.score_report import uncertainty
 from tdqs_mcp.results.findings import Finding, by_tool

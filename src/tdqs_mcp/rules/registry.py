@@ -19,12 +19,22 @@ from tdqs_mcp.rules import (
     protocol_rules,
     quality_rules,
     schema_rules,
+    security_rules,
 )
 from tdqs_mcp.rules.client_limits import Audience, check_clients
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
 from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES, Profile
 
-LANES = (quality_rules, linter_rules, schema_rules, hint_rules, protocol_rules, catalog_rules, client_rules)
+LANES = (
+    quality_rules,
+    linter_rules,
+    schema_rules,
+    hint_rules,
+    protocol_rules,
+    security_rules,
+    catalog_rules,
+    client_rules,
+)
 
 RULES: tuple[AnyRule, ...] = tuple(
     sorted((var for lane in LANES for var in vars(lane).values() if isinstance(var, Rule)), key=lambda rule: rule.id)

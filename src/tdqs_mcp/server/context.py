@@ -495,7 +495,7 @@ _CARD: dict[str, Any] = {"mime_type": APP_MIME_TYPE, "meta": {"ui": {"prefersBor
 
 
 def _card_page(name: str, title: str) -> str:
-    from tdqs_mcp.report.charts import card_page  # noqa: PLC0415  # Jinja: most servers show no card
+    from tdqs_mcp.report.html_pages import card_page  # noqa: PLC0415  # Jinja: most servers show no card
 
     return card_page(name, title=title, version=version("tdqs-mcp"), meta=CARD_META)
 

@@ -20,7 +20,8 @@ const toolEntry = (tool, more) => element("li", "",
   tool.changes.length ? tool.changes.map((each, place) => changeEntry(each, more?.[place])) : element("p", "dim", "Nothing changes."),
   tool.setback ? caution(`The writer's text was not used: ${plain(tool.setback)}`) : null,
   (tool.refused || []).map((each) => caution(`Refused: ${plain(each.text)} (${plain(each.refusal)})`)),
-  (tool.unchecked || []).map((each) => caution(`Not checked, read it: ${plain(each)}`)));
+  (tool.conflicts || []).map((each) => caution(`Conflict: ${plain(each.text)} (${plain(each.conflict)})`)),
+  (tool.unproven || []).map((each) => caution(`Unproven: ${plain(each)}`)));
 const questionEntry = (each) => element("li", "", plain(each.text), " ", element("code", "", plain(each.id)));
 
 function show(answer, more) {
