@@ -1,7 +1,7 @@
-"""Counts names and docstrings that STYLE forbids, and fails where there are more than before.
+"""Counts names and docstrings that STYLE forbids, and fails where there are more than before or a class name is taken.
 
 A pronoun or a participle that could be anything (`each`, `found`) names nothing; a docstring begins with a verb or the
-noun that comes back. Both limits only fall: whoever removes some lowers them.
+noun that comes back. Both limits only fall: whoever removes some lowers them. A class name stands in one module.
 """
 
 import ast
@@ -25,10 +25,13 @@ def main() -> int:
     openings: Counter[str] = Counter()
     comments: Counter[str] = Counter()
     lines: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
     for path in sorted(source.rglob("*.py")):
         package = path.relative_to(source).parts[0]
         text = path.read_text(encoding="utf-8")
-        nodes = list(ast.walk(ast.parse(text)))
+        module = ast.parse(text)
+        nodes = list(ast.walk(module))
+        classes.update(node.name for node in module.body if isinstance(node, ast.ClassDef))
         pronouns[package] += sum(_binding(node) in PRONOUNS for node in nodes)
         openings[package] += sum(_docstring(node).startswith(OPENINGS) for node in nodes)
         comments[package] += sum(line.lstrip().startswith("# ") for line in text.splitlines())
@@ -36,9 +39,10 @@ def main() -> int:
     for package, count in sorted(lines.items()):
         figures = f"{pronouns[package]:4} pronouns {openings[package]:4} openings {comments[package]:4} comments"
         sys.stdout.write(f"{package:16} {count:6} lines {figures}\n")
-    is_met = pronouns.total() <= MOST_PRONOUNS and openings.total() <= MOST_OPENINGS
+    repeated = sorted(name for name, count in classes.items() if count > 1)
+    is_met = pronouns.total() <= MOST_PRONOUNS and openings.total() <= MOST_OPENINGS and not repeated
     totals = f"{pronouns.total()} pronouns of {MOST_PRONOUNS}, {openings.total()} openings of {MOST_OPENINGS}"
-    sys.stdout.write(f"{totals}\n")
+    sys.stdout.write(f"{totals}; class names in several modules: {', '.join(repeated) or 'none'}\n")
     return 0 if is_met else 1
 
 

@@ -14,7 +14,7 @@ from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.lint_formats import sarif_document
-from tdqs_mcp.report.lint_report import LocatedReport, Verdict, comment_blocks
+from tdqs_mcp.report.lint_report import GateOutcome, LocatedReport, comment_blocks
 from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import LintReport, Location, Severity
 from tdqs_mcp.rules import registry
@@ -24,7 +24,7 @@ SILENT = tool("silent", None, {"type": "object", "additionalProperties": False})
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
 NASTY = [tool(HOSTILE, HOSTILE), tool(HOSTILE, None), {"name": 7}, "no tool", tool("", "x")]
 STRICT = ("--profile", "strict")
-VERDICT = Verdict(fail_on=Severity.ERROR, rule_count=70)
+VERDICT = GateOutcome(fail_on=Severity.ERROR, rule_count=70)
 
 
 def linted(catalog):

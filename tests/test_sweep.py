@@ -29,7 +29,7 @@ from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.captures import complete_captures, start_run
 from tdqs_mcp.store.database import open_store, read_url
 from tdqs_mcp.sweep import records
-from tdqs_mcp.sweep.plan import SERVERS_AT_ONCE, SHARD_TOOLS, TOOLS_AT_ONCE, Share, Shares, Tally, plan_shards
+from tdqs_mcp.sweep.plan import SERVERS_AT_ONCE, SHARD_TOOLS, TOOLS_AT_ONCE, ShardShare, Shares, SweepTally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_entry, read_records
 from tdqs_mcp.sweep.run import is_local, run_shards
 
@@ -68,10 +68,12 @@ def sweep(store_url):
             found = [Record(content=line, origin="line", done=1) for line in content.splitlines()]
             start_run(engine, method)
             complete = complete_captures(engine, method)
-            tally = Tally(problems=tuple(sweeping._collect(engine, method, judge, complete)))
+            tally = SweepTally(problems=tuple(sweeping._collect(engine, method, judge, complete)))
             for shard in plan_shards(found, complete):
-                share = Share(tools=2, servers=2, budget=settings.budget)
-                tally += sweeping.score_entries(job, shard, share) if shard.entries else Tally(problems=shard.problems)
+                share = ShardShare(tools=2, servers=2, budget=settings.budget)
+                tally += (
+                    sweeping.score_entries(job, shard, share) if shard.entries else SweepTally(problems=shard.problems)
+                )
             return tally, stored_scores(engine, method)
         finally:
             engine.dispose()
@@ -256,13 +258,13 @@ def test_a_server_that_cannot_be_scored_is_a_problem_and_the_others_of_its_shard
     def work(shard, _):
         if any(entry.server == "org/loans" for entry in shard.entries):
             raise ValueError("odd")
-        return Tally(servers=len(shard.entries))
+        return SweepTally(servers=len(shard.entries))
 
     found = []
     shards = plan_shards([Record(content=lines(each), origin="", done=1) for each in (LOANS, CARDS)], {})
     shares = Shares(budget=Budget(), is_model=False)
     run_shards(shards, work, cluster=None, shares=shares, report=lambda _, tally: found.append(tally), warn=pytest.fail)
-    assert found == [Tally(servers=1, problems=("'org/loans' could not be scored: ValueError: odd",))]
+    assert found == [SweepTally(servers=1, problems=("'org/loans' could not be scored: ValueError: odd",))]
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 30)), max_size=60), st.integers(0, 300))
@@ -282,7 +284,7 @@ def test_the_limits_of_a_judge_hold_over_all_workers(steps, calls):
             took = min(spent, back.budget.calls)
             used += took
             shares.give_back(back, Usage(requests=took))
-    assert Shares(budget=Budget(), is_model=False).take(1) == Share()
+    assert Shares(budget=Budget(), is_model=False).take(1) == ShardShare()
 
 
 def test_scores_in_the_store_are_those_of_score(sweep):
@@ -297,7 +299,7 @@ def test_scores_in_the_store_are_those_of_score(sweep):
 
 def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_anew(sweep):
     sweep(lines(LOANS, CARDS))
-    assert sweep(lines(LOANS, CARDS))[0] == Tally()
+    assert sweep(lines(LOANS, CARDS))[0] == SweepTally()
     renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
     tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
     assert (tally.servers, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
@@ -321,7 +323,7 @@ def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     tally, stored = sweep(lines(LOANS), **named)
     assert (tally.asked, tally.ungraded, tally.usage.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
-    assert sweep(lines(LOANS), **named)[0] == Tally()
+    assert sweep(lines(LOANS), **named)[0] == SweepTally()
 
 
 @pytest.fixture
@@ -350,7 +352,7 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     named["is_batch"] = False
     tally, stored = sweep(lines(loans), **named)
     assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
-    assert sweep(lines(loans), **named)[0] == Tally()
+    assert sweep(lines(loans), **named)[0] == SweepTally()
 
 
 def test_no_key_of_a_judge_travels_to_the_workers():

@@ -152,7 +152,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class ListedPrompt:
     """One entry of `prompts/list`."""
 
     index: int
@@ -172,7 +172,7 @@ class Catalog:
     resources: tuple[Resource, ...] | None = None
     """None when they were never listed, which is not a statement about the server."""
 
-    prompts: tuple[Prompt, ...] | None = None
+    prompts: tuple[ListedPrompt, ...] | None = None
     version: str | None = None
     instructions: str | None = None
     source: str | None = None
@@ -252,13 +252,13 @@ def read_resources(entries: Sequence[Any] | None, templates: Sequence[Any] | Non
     )
 
 
-def read_prompts(entries: Sequence[Any] | None) -> tuple[Prompt, ...] | None:
+def read_prompts(entries: Sequence[Any] | None) -> tuple[ListedPrompt, ...] | None:
     """The typed views of a `prompts/list` array; None without one."""
     return (
         None
         if entries is None
         else tuple(
-            Prompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
+            ListedPrompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
             for index, raw in enumerate(entries)
         )
     )

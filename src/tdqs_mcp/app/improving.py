@@ -30,7 +30,7 @@ from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, apply_changes, find_fixes, patch_json, write_json
-from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
+from tdqs_mcp.rewriting.tool_selection import Lexical, ModelSelector, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
@@ -357,7 +357,7 @@ async def select(
     texts = [query.text for query in test_queries]
     before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
-    if isinstance(selector, Prompted):
+    if isinstance(selector, ModelSelector):
         warnings += _speaking((*index.tools, *(other.tools if other else ())))
     report = tool_selection.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems

@@ -267,7 +267,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     judge, leniency = unwrap_guard(judge or Offline())
     parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
-        parts.append(judge_error.Comparison(sections=judge_error.published_tables(judge.stamp.calibration or "")))
+        parts.append(judge_error.JudgeComparison(sections=judge_error.published_tables(judge.stamp.calibration or "")))
     if catalogs:
         labels = judge_error.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]

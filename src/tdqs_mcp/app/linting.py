@@ -21,7 +21,7 @@ from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_limits import view_catalog
-from tdqs_mcp.rules.registry import RULES, Selection
+from tdqs_mcp.rules.registry import RULES, RuleSelection
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
 from tdqs_mcp.rules.rule_profiles import lane_of
 from tdqs_mcp.sources.json_text import locate
@@ -100,7 +100,7 @@ _SUPPRESSION = dict.fromkeys(("rule", "tool", "path", "server", "reason"), (is_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class RuleChoice:
     """What flags, the environment or a file say about the rules that run; None if they say nothing."""
 
     select: tuple[str, ...] | None = None
@@ -114,7 +114,7 @@ class Choice:
 class Policy:
     """Which rules run on which tools, which findings are suppressed, and from which severity a finding fails."""
 
-    selection: Selection = registry.DEFAULT
+    selection: RuleSelection = registry.DEFAULT
     tools: tuple[str, ...] = ()
     """Patterns with * and ? of the tools' names; empty for all tools and the server."""
 
@@ -127,7 +127,7 @@ DEFAULT_POLICY = Policy()
 
 
 def read_policy(
-    flags: Choice,
+    flags: RuleChoice,
     *,
     environ: Mapping[str, str],
     configuration: Configuration,
@@ -255,7 +255,7 @@ def _below_cwd(path: Path) -> Path:
     return whole.relative_to(here) if whole.is_relative_to(here) else whole
 
 
-def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> Choice:
+def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> RuleChoice:
     """The TDQS_ variables, lists with commas; an empty variable says nothing."""
     texts = {key: environ.get(f"TDQS_{key.upper().replace('-', '_')}", "").strip() for key in (*_LISTS, *_WORDS)}
     lists = {key: [part.strip() for part in texts[key].split(",") if part.strip()] for key in _LISTS}
@@ -267,11 +267,11 @@ _LISTS, _WORDS = ("select", "ignore", "client"), ("profile", "fail-on")
 """The keys of a file that say which rules run; the variables are named alike."""
 
 
-def _choice(values: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> Choice:
+def _choice(values: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> RuleChoice:
     """The choice in the keys of a file. Raises InputError, which says where an unknown word is."""
     select, ignore, clients = (tuple(values[key]) if key in values else None for key in _LISTS)
     profile, fail_on = (values.get(key) for key in _WORDS)
-    choice = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
+    choice = RuleChoice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     try:
         for names in (choice.select or (), choice.ignore or ()):
             registry.select(names=names, table=table)

@@ -34,7 +34,7 @@ from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture,
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.sweep.plan import Shard, Share, Shares, Tally, plan_shards
+from tdqs_mcp.sweep.plan import Shard, ShardShare, Shares, SweepTally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
 from tdqs_mcp.sweep.scoring import score_shard
@@ -48,7 +48,7 @@ GC_THRESHOLDS = (5_000, 10, 100)
 These make it 4% and 8%.
 """
 
-Progress: TypeAlias = Callable[[Tally, float], None]
+Progress: TypeAlias = Callable[[SweepTally, float], None]
 """Called with what has been done so far, and the share of the input that has been read, 0-1."""
 
 
@@ -108,7 +108,7 @@ def sweep_registry(
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
         progress.add(
-            Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage())
+            Shard(problems=tuple(_collect(store, method, judge, complete))), SweepTally(usage=used(judge) or Usage())
         )
         run_shards(
             plan_shards(records, complete),
@@ -118,7 +118,7 @@ def sweep_registry(
             report=progress.add,
             warn=warn,
         )
-        progress.add(Shard(problems=tuple(unread), done=1), Tally())
+        progress.add(Shard(problems=tuple(unread), done=1), SweepTally())
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _opened.cache_info().currsize:  # this process has scored
@@ -129,7 +129,7 @@ def sweep_registry(
     return progress.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
 
 
-def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
+def score_entries(job: Job, shard: Shard, share: ShardShare) -> SweepTally:
     """The work of one shard, in a worker. Raises InputError where the store cannot be used."""
     problems: list[str] = []
     store, settings, ledger = _opened(job.store), _changed(job.settings, _with_key), Ledger(job.settings.budget, cost)
@@ -141,7 +141,7 @@ def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
         return make_judge(lowered, warn=problems.append, cache=answers, ledger=ledger)
 
     score = partial(blocking(score_shard), store=store, method=job.method)
-    judges, tally = [judge_with(share.tools)], Tally()
+    judges, tally = [judge_with(share.tools)], SweepTally()
     if job.is_batch:
         waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
         for is_waiting in (True, False):
@@ -194,12 +194,12 @@ class _Counts:
 
     def __init__(self, on_progress: Progress) -> None:
         self._on_progress = on_progress
-        self._tally = Tally()
+        self._tally = SweepTally()
         self._unchanged = self._problem_count = 0
         self._problems: list[str] = []
         self._changed: list[ServerChange] = []
 
-    def add(self, shard: Shard, tally: Tally) -> None:
+    def add(self, shard: Shard, tally: SweepTally) -> None:
         """Counts a shard that is done."""
         problems = shard.problems + tally.problems
         self._problem_count += len(problems)
@@ -326,7 +326,7 @@ def _with_concurrency(settings: Settings, *, count: int | None) -> Settings:
     return settings if count is None else replace(settings, concurrency=min(count, settings.concurrency or count))
 
 
-def _used_by_others(settings: Settings, share: Share) -> Usage:
+def _used_by_others(settings: Settings, share: ShardShare) -> Usage:
     """Return what the ledger of one shard has to count as used, so that only its share of the budget is left."""
     whole, own = settings.budget, share.budget
     return Usage(

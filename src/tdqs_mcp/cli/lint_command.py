@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
+from tdqs_mcp.app.linting import FAIL_ON, Policy, RuleChoice
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
     TARGET,
@@ -47,7 +47,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
     MAX_NAMED,
-    Verdict,
+    GateOutcome,
     comment_blocks,
     full_blocks,
     lint_blocks,
@@ -177,7 +177,7 @@ def lint(
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write, and all tools")
     if source and (not fixes or len(locators) > 1):
         raise click.UsageError("--source is the code of one server, for --fix")
-    flags = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
+    flags = RuleChoice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     policy = policy_of(flags, table)
     policy = replace(policy, tools=tools or ())
     baseline_findings = _known_findings(baseline, is_new=renews)
@@ -233,7 +233,7 @@ def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> 
 
 
 def _views(policy: Policy, listing: str | None) -> dict[str, View]:
-    verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
+    verdict = GateOutcome(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
     views: dict[str | None, Callable[..., Any]] = {
         "full": full_blocks,
         "source": partial(full_blocks, has_source=True),
@@ -263,7 +263,7 @@ def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOpti
 
 
 def _documents(policy: Policy) -> dict[str, View]:
-    verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
+    verdict = GateOutcome(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
     from tdqs_mcp.report.lint_formats import (  # noqa: PLC0415  # what people read goes without XML
         github_text,
         junit_text,

@@ -50,7 +50,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url, public_url
 
 if TYPE_CHECKING:
-    from tdqs_mcp.sweep.plan import Tally
+    from tdqs_mcp.sweep.plan import SweepTally
 
 MAX_NAMED = 5
 """Tools in a warning."""
@@ -330,7 +330,7 @@ def _progress() -> Generator[sweeping.Progress]:
     task, started = line.add_task("starting", total=1.0), time.monotonic()
     reached = ""
 
-    def update(tally: "Tally", share: float) -> None:
+    def update(tally: "SweepTally", share: float) -> None:
         nonlocal reached
         rate = tally.tools / max(0.001, time.monotonic() - started)
         cost = f", {price(tally.usage.cost)}" if tally.usage.requests else ""

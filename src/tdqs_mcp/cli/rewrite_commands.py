@@ -53,10 +53,10 @@ from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Mode, Question, Rewrite, RewriteReport
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Mode, Question, QuestionTopic, Rewrite, RewriteReport
 from tdqs_mcp.results.plans import WhatIfReport
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
-from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
+from tdqs_mcp.rewriting.tool_selection import Embedded, ModelSelector, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
 from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_queries
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
@@ -199,7 +199,7 @@ def _check_terminal() -> None:
 
 def _interview(questions: Sequence[Question], path: Path) -> None:
     """Asks each question; every answer is in the file as soon as it is given."""
-    open_questions = [question for question in questions if question.about is not Aspect.CONFLICT]
+    open_questions = [question for question in questions if question.about is not QuestionTopic.CONFLICT]
     if not open_questions:
         click.echo("There is nothing to ask.", err=True)
         return
@@ -458,4 +458,4 @@ def _selector(model: Model | None, embeddings: Path | None) -> Selector | None:
         raise InputError("--embeddings and --judge name two selectors; leave one of them out")
     if embeddings:
         return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
-    return Prompted(model=model) if model else None
+    return ModelSelector(model=model) if model else None

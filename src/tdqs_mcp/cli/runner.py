@@ -17,7 +17,7 @@ import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
-from tdqs_mcp.app.linting import Choice, Policy, read_policy
+from tdqs_mcp.app.linting import Policy, RuleChoice, read_policy
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
@@ -321,7 +321,7 @@ def shown_locator(locator: str) -> str:
         return "nothing"
 
 
-def policy_of(flags: Choice, table: Sequence[AnyRule] = RULES) -> Policy:
+def policy_of(flags: RuleChoice, table: Sequence[AnyRule] = RULES) -> Policy:
     """The policy from flags, the environment and the nearest configuration."""
     return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()), table=table)
 

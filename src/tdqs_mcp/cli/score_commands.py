@@ -13,7 +13,7 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.app.linting import Choice
+from tdqs_mcp.app.linting import RuleChoice
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -213,7 +213,7 @@ def score(
                 "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out"
             )
         judge = judge_of(asked, accept=accept, accept_all=accept_all)
-        installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(Choice()))
+        installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(RuleChoice()))
         return
     answered_cases = read_answers(answers, asked) if answers else None
     skill_text = read_text(skill) if skill else None
@@ -221,7 +221,7 @@ def score(
         _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=skill_text, page=page)
         return
     judge = None if answers else judge_of(asked, accept=accept, accept_all=accept_all)
-    common: dict[str, Any] = {"spec": spec, "policy": policy_of(Choice())}
+    common: dict[str, Any] = {"spec": spec, "policy": policy_of(RuleChoice())}
     if answers:
         accepted = read_accepted(os.environ, accept, accept_all=accept_all)
         common |= {"answers": answered_cases, "accepted": accepted}

@@ -10,14 +10,14 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tdqs_mcp.errors import InputError, UnknownIdError, fault_message
-from tdqs_mcp.gate.targets import Bar, Evidence, Kind, Target, hold, parse_target
+from tdqs_mcp.gate.targets import Evidence, Target, TargetKind, Threshold, hold, parse_target
 from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.verdicts import Tier
 
 DEFAULTS = (
-    (parse_target("min_score"), Bar(minimum=Fraction(1, 2))),
-    (parse_target("mean_score"), Bar(minimum=Fraction(7, 10))),
-    (parse_target("critical_count"), Bar(maximum=Fraction(0))),
+    (parse_target("min_score"), Threshold(minimum=Fraction(1, 2))),
+    (parse_target("mean_score"), Threshold(minimum=Fraction(7, 10))),
+    (parse_target("critical_count"), Threshold(maximum=Fraction(0))),
 )
 """What an entry without `expect` is held to (mcptest, tool_quality)."""
 
@@ -65,14 +65,14 @@ class _Schema(_Strict):
         return self
 
     @property
-    def bar(self) -> Bar:
+    def bar(self) -> Threshold:
         """The shortest decimal that a number in the file is read as, exact: 0.7 is seven tenths."""
         minimum, maximum = (
             None if value is None or isinstance(value, str) else Fraction(repr(value))
             for value in (self.minimum, self.maximum)
         )
         tier = Tier(self.minimum) if isinstance(self.minimum, str) else None
-        return Bar(minimum=minimum, maximum=maximum, tier=tier, tiers=tuple(self.enum or ()))
+        return Threshold(minimum=minimum, maximum=maximum, tier=tier, tiers=tuple(self.enum or ()))
 
 
 class _Matcher(_Strict):
@@ -88,7 +88,7 @@ class Expectation(_Strict):
     @model_validator(mode="after")
     def fits(self) -> "Expectation":
         """Refuses a letter for a number and a number for a letter."""
-        schema, is_tier = self.matcher.schema_, parse_target(self.target).kind is Kind.OVERALL_TIER
+        schema, is_tier = self.matcher.schema_, parse_target(self.target).kind is TargetKind.OVERALL_TIER
         if is_tier and (isinstance(schema.minimum, float) or schema.maximum is not None):
             raise ValueError(f"{self.target} is a letter: give minimum: B, or enum: [A, B]")
         if not is_tier and (isinstance(schema.minimum, str) or schema.enum is not None):
@@ -96,7 +96,7 @@ class Expectation(_Strict):
         return self
 
 
-class Entry(_Strict):
+class SuiteEntry(_Strict):
     """One entry of `tool_quality`: a row of the result."""
 
     name: str
@@ -104,7 +104,7 @@ class Entry(_Strict):
     expect: list[Expectation] | None = Field(default=None, min_length=1)
 
     @property
-    def expectations(self) -> Sequence[tuple[Target, Bar]]:
+    def expectations(self) -> Sequence[tuple[Target, Threshold]]:
         """Return what the entry is held to; the published defaults where it does not say."""
         if self.expect is None:
             return DEFAULTS
@@ -154,7 +154,7 @@ class Suite(BaseModel):
     """The servers and the entries. Other top-level blocks belong to other checks and are left alone."""
 
     servers: dict[str, Server]
-    tool_quality: list[Entry] = Field(min_length=1)
+    tool_quality: list[SuiteEntry] = Field(min_length=1)
 
     @model_validator(mode="after")
     def names_its_servers(self) -> "Suite":
@@ -187,7 +187,7 @@ def parse(text: str, *, origin: str) -> Suite:
         raise InputError(f"{origin} is not a suite: {'; '.join(faults[:MAX_FAULTS])}") from error
 
 
-def check(entry: Entry, evidence: Evidence | str) -> GateRow:
+def check(entry: SuiteEntry, evidence: Evidence | str) -> GateRow:
     """An entry's row: its checks, or the reason why its server has no evidence."""
     if isinstance(evidence, str):
         return GateRow(name=entry.name, server=entry.server, checks=(), reason=evidence)

@@ -25,7 +25,7 @@ _TARGET = re.compile(
 )
 
 
-class Kind(StrEnum):
+class TargetKind(StrEnum):
     """The targets without a name of a tool or rule in them; the first five are mcptest's."""
 
     MIN_SCORE = "min_score"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
     TOKENS = "tokens"
 
 
-class Field(StrEnum):
+class ToolField(StrEnum):
     """What `tool["NAME"].…` may ask of one tool; the first is mcptest's."""
 
     SCORE = "score"
@@ -52,15 +52,15 @@ class Target:
     """A target as it is written, and what it asks for."""
 
     text: str
-    kind: Kind | None = None
+    kind: TargetKind | None = None
     tool: str | None = None
-    field: Field | None = None
+    field: ToolField | None = None
     rule: str | None = None
     """The rule's id, where the target counts its findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class Threshold:
     """What a target is held to: numbers, or letters for a tier."""
 
     minimum: Fraction | None = None
@@ -91,7 +91,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Bounds:
     """A number, or the bounds within which it must be."""
 
     low: Fraction | None
@@ -132,20 +132,20 @@ class Evidence:
 def parse_target(text: str) -> Target:
     """The target that the text names. Raises ValueError, which lists what there is."""
     match = _TARGET.fullmatch(text.strip())
-    if match and match["plain"] in tuple(Kind):
-        return Target(text=text, kind=Kind(match["plain"]))
+    if match and match["plain"] in tuple(TargetKind):
+        return Target(text=text, kind=TargetKind(match["plain"]))
     field = match["field"][1:] if match and match["field"] else None
-    if match and match["list"] == "tool" and field in tuple(Field):
-        return Target(text=text, tool=match["name"], field=Field(field))
+    if match and match["list"] == "tool" and field in tuple(ToolField):
+        return Target(text=text, tool=match["name"], field=ToolField(field))
     if match and match["list"] == "findings" and field is None:
         return Target(text=text, rule=registry.find(match["name"]).id)
-    fields = ", ".join(f'tool["NAME"].{each}' for each in Field)
-    raise ValueError(f'there is no target {text!r}; there are {", ".join(Kind)}, {fields} and findings["RULE"]')
+    fields = ", ".join(f'tool["NAME"].{each}' for each in ToolField)
+    raise ValueError(f'there is no target {text!r}; there are {", ".join(TargetKind)}, {fields} and findings["RULE"]')
 
 
-def hold(target: Target, bar: Bar, evidence: Evidence) -> Check:
+def hold(target: Target, bar: Threshold, evidence: Evidence) -> Check:
     """A target held against its bar."""
-    if target.kind is Kind.OVERALL_TIER:
+    if target.kind is TargetKind.OVERALL_TIER:
         return _hold_tier(target, bar, evidence.score)
     reading = read(target, evidence)
     if reading.low is None:
@@ -160,64 +160,64 @@ def hold(target: Target, bar: Bar, evidence: Evidence) -> Check:
     )
 
 
-def read(target: Target, evidence: Evidence) -> Reading:
+def read(target: Target, evidence: Evidence) -> Bounds:
     """Return what a number target comes to for one server."""
     if target.tool is not None:
         return _of_tool(target, evidence)
     if target.rule is not None:
         return _counted(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
-    return _READERS[target.kind or Kind.MIN_SCORE](evidence)
+    return _READERS[target.kind or TargetKind.MIN_SCORE](evidence)
 
 
-def _exact(value: int | Fraction) -> Reading:
-    return Reading(low=Fraction(value), high=Fraction(value))
+def _exact(value: int | Fraction) -> Bounds:
+    return Bounds(low=Fraction(value), high=Fraction(value))
 
 
-def _unknown(reason: str | None) -> Reading:
-    return Reading(low=None, high=None, reason=reason)
+def _unknown(reason: str | None) -> Bounds:
+    return Bounds(low=None, high=None, reason=reason)
 
 
-def _min_score(evidence: Evidence) -> Reading:
+def _min_score(evidence: Evidence) -> Bounds:
     scores = evidence.mcptest_scores
     if not scores:
         return _unknown(evidence.gap)
     lowest, gap = min(scores), evidence.gap
     witness = f"lowest: {evidence.measured.subjects[scores.index(lowest)].tool.name!r}"
-    return Reading(low=Fraction(0) if gap else lowest, high=lowest, reason=gap, witness=witness)
+    return Bounds(low=Fraction(0) if gap else lowest, high=lowest, reason=gap, witness=witness)
 
 
-def _mean_score(evidence: Evidence) -> Reading:
+def _mean_score(evidence: Evidence) -> Bounds:
     scores, missing = evidence.mcptest_scores, len(evidence.measured.unmeasured)
     if not scores:
         return _unknown(evidence.gap)
     count = len(scores) + missing
     total = sum(scores, Fraction(0))
-    return Reading(low=total / count, high=(total + missing) / count, reason=evidence.gap)
+    return Bounds(low=total / count, high=(total + missing) / count, reason=evidence.gap)
 
 
-def _mcptest_findings(severity: Severity, evidence: Evidence) -> Reading:
+def _mcptest_findings(severity: Severity, evidence: Evidence) -> Bounds:
     findings = registry.check(evidence.measured, registry.select(profile="mcptest"))
     return _counted([finding for finding in findings if finding.severity is severity], evidence)
 
 
-def _counted(findings: Sequence[Finding], evidence: Evidence) -> Reading:
+def _counted(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
     """The number of findings; a lower bound if some tools cannot be measured."""
     count = Fraction(len(findings))
     first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
     is_open = bool(evidence.measured.unmeasured)
-    return Reading(low=count, high=None if is_open else count, reason=evidence.gap, witness=first)
+    return Bounds(low=count, high=None if is_open else count, reason=evidence.gap, witness=first)
 
 
-def _min_tdqs(evidence: Evidence) -> Reading:
+def _min_tdqs(evidence: Evidence) -> Bounds:
     tools, ungraded = evidence.score.tools, evidence.score.ungraded
     if not tools:
         return _unknown(_ungraded(evidence))
     worst = min(tools, key=lambda tool: tool.tdqs)
     low, high = _tenths(10 if ungraded else worst.tdqs), _tenths(worst.tdqs)
-    return Reading(low=low, high=high, reason=_ungraded(evidence), witness=f"lowest: {worst.name!r}")
+    return Bounds(low=low, high=high, reason=_ungraded(evidence), witness=f"lowest: {worst.name!r}")
 
 
-def _mean_tdqs(evidence: Evidence) -> Reading:
+def _mean_tdqs(evidence: Evidence) -> Bounds:
     """The published mean where every tool has a score, else what the others could make of it."""
     score = evidence.score
     if score.rollup.mean_tdqs is None:
@@ -227,37 +227,37 @@ def _mean_tdqs(evidence: Evidence) -> Reading:
     total, open_count = sum(tool.tdqs for tool in score.tools), len(score.ungraded)
     count = len(score.tools) + open_count
     low, high = (Fraction(total + bound * open_count, 10 * count) for bound in (10, 50))
-    return Reading(low=low, high=high, reason=_ungraded(evidence))
+    return Bounds(low=low, high=high, reason=_ungraded(evidence))
 
 
-def _coherence(evidence: Evidence) -> Reading:
+def _coherence(evidence: Evidence) -> Bounds:
     coherence, tenths = evidence.score.coherence, evidence.score.rollup.coherence
     if tenths is None:
         return _unknown(coherence.reason if isinstance(coherence, Ungraded) else "coherence has no score")
     return _exact(_tenths(tenths))
 
 
-def _tokens(evidence: Evidence) -> Reading:
+def _tokens(evidence: Evidence) -> Bounds:
     subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
     total = Fraction(sum(subject.tokens for subject in subjects))
     dearest = max(subjects, key=lambda subject: subject.tokens, default=None)
     witness = f"most expensive: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None
-    return Reading(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
+    return Bounds(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
 
 
-_READERS: Mapping[Kind, Callable[[Evidence], Reading]] = {
-    Kind.MIN_SCORE: _min_score,
-    Kind.MEAN_SCORE: _mean_score,
-    Kind.CRITICAL_COUNT: lambda evidence: _mcptest_findings(Severity.ERROR, evidence),
-    Kind.WARNING_COUNT: lambda evidence: _mcptest_findings(Severity.WARNING, evidence),
-    Kind.MIN_TDQS: _min_tdqs,
-    Kind.MEAN_TDQS: _mean_tdqs,
-    Kind.COHERENCE: _coherence,
-    Kind.TOKENS: _tokens,
+_READERS: Mapping[TargetKind, Callable[[Evidence], Bounds]] = {
+    TargetKind.MIN_SCORE: _min_score,
+    TargetKind.MEAN_SCORE: _mean_score,
+    TargetKind.CRITICAL_COUNT: lambda evidence: _mcptest_findings(Severity.ERROR, evidence),
+    TargetKind.WARNING_COUNT: lambda evidence: _mcptest_findings(Severity.WARNING, evidence),
+    TargetKind.MIN_TDQS: _min_tdqs,
+    TargetKind.MEAN_TDQS: _mean_tdqs,
+    TargetKind.COHERENCE: _coherence,
+    TargetKind.TOKENS: _tokens,
 }
 
 
-def _of_tool(target: Target, evidence: Evidence) -> Reading:
+def _of_tool(target: Target, evidence: Evidence) -> Bounds:
     subjects = [each for each in evidence.measured.subjects if each.tool.name == target.tool]
     if len(subjects) != 1:
         is_listed = any(each.tool.name == target.tool for each in evidence.measured.unmeasured)
@@ -265,15 +265,15 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
         problem = "cannot be measured" if is_listed else count
         return _unknown(f"the tool {target.tool!r} {problem}")
     [subject] = subjects
-    if target.field is Field.TOKENS:
+    if target.field is ToolField.TOKENS:
         return _exact(subject.tokens)
-    if target.field is Field.SCORE:
+    if target.field is ToolField.SCORE:
         return _exact(mcptest_score(subject))
     graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
     return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
 
 
-def _hold_tier(target: Target, bar: Bar, score: ServerScore) -> Check:
+def _hold_tier(target: Target, bar: Threshold, score: ServerScore) -> Check:
     """The overall tier, or the lowest tool's where there is no server score, as `score --fail-under` takes it."""
     tenths = score.rollup.overall if score.rollup.overall is not None else score.rollup.min_tdqs
     tier = None if tenths is None else tier_of(tenths)
@@ -308,7 +308,7 @@ def _tenths(tenths: int) -> Fraction:
     return Fraction(tenths, 10)
 
 
-def _between(reading: Reading) -> str:
+def _between(reading: Bounds) -> str:
     low, high = _shown(reading.low or Fraction(0)), None if reading.high is None else _shown(reading.high)
     if high is None:
         return f"at least {low}"

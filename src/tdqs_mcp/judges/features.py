@@ -6,7 +6,7 @@ from tdqs_mcp.facts.lexicon import PatternTable
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import Effect
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.judges.sentence_model import FUNCTION_STEMS, MOST, Aspect, Reading, Text, generic_stems
+from tdqs_mcp.judges.sentence_model import FUNCTION_STEMS, MOST, Aspect, SentenceReading, Text, generic_stems
 
 TOLD = 70
 """Hundredths from which a sentence counts as telling something of an aspect."""
@@ -28,7 +28,7 @@ _PATTERNS = PatternTable("wording")
 _CONSTRAINTS = frozenset("format pattern minimum maximum minLength maxLength minItems default".split())
 
 
-def of_tool(subject: Subject, text: Text, readings: Sequence[Reading]) -> dict[str, int]:
+def of_tool(subject: Subject, text: Text, readings: Sequence[SentenceReading]) -> dict[str, int]:
     """Every feature of a tool that a tree may ask for; linear in the text."""
     return {
         **_information(readings),
@@ -43,7 +43,7 @@ def of_tool(subject: Subject, text: Text, readings: Sequence[Reading]) -> dict[s
     }
 
 
-def _information(readings: Sequence[Reading]) -> dict[str, int]:
+def _information(readings: Sequence[SentenceReading]) -> dict[str, int]:
     """Return what the sentences tell, by aspect: the most, the second most and all, in hundredths."""
     sums: dict[str, int] = {}
     for aspect in Aspect:
@@ -70,13 +70,13 @@ def _information(readings: Sequence[Reading]) -> dict[str, int]:
     }
 
 
-def _usage_alone(reading: Reading) -> int:
+def _usage_alone(reading: SentenceReading) -> int:
     """Return what a sentence tells of usage, as far as it does not tell of behavior or results instead."""
     other = max(reading.tells[Aspect.BEHAVIOR], reading.tells[Aspect.RESULT])
     return reading.tells[Aspect.USAGE] * (MOST - other) // MOST
 
 
-def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
+def _emptiness(readings: Sequence[SentenceReading]) -> dict[str, int]:
     """Sentences that tell nothing, or of something else."""
     empty = [reading for reading in readings if reading.most < EMPTY]
     prose = [each for each in empty if each.sentence.is_prose]
@@ -104,12 +104,12 @@ def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
     }
 
 
-def _first_words(first: Reading) -> int:
+def _first_words(first: SentenceReading) -> int:
     """Different words of the first sentence, as far as it tells what the tool does."""
     return min(20, first.sentence.distinct) * min(200, first.tells[Aspect.PURPOSE]) // 20
 
 
-def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
+def _coverage(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, int]:
     """How far schema and text explain the parameters."""
     count = subject.signals.param_count
     entries = sum(
@@ -123,7 +123,7 @@ def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
     }
 
 
-def _words(readings: Iterable[Reading]) -> int:
+def _words(readings: Iterable[SentenceReading]) -> int:
     return sum(reading.sentence.word_count for reading in readings)
 
 

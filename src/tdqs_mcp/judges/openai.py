@@ -24,7 +24,7 @@ class _Part(BaseModel):
     text: str = ""
 
 
-class _Message(BaseModel):
+class _ChatMessage(BaseModel):
     content: str | list[_Part] | None = None
     """Some endpoints answer in parts, as a request may have them."""
 
@@ -39,7 +39,7 @@ class _Message(BaseModel):
 
 
 class _Choice(BaseModel):
-    message: _Message
+    message: _ChatMessage
     finish_reason: str | None = None
 
 
@@ -48,7 +48,7 @@ class _Cached(BaseModel):
     cache_write_tokens: Count | None = None
 
 
-class _Usage(BaseModel):
+class _ChatUsage(BaseModel):
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
     prompt_tokens_details: _Cached | None = None
@@ -143,7 +143,7 @@ def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:
 
 def _tokens(usage: object) -> Usage | None:
     """Return what an answer says of its tokens and its cost; nothing is counted that it does not say."""
-    read = parse(_Usage, usage)
+    read = parse(_ChatUsage, usage)
     if read is None:
         return None
     cached = read.prompt_tokens_details or _Cached()

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.sentence_model import Aspect, Reading
+from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
 from tdqs_mcp.results.verdicts import Judgement
 
 MAX_REASONS = 3
@@ -43,7 +43,7 @@ Facts = Mapping[str, Sequence[str]]
 
 
 def explain_tool(
-    rubric: str, scores: Mapping[str, int], subject: Subject, readings: Sequence[Reading]
+    rubric: str, scores: Mapping[str, int], subject: Subject, readings: Sequence[SentenceReading]
 ) -> dict[str, Judgement]:
     """A judgement for each dimension, with the facts of the definition behind it."""
     facts = {
@@ -101,7 +101,7 @@ def _say(template: str, parts: Sequence[str]) -> str:
     return template.replace("{quote}", quoted).replace("{names}", ", ".join(names))
 
 
-def _purpose(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     reasons: dict[str, Sequence[str]] = {}
     if not readings:
         return reasons
@@ -119,7 +119,7 @@ def _purpose(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequenc
     return reasons
 
 
-def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
     best, apart = _best(readings, Aspect.USAGE), _best(pointing, Aspect.USAGE)
     reasons: dict[str, Sequence[str]] = {}
@@ -133,7 +133,7 @@ def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[
     return reasons
 
 
-def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     behavior, result = _best(readings, Aspect.BEHAVIOR), _best(readings, Aspect.RESULT)
     reasons: dict[str, Sequence[str]] = {}
     if features.has_odd_hint(subject):
@@ -153,7 +153,7 @@ def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequen
     return reasons
 
 
-def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     signals = subject.signals
     if signals.param_count == 0:
         return {"no_parameters": ()}
@@ -174,7 +174,7 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
     return reasons
 
 
-def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+def _form(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     prose = [reading for reading in readings[1:] if reading.sentence.is_prose]
     empty = sorted((each for each in prose if each.nothing >= SURE and each.most < SLIGHT), key=lambda each: each.most)
     strange = [each for each in prose if each.unrelated >= SURE]
@@ -196,12 +196,12 @@ def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[s
     return reasons
 
 
-def _best(readings: Sequence[Reading], aspect: Aspect) -> Reading | None:
+def _best(readings: Sequence[SentenceReading], aspect: Aspect) -> SentenceReading | None:
     best = max(readings, key=lambda reading: reading.tells[aspect], default=None)
     return best if best and best.tells[aspect] >= CLEAR else None
 
 
-def _quotes(readings: Sequence[Reading]) -> list[str]:
+def _quotes(readings: Sequence[SentenceReading]) -> list[str]:
     return [_cut(reading.sentence.text) for reading in readings]
 
 

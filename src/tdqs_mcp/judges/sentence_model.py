@@ -358,7 +358,7 @@ UNRELATED, NOTHING = "unrelated", "nothing"
 """The last columns of weights: that the sentence is about something else, and that it tells nothing."""
 
 
-class Reading(NamedTuple):
+class SentenceReading(NamedTuple):
     """One sentence and what it tells."""
 
     sentence: Sentence
@@ -389,13 +389,13 @@ class SentenceModel:
     logistic: Sequence[int]
     """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
-    def read(self, text: Text) -> tuple[Reading, ...]:
+    def read(self, text: Text) -> tuple[SentenceReading, ...]:
         """Return what each sentence tells; the first one is always about the tool, and what repeats tells nothing."""
         return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(text.sentences))
 
-    def _read(self, sentence: Sentence, *, is_first: bool) -> Reading:
+    def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
         if not is_first and sentence.traits.get("said before") == FULL:
-            return Reading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, most=0)
+            return SentenceReading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, most=0)
         sums = list(self.bases)
         for columns in filter(None, map(self.weights.get, sentence.terms)):
             for column, weight in columns:
@@ -410,7 +410,9 @@ class SentenceModel:
             some = bisect_right(self.logistic, sums[column])
             much = bisect_right(self.logistic, sums[column] + self.seconds[column])
             tells[aspect] = (some + much) * (100 - unrelated) // 100
-        return Reading(sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing, most=max(tells.values()))
+        return SentenceReading(
+            sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing, most=max(tells.values())
+        )
 
 
 def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceModel:

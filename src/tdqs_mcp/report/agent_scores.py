@@ -117,7 +117,7 @@ class ToolAnswer(ToolGrade):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class JuryAgreement:
     """How far the jurors agree."""
 
     icc: Mapping[str, float | None]
@@ -167,7 +167,7 @@ class ScoreAnswer(CatalogPage):
     suggestions: Annotated[tuple[Suggestion, ...] | Absent, Key("actionableSuggestions"), Max(MAX_MESSAGE)] = ABSENT
     """Under rubrics smells and bundles, the most urgent first, 20 at most."""
 
-    jury: Agreement | Absent = ABSENT
+    jury: JuryAgreement | Absent = ABSENT
     """Where a jury judged."""
 
     findings: SeverityCounts
@@ -229,7 +229,7 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
     if score.agreement:
         icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
         close = [tool.name for tool in graded if tool.jury and tool.jury.too_close]
-        fields["jury"] = Agreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
+        fields["jury"] = JuryAgreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         fields["full"] = answer(score, only=parts)

@@ -37,7 +37,7 @@ from tdqs_mcp.results.checks import (
     QueryChoice,
     Selection,
 )
-from tdqs_mcp.results.clients import Change, ClientView, Handling, Limit, PortabilityReport
+from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport
 from tdqs_mcp.results.labels import Deduction, ServerGrade
 from tdqs_mcp.results.verdicts import Tier
 
@@ -70,7 +70,7 @@ def _tally(view: ClientView) -> str:
 
 def _changes(view: ClientView) -> Table:
     """A row for each limit, the worst first, with the first of its tools."""
-    by_limit: dict[Limit, list[tuple[str, Change]]] = {}
+    by_limit: dict[Limit, list[tuple[str, LimitExcess]]] = {}
     for change in view.changes:
         by_limit.setdefault(change.limit, []).append(("the server", change))
     for tool in view.tools:

@@ -81,7 +81,7 @@ _FAILING = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateOutcome:
     """What decides whether a server passes, for the line that says so."""
 
     fail_on: Severity | None
@@ -130,7 +130,7 @@ def rules_blocks(rules: RuleList) -> list[Block]:
     return [*blocks, Gap(), Line(legend, "dim"), Line(following, "dim")]
 
 
-def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
+def comment_blocks(reports: Sequence[LocatedReport], *, verdict: GateOutcome) -> list[Block]:
     """Return one pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
     return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
 
@@ -171,7 +171,7 @@ def unused_line(suppression: Suppression) -> str:
     return f"the suppression of {suppression.rule}{f' for {place}' if place else ''} matches nothing: remove it"
 
 
-def _comment(located: LocatedReport, verdict: Verdict) -> list[Block]:
+def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
     report = located.report
     blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
     if report.findings:
@@ -220,7 +220,7 @@ _Row = tuple[Words, Words]
 """The severity, and the text beside it."""
 
 
-def lint_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """The findings of a server by rule, the worst first, as much of them as a screen holds."""
     report = located.report
     summary = _summary(located, verdict, "; --all lists every finding")
@@ -229,12 +229,12 @@ def lint_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
-def summary_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+def summary_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """The total and the verdict, without findings."""
     return [*_head(located.report), *_summary(located, verdict, "; lint without --fix lists the findings")]
 
 
-def full_blocks(located: LocatedReport, *, verdict: Verdict, has_source: bool = False) -> list[Block]:
+def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: bool = False) -> list[Block]:
     """Every finding by tool; what is the same on every tool is said once for the server."""
     report = located.report
     common = {} if has_source else _common(report)
@@ -248,7 +248,7 @@ def full_blocks(located: LocatedReport, *, verdict: Verdict, has_source: bool = 
     return [*_head(report), *blocks, *_summary(located, verdict)]
 
 
-def statistics_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """How often each rule fires, and on how many tools."""
     report = located.report
     heads = (*columns("findings", "tools", left=0), *columns("severity", "rule", "name", left=3))
@@ -269,7 +269,7 @@ def _head(report: LintReport) -> list[Block]:
     return [Title(f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}")]
 
 
-def _summary(located: LocatedReport, verdict: Verdict, more: str = "") -> list[Block]:
+def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> list[Block]:
     """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
     report = located.report
     words = [Span(each, "dim") for each in (*_tool_words(report), *notes(report))]

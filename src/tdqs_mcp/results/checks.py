@@ -209,7 +209,7 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class TopShare:
     """How often one server's tool ranks highest among tools of the same name."""
 
     server: Name
@@ -290,7 +290,7 @@ class Selection(Document):
     choices: Internal[tuple[QueryChoice, ...]]
     figures: Figures
     against: Against | None
-    shares: tuple[Share, ...]
+    shares: tuple[TopShare, ...]
     """Empty unless servers have tools of the same name."""
 
     confusions: tuple[Confusion, ...]

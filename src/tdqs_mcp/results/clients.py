@@ -65,7 +65,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LimitExcess:
     """One limit that a definition goes beyond."""
 
     handling: Handling
@@ -90,7 +90,7 @@ class SeenTool:
     handling: Handling
     """The worst of its changes."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[LimitExcess, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class ClientView:
     client: str
     title: Internal[str]
     tools: tuple[SeenTool, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[LimitExcess, ...]
     """Limits that the server as a whole goes beyond."""
 
     @published(after="client")

@@ -146,7 +146,7 @@ class Claim:
         return bool(self.sources)
 
 
-class Aspect(StrEnum):
+class QuestionTopic(StrEnum):
     """What a question asks about; those that matter more first."""
 
     PURPOSE = "purpose"
@@ -172,13 +172,13 @@ class Aspect(StrEnum):
 
 
 _DIMENSIONS = {
-    Aspect.PURPOSE: "purpose_clarity",
-    Aspect.USAGE: "usage_guidelines",
-    Aspect.PARAMETER: "parameter_semantics",
-    Aspect.RETURNS: "contextual_completeness",
+    QuestionTopic.PURPOSE: "purpose_clarity",
+    QuestionTopic.USAGE: "usage_guidelines",
+    QuestionTopic.PARAMETER: "parameter_semantics",
+    QuestionTopic.RETURNS: "contextual_completeness",
 }
 
-HINT_ASPECTS = (Aspect.READ_ONLY, Aspect.DESTRUCTIVE, Aspect.IDEMPOTENT, Aspect.OPEN_WORLD)
+HINT_ASPECTS = (QuestionTopic.READ_ONLY, QuestionTopic.DESTRUCTIVE, QuestionTopic.IDEMPOTENT, QuestionTopic.OPEN_WORLD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ class Question:
     """
 
     text: Annotated[str, Trait.ADVICE]
-    about: Aspect
+    about: QuestionTopic
     tools: tuple[Name, ...]
     """Those that the answer is about."""
 
@@ -374,10 +374,12 @@ MIN_GAIN = 10
 
 def is_worth_asking(question: Question) -> bool:
     """Whether the answer can move a score, or decides between two statements."""
-    return question.gain >= MIN_GAIN or question.about is Aspect.CONFLICT
+    return question.gain >= MIN_GAIN or question.about is QuestionTopic.CONFLICT
 
 
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
     """What only the author can know, each question once: conflicts first, then by gain."""
     by_id = {question.id: question for rewrite in rewrites for question in rewrite.questions}
-    return tuple(sorted(by_id.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain)))
+    return tuple(
+        sorted(by_id.values(), key=lambda question: (question.about is not QuestionTopic.CONFLICT, -question.gain))
+    )

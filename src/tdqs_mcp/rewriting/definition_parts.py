@@ -16,7 +16,7 @@ from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect
 from tdqs_mcp.facts.text.words import plurals_in, stem
 from tdqs_mcp.facts.toolset import names
-from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.original_text import (
@@ -31,7 +31,7 @@ from tdqs_mcp.rewriting.original_text import (
 )
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
-from tdqs_mcp.sources.json_text import Edit
+from tdqs_mcp.sources.json_text import TextEdit
 
 MAX_LOOKUPS = 3
 """Parameters of which one description says where their values come from."""
@@ -57,7 +57,7 @@ class CatalogContext:
     """By name, without those that others must not point to: a name that two tools carry points nowhere, and a
     definition that tries to steer its reader gets no readers from here."""
 
-    labels: Mapping[str, Label]
+    labels: Mapping[str, NameWords]
     neighbours: NameNeighbors
     origins: Mapping[str, Sequence[ValueSource]]
     """By tool: which siblings give the values of its parameters."""
@@ -315,5 +315,5 @@ def _cut(subject: Subject) -> Statement | None:
     for start, end, _ in sorted(spans):
         before = text[:start].rstrip(" \t")
         is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
-        splices.append(Edit(start=len(before) - is_line, end=end, text=""))
+        splices.append(TextEdit(start=len(before) - is_line, end=end, text=""))
     return replace(add_sentence("", Route.CUT, [source for _, _, source in spans]), splices=tuple(splices))

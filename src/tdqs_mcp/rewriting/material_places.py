@@ -11,10 +11,12 @@ from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Fact, Material
-from tdqs_mcp.results.improvements import Aspect
+from tdqs_mcp.results.improvements import QuestionTopic
 from tdqs_mcp.rewriting.questions import SHARED, find_groups, find_open_places
 
-_TEXT_PLACES = frozenset({Aspect.PURPOSE, Aspect.USAGE, Aspect.BEHAVIOR, Aspect.RETURNS, Aspect.LIMIT})
+_TEXT_PLACES = frozenset(
+    {QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.BEHAVIOR, QuestionTopic.RETURNS, QuestionTopic.LIMIT}
+)
 
 _HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*", re.IGNORECASE)
 """A hint with its value and nothing else."""
@@ -71,7 +73,9 @@ def assign_places(material: Material, measured: Measured) -> Material:
     entries = list(_entries(material))
     stated = [statements for fact in material.facts for statements in _told(fact, catalog)]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
-    changing = {fact.tool for fact in (*placed, *stated) if fact.hint == Aspect.READ_ONLY and fact.text == "false"}
+    changing = {
+        fact.tool for fact in (*placed, *stated) if fact.hint == QuestionTopic.READ_ONLY and fact.text == "false"
+    }
     if changing:
         more = {name: find_open_places(tools[name], is_changing=True) for name in changing if name in tools}
         wider = {name: places | more.get(name, frozenset()) for name, places in open_places.items()}
@@ -132,9 +136,9 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
         _check_tool(tool, catalog.tools, origin)
         raise InputError(f"{origin} of the material names a tool and nothing of it; give {tool}.purpose, for example")
     tool, place = way
-    if place.startswith(f"{Aspect.CONFLICT}."):
+    if place.startswith(f"{QuestionTopic.CONFLICT}."):
         raise InputError(f"{origin} of the material cannot choose a side: correct the entry or the definition instead")
-    if place.startswith(f"{Aspect.CLAIM}."):
+    if place.startswith(f"{QuestionTopic.CLAIM}."):
         return tool, ""
     parameter = place.removeprefix(PARAMETERS)
     if place.startswith(PARAMETERS):

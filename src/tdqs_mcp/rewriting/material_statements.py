@@ -20,11 +20,11 @@ from tdqs_mcp.facts.text.wording import find_praise, lead_in_length
 from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
+from tdqs_mcp.results.improvements import Component, Mode, QuestionTopic, Route
 from tdqs_mcp.rewriting.original_text import can_continue_in_english
 from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.sources.json_text import Edit
+from tdqs_mcp.sources.json_text import TextEdit
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
@@ -38,17 +38,17 @@ MIN_QUOTED = 3
 MAX_LIMITATIONS = 3
 """Sentences that recorded calls add to a description."""
 
-_ORDER = (Aspect.RETURNS, Aspect.LIMIT, Aspect.BEHAVIOR, "", Aspect.USAGE)
+_ORDER = (QuestionTopic.RETURNS, QuestionTopic.LIMIT, QuestionTopic.BEHAVIOR, "", QuestionTopic.USAGE)
 """Places in the order in which a description tells of them."""
 
 _COMPONENTS = {
-    Aspect.RETURNS: Component.PURPOSE,
-    Aspect.LIMIT: Component.LIMITATIONS,
-    Aspect.BEHAVIOR: Component.LIMITATIONS,
-    Aspect.USAGE: Component.GUIDELINES,
+    QuestionTopic.RETURNS: Component.PURPOSE,
+    QuestionTopic.LIMIT: Component.LIMITATIONS,
+    QuestionTopic.BEHAVIOR: Component.LIMITATIONS,
+    QuestionTopic.USAGE: Component.GUIDELINES,
 }
 
-_CLAUSES = frozenset({Aspect.PURPOSE, Aspect.USAGE, Aspect.BEHAVIOR})
+_CLAUSES = frozenset({QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.BEHAVIOR})
 """What no single word answers."""
 
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
@@ -132,7 +132,7 @@ def _route(fact: Fact) -> Route:
 
 def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
     """The author's first sentence, for one that only restates the name or has no verb that tells; else before it."""
-    fact = next((each for each in facts if each.place == Aspect.PURPOSE), None)
+    fact = next((each for each in facts if each.place == QuestionTopic.PURPOSE), None)
     if fact is None:
         return None
     sentence, missing = (
@@ -146,7 +146,7 @@ def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
     start = (subject.tool.description or "").index(first)
     is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
     end, text = (start, f"{sentence} ") if is_kept else (start + len(first), sentence)
-    return replace(statement, splices=(Edit(start=start, end=end, text=text),))
+    return replace(statement, splices=(TextEdit(start=start, end=end, text=text),))
 
 
 def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
@@ -162,14 +162,14 @@ def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
                     sentence,
                     _route(fact),
                     [fact.source],
-                    component=_COMPONENTS.get(Aspect(place)) if place else component,
+                    component=_COMPONENTS.get(QuestionTopic(place)) if place else component,
                 )
 
 
 def _form(fact: Fact, subject: Subject) -> str:
     """A fact or an answer about the whole tool as a sentence; a bare answer in English gets what its question says."""
     is_bare = fact.place in _FORMS and can_continue_in_english(subject) and fact.text.isascii()
-    return to_sentence(_FORMS[Aspect(fact.place)](fact.text) if is_bare else fact.text, subject)
+    return to_sentence(_FORMS[QuestionTopic(fact.place)](fact.text) if is_bare else fact.text, subject)
 
 
 def _say_return(text: str) -> str:
@@ -212,10 +212,10 @@ def _say_behavior(text: str) -> str:
 
 
 _FORMS = {
-    Aspect.RETURNS: _say_return,
-    Aspect.LIMIT: _say_limit,
-    Aspect.USAGE: _say_usage,
-    Aspect.BEHAVIOR: _say_behavior,
+    QuestionTopic.RETURNS: _say_return,
+    QuestionTopic.LIMIT: _say_limit,
+    QuestionTopic.USAGE: _say_usage,
+    QuestionTopic.BEHAVIOR: _say_behavior,
 }
 """How a bare answer becomes a sentence."""
 

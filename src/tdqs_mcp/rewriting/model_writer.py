@@ -41,32 +41,32 @@ class Stage(StrEnum):
     CONSOLIDATE = "consolidate"
 
 
-class _Answer(BaseModel):
+class _DraftAnswer(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class Explained(_Answer):
+class Explained(_DraftAnswer):
     """A parameter's new description."""
 
     name: str
     description: str
 
 
-class Augmented(_Answer):
+class Augmented(_DraftAnswer):
     """What the first stage gives."""
 
     description: str
     parameters: list[Explained] = []
 
 
-class Notes(_Answer):
+class Notes(_DraftAnswer):
     """What recorded calls show."""
 
     examples: list[str] = []
     limitations: list[str] = []
 
 
-class Consolidated(_Answer):
+class Consolidated(_DraftAnswer):
     """The five fields (the paper, "Final consolidation of all components")."""
 
     purpose: str
@@ -98,7 +98,7 @@ _FIELDS: Mapping[object, Mapping[str, Any]] = {
 }
 
 
-def answer_schema(kind: type[_Answer]) -> dict[str, Any]:
+def answer_schema(kind: type[_DraftAnswer]) -> dict[str, Any]:
     """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
     return object_schema({name: _FIELDS[field.annotation] for name, field in kind.model_fields.items()})
 
@@ -132,7 +132,7 @@ _WISHES = {
     Mode.COMPACT: "Purpose and guidelines matter most; leave examples empty.",
     Mode.FULL: "Fill every field that the material supports.",
 }
-_FORMS: Mapping[Stage, type[_Answer]] = {
+_FORMS: Mapping[Stage, type[_DraftAnswer]] = {
     Stage.AUGMENT: Augmented,
     Stage.TRACES: Notes,
     Stage.CONSOLIDATE: Consolidated,
@@ -140,7 +140,7 @@ _FORMS: Mapping[Stage, type[_Answer]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class WritingJob:
     """One tool to be written about."""
 
     subject: Subject
@@ -164,7 +164,7 @@ class Job:
 
 def jobs(
     measured: Measured, drafts: Sequence[Rewrite], checker: DraftChecker, questions: Sequence[OpenQuestion]
-) -> list[Job]:
+) -> list[WritingJob]:
     """A job for each draft; a tool sees its siblings, with what they do in harmless words."""
     context = CatalogContext.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
@@ -173,7 +173,7 @@ def jobs(
         for name, subject in context.subjects.items()
     }
     return [
-        Job(
+        WritingJob(
             subject=subjects[draft.index],
             draft=draft.definition,
             material=checker.material(subjects[draft.index]),
@@ -198,7 +198,7 @@ def _siblings(own: str, near: Sequence[str], lines: Mapping[str, str]) -> str:
 
 
 async def write(
-    work: Sequence[Job], *, model: Model, checker: DraftChecker, growth: int, mode: Mode
+    work: Sequence[WritingJob], *, model: Model, checker: DraftChecker, growth: int, mode: Mode
 ) -> list[CheckedDraft | Failure]:
     """A draft for each job, in order, without disproven words; a Failure where the model gave none.
 
@@ -239,7 +239,7 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
     fault: ClassVar = REFUSED
 
 
-def _draft(job: Job, answer: str, *, checker: DraftChecker, growth: int, mode: Mode) -> CheckedDraft:
+def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int, mode: Mode) -> CheckedDraft:
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
     parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
@@ -270,7 +270,7 @@ def _request(stage: Stage, theirs: Mapping[str, str], ours: Mapping[str, str] | 
     return Request(prompt=prompt, name=stage, schema=answer_schema(form), check=partial(read_stage, form))
 
 
-def _augment(job: Job) -> dict[str, str]:
+def _augment(job: WritingJob) -> dict[str, str]:
     return {
         "tool": pretty_json(job.subject.tool.raw),
         "draft": str(job.draft.get("description") or ""),
@@ -281,7 +281,7 @@ def _augment(job: Job) -> dict[str, str]:
     }
 
 
-def _traces(job: Job) -> dict[str, str]:
+def _traces(job: WritingJob) -> dict[str, str]:
     calls = [
         f"call {trace.number}, {trace.outcome}: {pretty_json(dict(trace.arguments))}\n{trace.answer[:MAX_ANSWER]}"
         for trace in job.material.traces[:MAX_TRACES]
@@ -289,7 +289,7 @@ def _traces(job: Job) -> dict[str, str]:
     return {"tool": job.subject.tool.name, "traces": redact("\n\n".join(calls))}
 
 
-def _consolidate(job: Job, augmented: str, notes: Notes | Failure | None) -> dict[str, str]:
+def _consolidate(job: WritingJob, augmented: str, notes: Notes | Failure | None) -> dict[str, str]:
     return {
         "tool": pretty_json(job.subject.tool.raw),
         "augmented": augmented,

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue
 from tdqs_mcp.facts.text.wording import lead_in_length
 from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, plurals_in, stem
-from tdqs_mcp.facts.toolset.names import Label
+from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence
 
@@ -35,7 +35,7 @@ _PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
 _WORD_OR_END = lazy_pattern(r"\w|$")
 
 
-def purpose(subject: Subject, label: Label) -> str:
+def purpose(subject: Subject, label: NameWords) -> str:
     """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
 
     Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
@@ -236,7 +236,7 @@ MAX_ALTERNATIVES = 2
 def find_alternatives(
     subject: Subject,
     rivals: Sequence[Subject],
-    labels: Mapping[str, Label],
+    labels: Mapping[str, NameWords],
     plurals: AbstractSet[str],
     given: Mapping[str, str],
 ) -> Iterator[tuple[str, Statement]]:
@@ -260,7 +260,7 @@ def find_alternatives(
             yield name, add_sentence(f"To {parts}, {way}.", Route.ALTERNATIVE, sources)
 
 
-def _is_alike(own: Label, other: Label) -> bool:
+def _is_alike(own: NameWords, other: NameWords) -> bool:
     """One request could mean both: the same kind of action, to the same thing or to a kind, a part or a view of it."""
     mine, theirs = (tuple(map(stem, label.thing.lower().split())) for label in (own, other))
     if not mine or not theirs or not _is_same_action(own, other):
@@ -272,14 +272,14 @@ def _is_alike(own: Label, other: Label) -> bool:
     return (is_kind or is_view) and _is_many(own) == _is_many(other)
 
 
-def _is_same_action(own: Label, other: Label) -> bool:
+def _is_same_action(own: NameWords, other: NameWords) -> bool:
     """Return whether both read, or both change; to make and to change is not one request."""
     verbs = {own.verb, other.verb}
     ways = (words_from("names", "listing_verbs"), words_from("names", "changing_verbs"))
     return None not in verbs and (len(verbs) == 1 or any(verbs <= way for way in ways))
 
 
-def _clause(subject: Subject, label: Label, plurals: AbstractSet[str]) -> str:
+def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> str:
     """What a tool does as an order, with the article that its author left out; empty where that is not certain."""
     clause = purpose(subject, label)
     verb, _, rest = clause.partition(" ")
@@ -287,7 +287,7 @@ def _clause(subject: Subject, label: Label, plurals: AbstractSet[str]) -> str:
     return f"{verb} {noun_phrase}" if noun_phrase else ""
 
 
-def _contrast(clause: str, subject: Subject, own: Label, other: Label) -> str:
+def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords) -> str:
     """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one."""
     first = subject.prose.spoken[0] if subject.prose.spoken else ()
     stems = content_stems((*first, *name_parts(subject.tool.name))) | words_from("wording", "generic")
@@ -301,6 +301,6 @@ def _contrast(clause: str, subject: Subject, own: Label, other: Label) -> str:
     return f"{clause} rather than a single one" if is_same else ""
 
 
-def _is_many(label: Label) -> bool:
+def _is_many(label: NameWords) -> bool:
     """It lists or searches, or its thing is a plural."""
     return label.verb in ("list", "search") or is_plural((label.thing.lower().split() or [""])[-1])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.results.improvements import Claim, Component, Route
-from tdqs_mcp.sources.json_text import Edit
+from tdqs_mcp.sources.json_text import TextEdit
 
 CJK = "\u2e80"
 """The first of the characters whose sentences end in a full stop of their own."""
@@ -23,7 +23,7 @@ class Statement:
     component: Component
     route: Route
     sources: tuple[str, ...]
-    splices: tuple[Edit, ...] = ()
+    splices: tuple[TextEdit, ...] = ()
     """What changes in the old description."""
 
     sentence: str = ""

@@ -14,10 +14,10 @@ from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
 from tdqs_mcp.facts.text.vocabulary import Cue, Effect
 from tdqs_mcp.facts.toolset import names
-from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting.fact_conflicts import is_ruled_out
 from tdqs_mcp.rubrics.rubric import load
@@ -39,11 +39,11 @@ LOW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class OpenPoint:
     """One thing that one definition leaves open."""
 
     tool: str
-    about: Aspect
+    about: QuestionTopic
     parameter: Node | None = None
     wording: str
     """The question, with `{}` for the tools."""
@@ -71,8 +71,8 @@ def find_questions(
     Nothing is asked about a tool and a place that are `answered`.
     """
     groups = find_groups(measured)
-    shared: dict[str, list[Gap]] = {}
-    single: list[list[Gap]] = []
+    shared: dict[str, list[OpenPoint]] = {}
+    single: list[list[OpenPoint]] = []
     for gap in _find_gaps(measured, findings, scores):
         if (gap.tool, gap.place) not in answered:
             if gap.tool in groups.get(gap.place, ()):
@@ -80,7 +80,7 @@ def find_questions(
             else:
                 single.append([gap])
     questions = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
-    order = list(Aspect).index
+    order = list(QuestionTopic).index
     return tuple(sorted(questions, key=lambda each: (-each.gain, order(each.about))))
 
 
@@ -99,19 +99,19 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
     return {place: frozenset(tools) for place, tools in largest.items()}
 
 
-def _groups(subject: Subject, label: Label) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _groups(subject: Subject, label: NameWords) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Parameters of one name and type mean the same, an `id` only of one thing; like verbs have like hints."""
     for node in subject.input_shape.nodes:
         if node.is_top and node.name:
             is_bare = node.name.lower() in words_from("rewriting", "identifiers")
             yield f"{PARAMETERS}{node.name}", (str(_kind(node.schema)), *(label.resource if is_bare else ()))
-    yield f"{ANNOTATIONS}{Aspect.OPEN_WORLD}", ()
+    yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}", ()
     effect = subject.prose.name_effect
     if effect is Effect.READ:
-        yield f"{ANNOTATIONS}{Aspect.READ_ONLY}", (effect,)
+        yield f"{ANNOTATIONS}{QuestionTopic.READ_ONLY}", (effect,)
     elif effect in (Effect.CREATE, Effect.UPDATE):
-        yield f"{ANNOTATIONS}{Aspect.DESTRUCTIVE}", (effect,)
-        yield f"{ANNOTATIONS}{Aspect.IDEMPOTENT}", (effect,)
+        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}", (effect,)
+        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}", (effect,)
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
@@ -122,7 +122,7 @@ def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozense
     return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing)))
 
 
-def _question(gaps: Sequence[Gap], tool: str) -> Question:
+def _question(gaps: Sequence[OpenPoint], tool: str) -> Question:
     first = gaps[0]
     tools = tuple(dict.fromkeys(gap.tool for gap in gaps))
     return Question(
@@ -145,7 +145,7 @@ def _tools(tools: Sequence[str]) -> str:
 
 def _find_gaps(
     measured: Measured, findings: Iterable[Finding], scores: Mapping[int, ToolScore | None]
-) -> Iterator[Gap]:
+) -> Iterator[OpenPoint]:
     """The gaps of every tool, in catalog order."""
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
@@ -167,25 +167,27 @@ def _find_gaps(
             yield replace(gap, gain=weights[dimension] * lacking // share)
 
 
-def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str], low: AbstractSet[str]) -> Iterator[Gap]:
+def _text_gaps(
+    subject: Subject, near: Sequence[str], rules: AbstractSet[str], low: AbstractSet[str]
+) -> Iterator[OpenPoint]:
     """Yield what the description leaves open, as rules and the dimensions with a low score have it."""
-    ask = partial(Gap, tool=subject.tool.name)
+    ask = partial(OpenPoint, tool=subject.tool.name)
     prose, is_silent = subject.prose, subject.signals.is_missing_description
     is_vague = prose.has_vague_verb and prose.opens_with_verb and "purpose_clarity" in low
     if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
-        yield ask(about=Aspect.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
+        yield ask(about=QuestionTopic.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
     is_guiding = not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
     if is_silent or (not is_guiding and (rules & {"TDQ104", "TDQ105"} or "usage_guidelines" in low)):
         rivals = " or ".join(f"`{each}`" for each in near).replace("{", "{{").replace("}", "}}")
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
-        yield ask(about=Aspect.USAGE, wording=wording)
+        yield ask(about=QuestionTopic.USAGE, wording=wording)
     is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)
     if (subject.is_effect_open or is_low) and not _tells_more(subject):
-        yield ask(about=Aspect.BEHAVIOR, wording=_about_behavior(subject))
+        yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
-        yield ask(about=Aspect.RETURNS, wording="What does {} return?")
+        yield ask(about=QuestionTopic.RETURNS, wording="What does {} return?")
     if subject.is_amount_open:
-        yield ask(about=Aspect.LIMIT, wording="How many results does one call of {} return at most?")
+        yield ask(about=QuestionTopic.LIMIT, wording="How many results does one call of {} return at most?")
 
 
 _USAGE = "When should an agent use {}, and what should it use otherwise?"
@@ -243,10 +245,12 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
     return {name: node for name, node in silent.items() if name not in explained}
 
 
-def _parameter_gaps(subject: Subject) -> Iterator[Gap]:
+def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
     """A question for each parameter that nothing explains."""
     for node in find_open_parameters(subject).values():
-        yield Gap(tool=subject.tool.name, about=Aspect.PARAMETER, parameter=node, wording=_about_parameter(node))
+        yield OpenPoint(
+            tool=subject.tool.name, about=QuestionTopic.PARAMETER, parameter=node, wording=_about_parameter(node)
+        )
 
 
 def _about_parameter(node: Node) -> str:
@@ -272,7 +276,7 @@ def _kind(schema: Mapping[str, Any]) -> str | None:
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 
-def _hint_gaps(subject: Subject, *, is_changing: bool = False) -> Iterator[Gap]:
+def _hint_gaps(subject: Subject, *, is_changing: bool = False) -> Iterator[OpenPoint]:
     """The hints that matter for the effect and are not set; a tool that may only read is asked about that first."""
     hints: Mapping[str, Any] = subject.tool.annotations or {}
     is_read_only, effect = hints.get("readOnlyHint"), subject.prose.effect
@@ -280,15 +284,15 @@ def _hint_gaps(subject: Subject, *, is_changing: bool = False) -> Iterator[Gap]:
         return
     is_changing = is_changing or (effect is not None and effect.is_mutating)
     may_read = is_read_only is None and not is_changing and not is_ruled_out("readOnlyHint", subject, value=True)
-    for hint in [Aspect.READ_ONLY] if may_read else HINT_ASPECTS[1:]:
-        is_known = hint is Aspect.DESTRUCTIVE and is_ruled_out(hint, subject, value=False)
+    for hint in [QuestionTopic.READ_ONLY] if may_read else HINT_ASPECTS[1:]:
+        is_known = hint is QuestionTopic.DESTRUCTIVE and is_ruled_out(hint, subject, value=False)
         if not is_known and not isinstance(hints.get(hint), bool):
-            yield Gap(tool=subject.tool.name, about=hint, wording=_HINTS[hint])
+            yield OpenPoint(tool=subject.tool.name, about=hint, wording=_HINTS[hint])
 
 
 _HINTS = {
-    Aspect.READ_ONLY: "Do calls of {} only read, without changing anything?",
-    Aspect.DESTRUCTIVE: "Can calls of {} delete or overwrite anything?",
-    Aspect.IDEMPOTENT: "Is an identical second call of {} without further effect?",
-    Aspect.OPEN_WORLD: "Do calls of {} reach outside their own system, for example to the web?",
+    QuestionTopic.READ_ONLY: "Do calls of {} only read, without changing anything?",
+    QuestionTopic.DESTRUCTIVE: "Can calls of {} delete or overwrite anything?",
+    QuestionTopic.IDEMPOTENT: "Is an identical second call of {} without further effect?",
+    QuestionTopic.OPEN_WORLD: "Do calls of {} reach outside their own system, for example to the web?",
 }

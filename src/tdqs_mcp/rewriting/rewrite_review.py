@@ -19,13 +19,13 @@ from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
     OFFLINE,
-    Aspect,
     Change,
     Component,
     Gain,
     Likeness,
     OtherDraft,
     Question,
+    QuestionTopic,
     Rewrite,
     Unused,
 )
@@ -287,7 +287,7 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
         Question(
             id=f"{name}.conflict.{source.replace(' ', '-')}",
             text=text,
-            about=Aspect.CONFLICT,
+            about=QuestionTopic.CONFLICT,
             tools=(name,),
             parameter=None,
             gain=0,
@@ -302,8 +302,8 @@ def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
         reason = claim.refusal or claim.conflict
         if reason and reason != DROPPED and not reason.startswith(HOSTILE):
             text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Against it: {reason}"
-            name = f"{rewrite.name}.{Aspect.CLAIM}.{short_hash(claim.text)[:8]}"
-            yield Question(id=name, text=text, about=Aspect.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
+            name = f"{rewrite.name}.{QuestionTopic.CLAIM}.{short_hash(claim.text)[:8]}"
+            yield Question(id=name, text=text, about=QuestionTopic.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
 
 
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:

@@ -23,7 +23,7 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.sources.files import SourceFile
-from tdqs_mcp.sources.json_text import DefinitionText, Edit, Node, edited, locate
+from tdqs_mcp.sources.json_text import DefinitionText, JsonNode, TextEdit, edited, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
 
@@ -100,7 +100,7 @@ def _as_value(values: Sequence[str], match: re.Match[str]) -> str:
     return f"{quote}{meant[0]}{quote}" if is_value else match[0]
 
 
-def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Change]:
+def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[Change]:
     """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
     label = labels[subject.tool.name]
     is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
@@ -201,10 +201,10 @@ def _spelled(name: str) -> str:
     return f"{name}\t" if " " in name else name
 
 
-def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list[Edit], int, tuple[LeftOut, ...]]:
+def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list[TextEdit], int, tuple[LeftOut, ...]]:
     """The edits that make the changes, how many changes they make, and the changes for which there is none."""
-    edits: list[Edit] = []
-    added: dict[int, tuple[Node, dict[str, object]]] = {}  # members that go into the same object are one edit
+    edits: list[TextEdit] = []
+    added: dict[int, tuple[JsonNode, dict[str, object]]] = {}  # members that go into the same object are one edit
     left_out: list[LeftOut] = []
     changes = [(rewrite, change) for rewrite in rewrites for change in rewrite.changes]
     for rewrite, change in changes:
@@ -220,7 +220,7 @@ def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list
     return edits, len(changes) - len(left_out), tuple(left_out)
 
 
-def _parent(file: DefinitionText, rewrite: Rewrite, change: Change) -> Node | str:
+def _parent(file: DefinitionText, rewrite: Rewrite, change: Change) -> JsonNode | str:
     """The object in the file that holds what changes, or why nothing can be changed there."""
     tools = file.catalog.tools
     if rewrite.index >= len(tools) or tools[rewrite.index].name != rewrite.name:

@@ -25,7 +25,7 @@ from tdqs_mcp.results.checks import (
     Query,
     QueryChoice,
     Selection,
-    Share,
+    TopShare,
 )
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
@@ -81,7 +81,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompted:
+class ModelSelector:
     """A model that is shown every tool and names those it would call; one request for each query."""
 
     model: Model
@@ -346,7 +346,7 @@ def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...
     )
 
 
-def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[Share, ...]:
+def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[TopShare, ...]:
     """How often each server's tool stands highest among those of the same name."""
     names = index.by_name()
     contests: dict[str, list[QueryChoice]] = {}
@@ -357,11 +357,11 @@ def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[Share, ...]:
     return tuple(_share_of(server, contests[server]) for server in index.servers if server in contests)
 
 
-def _share_of(server: str, choices: Sequence[QueryChoice]) -> Share:
+def _share_of(server: str, choices: Sequence[QueryChoice]) -> TopShare:
     won = [Fraction(server in choice.highest, max(1, len(choice.highest))) for choice in choices]
     pairs = zip(choices, won, strict=True)
     foreign = [part for choice, part in pairs if not (choice.query.withheld and choice.query.server == server)]
-    return Share(server=server, queries=len(choices), share=_share(won), others=_share(foreign) if foreign else None)
+    return TopShare(server=server, queries=len(choices), share=_share(won), others=_share(foreign) if foreign else None)
 
 
 def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:

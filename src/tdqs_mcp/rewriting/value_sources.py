@@ -16,7 +16,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.words import PREPOSITIONS, identifiers_of, parts_of, stem
-from tdqs_mcp.facts.toolset.names import Label
+from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import Tool
 
 
@@ -251,7 +251,7 @@ class _Lister(NamedTuple):
 class ValueSources:
     """Finds the tool that returns a value. Indexed by thing and by field, so all tools take linear time."""
 
-    def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, Label]) -> None:
+    def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, NameWords]) -> None:
         self._labels = labels
         self._names = {name for name in labels if not name.isalpha()}
         self._listers: dict[str, list[_Lister]] = {}
@@ -361,7 +361,7 @@ def _keys(words: Iterable[str]) -> frozenset[str]:
     return frozenset(map(_key, words))
 
 
-def _listed_by_text(subject: Subject, label: Label) -> tuple[str, ...]:
+def _listed_by_text(subject: Subject, label: NameWords) -> tuple[str, ...]:
     """The things that the first sentence lists, where the name has none: `airbnb_search`, "Search Airbnb listings"."""
     spoken = subject.prose.spoken[0] if subject.prose.spoken else ()
     verb = LEMMAS.get(spoken[0], "") if spoken else ""
@@ -374,7 +374,7 @@ def _listed_by_text(subject: Subject, label: Label) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_key(word) for word in thing if word not in STOPWORDS | _words("everything")))
 
 
-def _listed(label: Label) -> tuple[str, ...]:
+def _listed(label: NameWords) -> tuple[str, ...]:
     """The words, in stems, of the things that a tool lists: `list_open_issues`, `issue_list`, `get_users`."""
     words = [word.lower() for word in label.nouns]
     if "list" in words and label.effect is Effect.READ and (label.verb is None or words[-1] == "list"):
@@ -388,12 +388,12 @@ def _listed(label: Label) -> tuple[str, ...]:
     )
 
 
-def _is_plural(label: Label) -> bool:
+def _is_plural(label: NameWords) -> bool:
     last = label.thing.lower().split()[-1:]
     return bool(last) and last[0].endswith("s") and stem(last[0]) != last[0]
 
 
-def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
+def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
     """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`.
 
     Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
@@ -437,11 +437,11 @@ def _said_thing(parameter: Parameter) -> frozenset[str]:
     return frozenset() if is_made else _keys(word for word in words if word not in STOPWORDS)
 
 
-def _is_making(label: Label) -> bool:
+def _is_making(label: NameWords) -> bool:
     return label.effect in (Effect.CREATE, Effect.PRODUCE) or label.verb in _words("opening_verbs")
 
 
-def _described_thing(words: Sequence[str], parameter: Parameter, label: Label) -> frozenset[str]:
+def _described_thing(words: Sequence[str], parameter: Parameter, label: NameWords) -> frozenset[str]:
     """What the parameter's own text says that it identifies: `database`, "Database name"; `name`, "Name of the index".
 
     Nothing where the tool makes it, or where the text speaks of another thing than the parameter's name.

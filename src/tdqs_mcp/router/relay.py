@@ -52,7 +52,7 @@ SUBSCRIBE = "subscriptions/listen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class OpenRequest:
     """A request of a client that has no answer yet."""
 
     message: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Relay:
 
     def __init__(self, source: VariantSource, log: ConnectionLog) -> None:
         """`log` gets which variant was served, and the outcome of calls."""
-        self.pending: dict[Any, Request] = {}
+        self.pending: dict[Any, OpenRequest] = {}
         """By id."""
 
         self.is_answered = False
@@ -174,7 +174,7 @@ class Relay:
         name = info.get("name") if isinstance(info, dict) else None
         client = name if isinstance(name, str) else self._client
         self._client = client if is_first else self._client
-        self.pending[message["id"]] = Request(message=message, client=client)
+        self.pending[message["id"]] = OpenRequest(message=message, client=client)
 
     def _forget(self, key: Any) -> None:  # noqa: ANN401  # an id
         if type(key) in (int, str) and (request := self.pending.pop(key, None)):
@@ -196,7 +196,7 @@ class Relay:
             return {**message, "result": {**result, "tools": self._reword(request, result)}}
         return message
 
-    def _reword(self, request: Request, result: Mapping[str, Any]) -> list[Any]:
+    def _reword(self, request: OpenRequest, result: Mapping[str, Any]) -> list[Any]:
         """The tools of a page with the client's variants."""
         variants = self._source.current
         served: dict[str, list[str]] = {}
@@ -216,7 +216,7 @@ class Relay:
         self._log.note_list(request.client, served)
         return tools
 
-    def _end_call(self, request: Request, outcome: str | None, answer: Mapping[str, Any]) -> None:
+    def _end_call(self, request: OpenRequest, outcome: str | None, answer: Mapping[str, Any]) -> None:
         if request.method != CALL:
             return
         name = str(params_of(request.message).get("name"))

@@ -14,7 +14,7 @@ from tdqs_mcp.errors import UnknownIdError, nearest
 from tdqs_mcp.facts.schema import restrictions
 from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.results.clients import Change, ClientView, Handling, Limit, PortabilityReport, SeenTool, worst
+from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.results.findings import Severity
 
 
@@ -190,11 +190,11 @@ def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: 
     )
 
 
-def _change(limit: Limit, breaches: Sequence[Breach]) -> Change | None:
+def _change(limit: Limit, breaches: Sequence[Breach]) -> LimitExcess | None:
     if not breaches:
         return None
     first = breaches[0]
-    return Change(handling=limit.outcome, path=first.path, places=len(breaches), what=first.what, limit=limit)
+    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.what, limit=limit)
 
 
 def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:

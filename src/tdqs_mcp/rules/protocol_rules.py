@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.schema import protocol
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model import Prompt, Resource, Tool
+from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -47,7 +47,7 @@ def refused_icon(measured: Measured) -> Iterator[Hit]:
             yield _icon(breach.path, breach.what, part, is_mild=is_mild)
 
 
-def _icon(path: str, owner: str, part: Tool | Resource | Prompt | None, *, is_mild: bool) -> Hit:
+def _icon(path: str, owner: str, part: Tool | Resource | ListedPrompt | None, *, is_mild: bool) -> Hit:
     fix = 'give each icon a src with https: or data:, such as {"src": "https://…/icon.png", "sizes": ["48x48"]}'
     return Hit(path, owner, fix, Severity.WARNING if is_mild else None, part)
 
@@ -130,7 +130,7 @@ def open_parameters(subject: Subject) -> Iterator[Hit]:
         )
 
 
-def _parts(measured: Measured) -> Iterator[Tool | Resource | Prompt]:
+def _parts(measured: Measured) -> Iterator[Tool | Resource | ListedPrompt]:
     catalog = measured.catalog
     yield from catalog.tools
     yield from catalog.resources or ()

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model import Prompt, Resource, Tool
+from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
 from tdqs_mcp.rules import (
     catalog_rules,
@@ -51,7 +51,7 @@ ALL = "ALL"
 Value = TypeVar("Value")
 
 
-class Selection(NamedTuple):
+class RuleSelection(NamedTuple):
     """The rules that run, by id."""
 
     rules: frozenset[str]
@@ -83,7 +83,7 @@ def select(
     limits: Mapping[str, int] | None = None,
     clients: Sequence[str] = (),
     table: Sequence[AnyRule] = RULES,
-) -> Selection:
+) -> RuleSelection:
     """Select rules of a table by a profile and by words.
 
     A word is an id, name or alias, a lane such as TDQ5 or DESC, or ALL. A rule named in full is selected whatever the
@@ -102,7 +102,7 @@ def select(
     if not rules:
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
     hidden = set() if names else asked.keys() & _uncertain(table)
-    return Selection(
+    return RuleSelection(
         rules=frozenset(rules),
         hidden=frozenset(hidden - rules - unnamed - unlaned - off),
         severities={rule: severity for rule, severity in (asked | own).items() if severity is not None},
@@ -245,7 +245,7 @@ DEFAULT = select()
 """The default selection: every rule except the uncertain ones and those for auditors."""
 
 
-def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
+def check(measured: Measured, chosen: RuleSelection = DEFAULT) -> list[Finding]:
     """The findings about a catalog: the server's own first, then tools, resources and prompts, the worst first.
 
     A finding that another finding about the same part entails is dropped.
@@ -254,26 +254,26 @@ def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
     return sorted(_charged(findings, chosen.entailed), key=_order)
 
 
-def find_hidden(measured: Measured, chosen: Selection, visible: Sequence[Finding]) -> list[Finding]:
+def find_hidden(measured: Measured, chosen: RuleSelection, visible: Sequence[Finding]) -> list[Finding]:
     """The uncertain findings that are not shown."""
     hidden = _found(measured, chosen, chosen.hidden)
     return [finding for finding in _charged([*visible, *hidden], chosen.entailed) if finding.rule in chosen.hidden]
 
 
-def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
+def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Location:
     """A place in a tool, a resource or a prompt; in the server if there is no part."""
     match part:
         case None:
             return Location(kind="server", name="", index=None, path=path)
         case Resource():
             return Location(kind="resource", name=part.name or part.uri, index=part.index, path=path)
-        case Prompt():
+        case ListedPrompt():
             return Location(kind="prompt", name=part.name, index=part.index, path=path)
         case Tool():
             return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _found(measured: Measured, chosen: Selection, ids: AbstractSet[str]) -> list[Finding]:
+def _found(measured: Measured, chosen: RuleSelection, ids: AbstractSet[str]) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
     running = [
         (rule, partial(rule.check, limit=chosen.limits[rule.id]) if rule.id in chosen.limits else rule.check)
@@ -310,7 +310,7 @@ def _part(finding: Finding) -> tuple[str, int | None]:
     return finding.subject.kind, finding.subject.index
 
 
-def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | Prompt | None, worst: Severity | None) -> Finding:
+def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | None, worst: Severity | None) -> Finding:
     """A hit as a finding, at most as severe as `worst`."""
     severity = hit.severity or worst or rule.severity
     return Finding(

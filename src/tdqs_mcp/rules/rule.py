@@ -9,7 +9,7 @@ from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model import Prompt, Resource, Tool
+from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.client_limits import Audience
 
@@ -27,7 +27,7 @@ class Hit(NamedTuple):
     severity: Severity | None = None
     """Milder than the rule's own if the evidence is weaker."""
 
-    part: Tool | Resource | Prompt | None = None
+    part: Tool | Resource | ListedPrompt | None = None
     """The part that a catalog rule reports; None for the server itself, and in a rule about tools."""
 
     source: str | None = None

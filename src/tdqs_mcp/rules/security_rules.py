@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.facts.threats import Kind, Threat
+from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -18,76 +18,76 @@ POISONING = "OWASP MCP Top 10, tool poisoning"
 )
 def addressed_judge(measured: Measured) -> Iterator[Hit]:
     """A text seems to speak to whoever grades the definition: it asks for a score or claims one."""
-    yield from _hits(measured, Kind.JUDGE, "say what the tool does; a score follows from that")
+    yield from _hits(measured, ThreatKind.JUDGE, "say what the tool does; a score follows from that")
 
 
 @rule("TDQ502", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def overridden_instructions(measured: Measured) -> Iterator[Hit]:
     """A text seems to tell the agent to set aside the instructions that it has."""
-    yield from _hits(measured, Kind.OVERRIDE, "remove it")
+    yield from _hits(measured, ThreatKind.OVERRIDE, "remove it")
 
 
 @rule("TDQ503", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def concealed_action(measured: Measured) -> Iterator[Hit]:
     """A text seems to keep something from the user."""
-    yield from _hits(measured, Kind.CONCEAL, "remove it; hide nothing from the user")
+    yield from _hits(measured, ThreatKind.CONCEAL, "remove it; hide nothing from the user")
 
 
 @rule("TDQ504", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def leaked_context(measured: Measured) -> Iterator[Hit]:
     """A text seems to ask for secrets, private files or the conversation, or a link carries them away."""
-    yield from _hits(measured, Kind.LEAK, "ask for the one value that the tool needs")
+    yield from _hits(measured, ThreatKind.LEAK, "ask for the one value that the tool needs")
 
 
 @rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
 def embedded_secret(measured: Measured) -> Iterator[Hit]:
     """A string contains something in the format of a key, token or private key."""
-    yield from _hits(measured, Kind.SECRET, "revoke it, and show a placeholder such as sk-...")
+    yield from _hits(measured, ThreatKind.SECRET, "revoke it, and show a placeholder such as sk-...")
 
 
 @rule("TDQ506", severity=Severity.ERROR, source="Unicode TR36, security considerations")
 def unseen_characters(measured: Measured) -> Iterator[Hit]:
     """A string contains characters that people cannot see but a model reads."""
-    yield from _hits(measured, Kind.UNSEEN, "remove them")
+    yield from _hits(measured, ThreatKind.UNSEEN, "remove them")
 
 
 @rule("TDQ507", severity=Severity.WARNING, source="Unicode TR39, mixed-script detection")
 def lookalike_letters(measured: Measured) -> Iterator[Hit]:
     """A word mixes letters of two scripts that look alike."""
-    yield from _hits(measured, Kind.LOOKALIKE, "write it in one script")
+    yield from _hits(measured, ThreatKind.LOOKALIKE, "write it in one script")
 
 
 @rule("TDQ508", severity=Severity.ERROR, source="CWE-150, terminal escape sequences")
 def terminal_controls(measured: Measured) -> Iterator[Hit]:
     """A string contains control characters, which a terminal executes instead of showing them."""
-    yield from _hits(measured, Kind.TERMINAL, "remove them")
+    yield from _hits(measured, ThreatKind.TERMINAL, "remove them")
 
 
 @rule("TDQ509", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def redirected_tools(measured: Measured) -> Iterator[Hit]:
     """A text seems to change how other tools are used."""
-    yield from _hits(measured, Kind.REDIRECT, "describe this tool only")
+    yield from _hits(measured, ThreatKind.REDIRECT, "describe this tool only")
 
 
 @rule("TDQ510", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def forged_turn(measured: Measured) -> Iterator[Hit]:
     """A text imitates the end of the definition, a message of the system or the assistant, or a judge's answer."""
-    yield from _hits(measured, Kind.TURN, "remove the marker, or describe it in words")
+    yield from _hits(measured, ThreatKind.TURN, "remove the marker, or describe it in words")
 
 
 @rule("TDQ511", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def encoded_instruction(measured: Measured) -> Iterator[Hit]:
     """A text in Base64 or another encoding decodes to prose."""
-    yield from _hits(measured, Kind.ENCODED, "write it as plain text, or remove it", mild=Severity.INFO)
+    yield from _hits(measured, ThreatKind.ENCODED, "write it as plain text, or remove it", mild=Severity.INFO)
 
 
 @rule("TDQ512", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def commented_instruction(measured: Measured) -> Iterator[Hit]:
     """A text contains a comment, a script, HTML or an image link, which a rendered page hides, runs or fetches."""
-    yield from _hits(measured, Kind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
+    yield from _hits(measured, ThreatKind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
 
 
-def _hits(measured: Measured, kind: Kind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:
+def _hits(measured: Measured, kind: ThreatKind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:
     for part, threat in measured.threats:
         if threat.kind is kind:
             yield Hit(
@@ -101,5 +101,5 @@ def _quoted(threat: Threat) -> str:
     return f"{encoding}: {ascii(threat.quote) if threat.kind in _ESCAPED else repr(threat.quote)}"
 
 
-_ESCAPED = frozenset({Kind.UNSEEN, Kind.LOOKALIKE, Kind.TERMINAL})
+_ESCAPED = frozenset({ThreatKind.UNSEEN, ThreatKind.LOOKALIKE, ThreatKind.TERMINAL})
 """Where the characters are the point, and letters that look alike would say nothing."""

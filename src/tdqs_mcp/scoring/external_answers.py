@@ -16,7 +16,7 @@ ANYBODY = JudgeStamp(id="answers", version="1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ExternalAnswers:
     """Everything `finish` needs, and what could not be used."""
 
     verdicts: tuple[Verdict | Ungraded, ...]
@@ -25,7 +25,7 @@ class Answered:
     problems: tuple[str, ...]
 
 
-def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdqs") -> Answered:
+def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdqs") -> ExternalAnswers:
     """The answers as verdicts in the order of the rubric's `tool_cases`. Raises InputError for no answers object.
 
     One bad answer leaves one tool ungraded, with the reason; the others are finished.
@@ -36,7 +36,7 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
     entries, problems = _assign(cases, answers.get("tools", []))
     missing = Ungraded(judge=judge, reason="no answer was given for this definition")
     risks, refused = confirmed(measured.shadow_candidates, answers.get("shadowing") or [])
-    return Answered(
+    return ExternalAnswers(
         verdicts=tuple(
             _verdict(case, entries[place].get("answer"), judge=judge, label="the answer")
             if place in entries

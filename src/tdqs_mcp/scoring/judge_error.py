@@ -46,7 +46,7 @@ Labeled = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class JudgeComparison:
     """A judge held against known scores."""
 
     sections: tuple[CalibrationTable, ...]
@@ -100,7 +100,7 @@ def example_cases() -> list[ToolCase]:
     return rows
 
 
-def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
+def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
     """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
     keys = load("tdqs").keys
     rows: list[Row] = []
@@ -126,12 +126,12 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
     table = CalibrationTable(
         title="Calibration examples", remark=remark, columns=("tool", "scores", *heads), rows=tuple(rows)
     )
-    return Comparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
+    return JudgeComparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
 
 
 def compare_to_labels(
     cases: Sequence[ToolCase], outcomes: Sequence[Verdict | Ungraded], labels: Mapping[str, tuple[int, ...]]
-) -> Comparison:
+) -> JudgeComparison:
     """A judge's scores beside the labels of the same definitions.
 
     It is out of tolerance where it would be so with the labels' own scores for all that it failed on.
@@ -150,11 +150,11 @@ def compare_to_labels(
         }
         tools.append({"labels": labels[signals.input_hash], "predicted": predicted, **traits})
     if not tools:
-        return Comparison(sections=(), problems=() if cases else (_UNLABELED,), unjudged=tuple(failed))
+        return JudgeComparison(sections=(), problems=() if cases else (_UNLABELED,), unjudged=tuple(failed))
     total = sum(abs(total_of(tool["labels"]) - total_of(tool["predicted"])) for tool in tools) * 10
     error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
     fault = f"mean |delta TDQS| over {len(tools)} labeled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
-    return Comparison(
+    return JudgeComparison(
         sections=tool_tables(tools, remark="labels of an LLM judge with the published prompt, judged now"),
         faults=(fault,) if is_off else (),
         unjudged=tuple(failed),

@@ -209,7 +209,7 @@ def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class AnswerStatus:
     """What became of one answer."""
 
     name: str
@@ -247,39 +247,39 @@ class CallerJudgement:
             return self.host.is_cached(self._by_hash[entry["inputHash"]])
         return self.is_missing(part) is False
 
-    def take_tool(self, given: schema.Answer) -> Reply:
+    def take_tool(self, given: schema.Answer) -> AnswerStatus:
         """Keeps a usable answer about a tool."""
         case = self._by_hash.get(given.input_hash)
         name = case.subject.tool.name if case else ""
         if case is None or given.name not in (name, fence_name(name)):
             why = "no tool of this catalog has this name and inputHash; prepare it again"
-            return Reply(name=given.name, refused=why)
+            return AnswerStatus(name=given.name, refused=why)
         return self._take(given.name, case, given.answer)
 
-    def take(self, part: str, answer: object) -> Reply:
+    def take(self, part: str, answer: object) -> AnswerStatus:
         """Keeps a usable answer about `coherence` or the `skill`. Raises InputError where there is none to judge."""
         if part not in self._others:
             what, arguments = _PARTS[part]
             raise InputError(f"there is no {what} to judge here: leave {arguments} out")
         return self._take(part, self._others[part], answer)
 
-    def take_shadowing(self, pairs: Iterable[object]) -> list[Reply]:
+    def take_shadowing(self, pairs: Iterable[object]) -> list[AnswerStatus]:
         """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
         case = self._others.get("shadowing")
         candidates = case.measured.shadow_candidates if case else ()
         asked = [(candidate.tool, candidate.cheaper_sibling) for candidate in candidates]
         checked = [(pair, _objection(pair, asked)) for pair in pairs]
-        replies = [Reply(name="shadowing", refused=why) for _, why in checked]
+        replies = [AnswerStatus(name="shadowing", refused=why) for _, why in checked]
         if case is None:
             return replies
         kept = self._take("shadowing", case, {"shadowing": [pair for pair, why in checked if not why]})
         return replies if kept.refused is None else [kept]
 
-    def _take(self, name: str, case: Case, answer: object) -> Reply:
+    def _take(self, name: str, case: Case, answer: object) -> AnswerStatus:
         try:
-            return Reply(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
+            return AnswerStatus(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
         except ContractError as error:
-            return Reply(name=name, refused=str(error))
+            return AnswerStatus(name=name, refused=str(error))
 
 
 _PARTS = {"coherence": ("tool set", "'coherence' and 'shadowing'"), "skill": ("skill", "'skill'")}
@@ -381,7 +381,7 @@ class JudgeTools(ToolGroup):
         """
         found, key = await self._context.read_catalog(call, catalog)
 
-        async def submit() -> tuple[CallerJudgement, Judge, list[Reply], Scored]:
+        async def submit() -> tuple[CallerJudgement, Judge, list[AnswerStatus], Scored]:
             judgement = self._judgement(found, rubric, model)
             replies = [judgement.take_tool(given) for given in answers]
             replies += [] if coherence is None else [judgement.take("coherence", coherence)]

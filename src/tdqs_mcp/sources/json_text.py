@@ -24,7 +24,7 @@ _SPELLINGS = {"inputSchema": ("parameters", "input_schema"), "outputSchema": ("o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class TextEdit:
     """New text for a range of the old one, in characters; an insertion if the range is empty."""
 
     start: int
@@ -32,7 +32,7 @@ class Edit:
     text: str
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
+def edited(text: str, edits: Iterable[TextEdit]) -> str:
     """Return the text with all edits made, which must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits, key=attrgetter("start", "end")):
@@ -50,7 +50,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class JsonMember:
     """A value of an object or an array."""
 
     key: int
@@ -64,15 +64,15 @@ class Member:
 
 
 @dataclass(slots=True, kw_only=True)
-class Node:
+class JsonNode:
     """An object or an array of the text."""
 
     start: int
-    parent: "Node | None"
+    parent: "JsonNode | None"
     end: int = 0
     """Offset of the closing bracket."""
 
-    members: dict[str, Member] = field(default_factory=dict)
+    members: dict[str, JsonMember] = field(default_factory=dict)
     """By key, or by index in decimal."""
 
     is_repeated: bool = False
@@ -121,11 +121,11 @@ class JsonText:
         self._plain = _LAST_COMMA.sub(_blank, self._commas) if has_comments else self.text
         if has_comments:
             json.loads(self._plain)  # raises what the scan would not notice
-        self._nodes: dict[int, Node] = {}
+        self._nodes: dict[int, JsonNode] = {}
         self._values: list[Any] = []
         self.value, _ = self._scan(self._skip(0), None)
 
-    def node(self, value: Any) -> Node | None:  # noqa: ANN401  # any JSON value
+    def node(self, value: Any) -> JsonNode | None:  # noqa: ANN401  # any JSON value
         """Return where an object or an array of `value` stands, known by its identity."""
         return self._nodes.get(id(value))
 
@@ -140,12 +140,12 @@ class JsonText:
 
     # Editing
 
-    def replace(self, node: Node, key: str, value: object) -> Edit:
+    def replace(self, node: JsonNode, key: str, value: object) -> TextEdit:
         """Return the edit that gives a member another value."""
         member = node.members[key]
-        return Edit(start=member.start, end=member.end, text=self._layout(node).value(value))
+        return TextEdit(start=member.start, end=member.end, text=self._layout(node).value(value))
 
-    def insert(self, node: Node, members: Mapping[str, object]) -> list[Edit]:
+    def insert(self, node: JsonNode, members: Mapping[str, object]) -> list[TextEdit]:
         """Return the edits that add members behind the last one of an object."""
         layout = self._layout(node)
         texts = [f"{layout.value(key)}{layout.colon}{layout.value(value)}" for key, value in members.items()]
@@ -156,15 +156,15 @@ class JsonText:
             last = "" if is_inline or "\n" in inside else self._newline + self._indent(node.start)
             lead = "" if is_inline else layout.lead
             end = node.end if last and not inside.strip() else node.start + 1
-            return [Edit(start=node.start + 1, end=end, text=f"{lead}{added}{last}")]
+            return [TextEdit(start=node.start + 1, end=end, text=f"{lead}{added}{last}")]
         end = max(member.end for member in node.members.values())
         comma = self._commas.find(",", end, node.end)
         at = self._line_end(end if comma < 0 else comma + 1, node.end)
         if comma >= 0:  # a trailing comma, which stays the style of the object
-            return [Edit(start=at, end=at, text=f"{layout.lead}{added},")]
+            return [TextEdit(start=at, end=at, text=f"{layout.lead}{added},")]
         if at == end:
-            return [Edit(start=end, end=end, text=f",{layout.lead}{added}")]
-        return [Edit(start=end, end=end, text=","), Edit(start=at, end=at, text=f"{layout.lead}{added}")]
+            return [TextEdit(start=end, end=end, text=f",{layout.lead}{added}")]
+        return [TextEdit(start=end, end=end, text=","), TextEdit(start=at, end=at, text=f"{layout.lead}{added}")]
 
     def with_entry(self, keys: Sequence[str], entry: Mapping[str, Any]) -> str:
         """Return the text with an object under some keys; what else an object there has stays. Raises ValueError."""
@@ -210,7 +210,7 @@ class JsonText:
             return self.text[: node.start + 1] + self.text[node.end :]
         return _cut(self.text, start, end)
 
-    def _object(self, value: object) -> Node:
+    def _object(self, value: object) -> JsonNode:
         node = self.node(value) if isinstance(value, dict) else None
         if node is None:
             raise ValueError("a list or a value stands where an object belongs")
@@ -218,7 +218,7 @@ class JsonText:
             raise ValueError("a key stands twice in one object")
         return node
 
-    def _layout(self, node: Node) -> _Layout:
+    def _layout(self, node: JsonNode) -> _Layout:
         is_ascii = self.text.isascii() and "\\u" in self.text
         members = list(node.members.values())
         colon = ": "
@@ -270,11 +270,11 @@ class JsonText:
 
     # Scanning
 
-    def _scan(self, start: int, parent: Node | None) -> tuple[Any, int]:
+    def _scan(self, start: int, parent: JsonNode | None) -> tuple[Any, int]:
         """The value at an offset and the offset behind it."""
         if self._plain[start] not in "{[":
             return _DECODER.raw_decode(self._plain, start)
-        node = Node(start=start, parent=parent)
+        node = JsonNode(start=start, parent=parent)
         value: Any = {} if self._plain[start] == "{" else []
         self._nodes[id(value)] = node
         # A value that a repeated key replaces stays alive, so that no other takes its identity.
@@ -285,7 +285,7 @@ class JsonText:
         node.end = at
         return value, at + 1
 
-    def _scan_entry(self, at: int, value: Any, node: Node) -> int:  # noqa: ANN401  # an object or an array
+    def _scan_entry(self, at: int, value: Any, node: JsonNode) -> int:  # noqa: ANN401  # an object or an array
         """Reads one entry into the value; returns where the next one, or the end, begins."""
         key, start = str(len(value)), at
         if isinstance(value, dict):
@@ -293,7 +293,7 @@ class JsonText:
             start = self._skip(self._skip(start) + 1)
         entry, end = self._scan(start, node)
         node.is_repeated |= key in node.members
-        node.members[key] = Member(key=at, start=start, end=end, value=entry)
+        node.members[key] = JsonMember(key=at, start=start, end=end, value=entry)
         if isinstance(value, dict):
             value[key] = entry
         else:
@@ -345,7 +345,7 @@ class DefinitionText(JsonText):
             offset, node = node.members[key].start, super().node(node.members[key].value)
         return self.position(offset)
 
-    def node(self, value: Any) -> Node | None:  # noqa: ANN401  # any JSON value
+    def node(self, value: Any) -> JsonNode | None:  # noqa: ANN401  # any JSON value
         """Return where an object or an array of the catalog stands, a tool in another format under MCP's keys."""
         if node := super().node(value):
             return node

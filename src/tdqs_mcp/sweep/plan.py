@@ -17,7 +17,7 @@ SERVERS_AT_ONCE = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class ShardShare:
     """What one shard may use; None where nothing bounds it."""
 
     tools: int | None = None
@@ -38,16 +38,16 @@ class Shares:
         self._budget = budget
         self._tools = concurrency or TOOLS_AT_ONCE
         self._servers = min(SERVERS_AT_ONCE, self._tools)
-        self._out: list[Share] = []
+        self._out: list[ShardShare] = []
 
-    def take(self, slots: int) -> Share | None:
+    def take(self, slots: int) -> ShardShare | None:
         """An equal part of what is left, for one of so many shards at once; None while there is none."""
         if not self._is_model:
-            return Share()
+            return ShardShare()
         free = min(slots, self._servers) - len(self._out)
         if free < 1:
             return None
-        share = Share(
+        share = ShardShare(
             tools=(self._tools - sum(each.tools or 0 for each in self._out)) // free,
             servers=(self._servers - sum(each.servers or 0 for each in self._out)) // free,
             budget=Budget(
@@ -60,7 +60,7 @@ class Shares:
         self._out.append(share)
         return share
 
-    def give_back(self, share: Share, used: Usage) -> None:
+    def give_back(self, share: ShardShare, used: Usage) -> None:
         """Settles what a shard has used of its share."""
         if not self._is_model:
             return
@@ -110,7 +110,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class SweepTally:
     """What has been done, in numbers; those of parts add up."""
 
     servers: int = 0
@@ -132,8 +132,8 @@ class Tally:
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
+    def __add__(self, other: "SweepTally") -> "SweepTally":
+        return SweepTally(
             **{
                 tally_field.name: getattr(self, tally_field.name) + getattr(other, tally_field.name)
                 for tally_field in fields(self)

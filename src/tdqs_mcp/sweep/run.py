@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.sweep.plan import Shard, Share, Shares, Tally
+from tdqs_mcp.sweep.plan import Shard, ShardShare, Shares, SweepTally
 
-Work: TypeAlias = Callable[[Shard, Share], Tally]
+Work: TypeAlias = Callable[[Shard, ShardShare], SweepTally]
 """Scores the servers of a shard and stores them; it may run twice for one shard, at the same time too."""
 
 AHEAD = 3
@@ -79,7 +79,7 @@ def run_shards(
     *,
     cluster: str | None,
     shares: Shares,
-    report: Callable[[Shard, Tally], None],
+    report: Callable[[Shard, SweepTally], None],
     warn: Callable[[str], None],
 ) -> None:
     """Does the work of every shard and reports each as it is done; workers that die are replaced.
@@ -94,7 +94,7 @@ def run_shards(
         return
     second = _next_with_servers(rest, report) if cluster is None else None
     if second is None and cluster is None:
-        share = shares.take(1) or Share()
+        share = shares.take(1) or ShardShare()
         report(first, _tally(first, partial(work, first, share), lambda part: work(part, share), cluster))
         return
     with _connected(cluster, warn) as client:
@@ -102,12 +102,12 @@ def run_shards(
         runner.run(first, chain([second] if second else [], rest))
 
 
-def _next_with_servers(shards: Iterator[Shard], report: Callable[[Shard, Tally], None]) -> Shard | None:
+def _next_with_servers(shards: Iterator[Shard], report: Callable[[Shard, SweepTally], None]) -> Shard | None:
     """The next shard with servers; those without are reported."""
     for shard in shards:
         if shard.entries:
             return shard
-        report(shard, Tally())
+        report(shard, SweepTally())
     return None
 
 
@@ -117,8 +117,8 @@ class _Runner:
     work: Work
     cluster: str | None
     shares: Shares
-    report: Callable[[Shard, Tally], None]
-    under_way: dict[Any, tuple[Shard, Share]] = field(default_factory=dict)
+    report: Callable[[Shard, SweepTally], None]
+    under_way: dict[Any, tuple[Shard, ShardShare]] = field(default_factory=dict)
 
     def run(self, first: Shard, rest: Iterator[Shard]) -> None:
         """Keeps a bounded number of shards under way until there are no more."""
@@ -141,7 +141,7 @@ class _Runner:
             raise _lost(self.cluster) from error
         return max(1, sum(threads.values()))
 
-    def _submit(self, shard: Shard, share: Share) -> Any:  # noqa: ANN401  # distributed has no types
+    def _submit(self, shard: Shard, share: ShardShare) -> Any:  # noqa: ANN401  # distributed has no types
         return self.client.submit(self.work, shard, share, pure=False)
 
     def _finish_some(self) -> None:
@@ -158,13 +158,15 @@ class _Runner:
             self.shares.give_back(share, tally.usage)
             self.report(shard, tally)
 
-    def _do_alone(self, shard: Shard, *, share: Share) -> Tally:
+    def _do_alone(self, shard: Shard, *, share: ShardShare) -> SweepTally:
         """Waits for one server of a shard that failed."""
-        tally: Tally = self._submit(shard, share).result()
+        tally: SweepTally = self._submit(shard, share).result()
         return tally
 
 
-def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally], cluster: str | None) -> Tally:
+def _tally(
+    shard: Shard, get: Callable[[], SweepTally], do: Callable[[Shard], SweepTally], cluster: str | None
+) -> SweepTally:
     """What `get` gives of a shard; where it fails, `do` is called for each server, and who fails again is a problem.
 
     Raises TdqsErrors.
@@ -172,15 +174,15 @@ def _tally(shard: Shard, get: Callable[[], Tally], do: Callable[[Shard], Tally],
     tally = _attempt(get, cluster)
     if not isinstance(tally, str):
         return tally
-    found = Tally()
+    found = SweepTally()
     for entry in shard.entries:
         alone = _attempt(partial(do, Shard(entries=(entry,))), cluster)
         problem = f"{entry.server!r} could not be scored: {alone}"
-        found += alone if isinstance(alone, Tally) else Tally(problems=(problem,))
+        found += alone if isinstance(alone, SweepTally) else SweepTally(problems=(problem,))
     return found
 
 
-def _attempt(get: Callable[[], Tally], cluster: str | None) -> Tally | str:
+def _attempt(get: Callable[[], SweepTally], cluster: str | None) -> SweepTally | str:
     """Return what came of some work, or why nothing did. Raises TdqsErrors."""
     try:
         return get()

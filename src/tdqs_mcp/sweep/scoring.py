@@ -19,7 +19,7 @@ from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_h
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.sources.files import parse_json, read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, ScoredCapture, StoredVerdict, known_verdicts, write
-from tdqs_mcp.sweep.plan import Tally
+from tdqs_mcp.sweep.plan import SweepTally
 from tdqs_mcp.sweep.records import Entry
 
 Outcome: TypeAlias = StoredVerdict | Ungraded
@@ -42,7 +42,7 @@ class _Server:
 
 async def score_shard(
     entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judge: Judge, set_judge: Judge
-) -> Tally:
+) -> SweepTally:
     """Scores and stores all servers that can be read, each whole; asks only for verdicts that the store does not have.
 
     `set_judge` is asked about tool sets. Raises InputError where the store cannot be used.
@@ -66,7 +66,7 @@ async def score_shard(
         for outcome in server_outcomes
         if isinstance(outcome, Ungraded) and outcome.was_asked
     ]
-    return Tally(
+    return SweepTally(
         servers=len(servers),
         tools=sum(len(server.measured.catalog.tools) for server in servers),
         asked=sum(isinstance(case, ToolCase) for server in servers for case in server.open_cases),

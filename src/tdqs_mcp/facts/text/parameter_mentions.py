@@ -75,7 +75,7 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ParameterExplanation:
     """A line of a description that explains one name: `name (string): …`, with the lines that continue it."""
 
     name: str
@@ -150,7 +150,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 @cached_by_text(1024)
-def list_entries(text: str) -> tuple[Entry, ...]:
+def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")
     heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
@@ -163,7 +163,7 @@ def list_entries(text: str) -> tuple[Entry, ...]:
             end += 1
         first = f"{(match['kind'] or '').strip()} {match['rest'] or ''}".strip()
         found.append(
-            Entry(
+            ParameterExplanation(
                 name=match["name"],
                 text="\n".join((first, *map(str.strip, lines[number + 1 : end]))),
                 indent=indent,

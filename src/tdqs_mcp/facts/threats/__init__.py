@@ -1,9 +1,9 @@
 """What the strings of a definition try to do to the agent, the judge or the client that reads them."""
 
 from tdqs_mcp.facts.threats.detection import (
-    Kind,
     Part,
     Threat,
+    ThreatKind,
     find_additions,
     find_hosts,
     find_threats,
@@ -13,9 +13,9 @@ from tdqs_mcp.facts.threats.detection import (
 )
 
 __all__ = [
-    "Kind",
     "Part",
     "Threat",
+    "ThreatKind",
     "find_additions",
     "find_hosts",
     "find_threats",

@@ -14,9 +14,9 @@ from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS
 from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.facts.threats import structure
 from tdqs_mcp.facts.threats.structure import Pattern
-from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
+from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 
-Part: TypeAlias = Tool | Resource | Prompt | None
+Part: TypeAlias = Tool | Resource | ListedPrompt | None
 """What a threat stands in; None is the server itself."""
 
 MAX_QUOTE = 60
@@ -35,7 +35,7 @@ MAX_CHARACTERS = 2_000_000
 """Characters of one definition that are read; the longest real one has 60,000."""
 
 
-class Kind(StrEnum):
+class ThreatKind(StrEnum):
     """What a text may try to do to whoever reads it, in words that follow "the text"."""
 
     JUDGE = "speaks to whoever grades it"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 class Threat:
     """One finding at one place."""
 
-    kind: Kind
+    kind: ThreatKind
     path: str
     """JSON pointer inside the part."""
 
@@ -70,8 +70,8 @@ class Threat:
     """It may be an accident, such as a stray character, or mere data."""
 
 
-_TAMPERING = frozenset({Kind.UNSEEN, Kind.TERMINAL, Kind.TURN, Kind.ENCODED})
-_AIMED_AT_MODEL = _TAMPERING | {Kind.JUDGE, Kind.OVERRIDE, Kind.LOOKALIKE, Kind.MARKUP}
+_TAMPERING = frozenset({ThreatKind.UNSEEN, ThreatKind.TERMINAL, ThreatKind.TURN, ThreatKind.ENCODED})
+_AIMED_AT_MODEL = _TAMPERING | {ThreatKind.JUDGE, ThreatKind.OVERRIDE, ThreatKind.LOOKALIKE, ThreatKind.MARKUP}
 
 
 def is_tampered(found: Iterable[Threat]) -> bool:
@@ -109,7 +109,7 @@ def find_threats(raw: object) -> tuple[Threat, ...]:
     checks = _checks_for.__wrapped__(texts) if is_long else _checks_for(texts)
     if not checks:
         return ()
-    found: dict[tuple[Kind, str], Threat] = {}
+    found: dict[tuple[ThreatKind, str], Threat] = {}
     for place, text in strings:
         for threat in _threats_in(place, text, checks):
             if len(found) < MAX_THREATS:
@@ -148,7 +148,7 @@ def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]
     found += _find_odd(text) if checks.is_odd else []
     found += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
     if checks.has_secret:
-        found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
+        found += [(ThreatKind.SECRET, secret, False) for secret in structure.find_secrets(text)]
     for kind, quote, is_mild in found:
         yield Threat(kind=kind, path=_pointer(place), quote=cut_quote(quote), is_mild=is_mild)
     if checks.has_payload and structure.may_be_encoded(text):
@@ -159,34 +159,34 @@ def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
     for encoding, decoded in structure.decode_prose(text):
         is_mild = not any(_find_phrases(decoded, structure.load_patterns("phrases")))
         yield Threat(
-            kind=Kind.ENCODED, path=_pointer(place), quote=cut_quote(decoded), encoding=encoding, is_mild=is_mild
+            kind=ThreatKind.ENCODED, path=_pointer(place), quote=cut_quote(decoded), encoding=encoding, is_mild=is_mild
         )
 
 
-def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
+def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[ThreatKind, str, bool]]:
     if turn := structure.find_turn(text, marks):
-        yield Kind.TURN, turn, False
-    for name, kind in (("markup", Kind.MARKUP), ("html", Kind.MARKUP), ("link", Kind.LEAK)):
+        yield ThreatKind.TURN, turn, False
+    for name, kind in (("markup", ThreatKind.MARKUP), ("html", ThreatKind.MARKUP), ("link", ThreatKind.LEAK)):
         if quote := next((match[0] for each in marks.get(name, ()) if (match := each.match.search(text))), None):
             yield kind, quote, name == "html"
 
 
-def _find_odd(text: str) -> Iterator[tuple[Kind, str, bool]]:
+def _find_odd(text: str) -> Iterator[tuple[ThreatKind, str, bool]]:
     if control := structure.find_control(text):
-        yield Kind.TERMINAL, *control
+        yield ThreatKind.TERMINAL, *control
     if unseen := structure.find_unseen(text):
-        yield Kind.UNSEEN, *unseen
+        yield ThreatKind.UNSEEN, *unseen
     if mixed := structure.find_mixed(text):
-        yield Kind.LOOKALIKE, mixed, False
+        yield ThreatKind.LOOKALIKE, mixed, False
 
 
-def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str]]:
+def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[ThreatKind, str]]:
     """The first phrase of each kind that is neither quoted nor denied."""
     plain = without_quotations(text.replace("_", " "))
     for kind, patterns in phrases.items():
         matches = (found for pattern in patterns for found in pattern.match.finditer(plain))
         if quote := next((found[0] for found in matches if not _DENIAL.search(plain[: found.start()][-40:])), None):
-            yield Kind[kind.upper()], quote
+            yield ThreatKind[kind.upper()], quote
 
 
 _DENIAL = lazy_pattern(
@@ -257,10 +257,13 @@ def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
 
 
 _CHANGES = {
-    **dict.fromkeys((Kind.JUDGE, Kind.OVERRIDE, Kind.CONCEAL, Kind.LEAK, Kind.REDIRECT), "new-imperative"),
-    **dict.fromkeys((Kind.UNSEEN, Kind.TERMINAL, Kind.LOOKALIKE), "hidden-characters"),
-    **dict.fromkeys((Kind.TURN, Kind.ENCODED, Kind.MARKUP), "hidden-text"),
-    Kind.SECRET: "new-secret",
+    **dict.fromkeys(
+        (ThreatKind.JUDGE, ThreatKind.OVERRIDE, ThreatKind.CONCEAL, ThreatKind.LEAK, ThreatKind.REDIRECT),
+        "new-imperative",
+    ),
+    **dict.fromkeys((ThreatKind.UNSEEN, ThreatKind.TERMINAL, ThreatKind.LOOKALIKE), "hidden-characters"),
+    **dict.fromkeys((ThreatKind.TURN, ThreatKind.ENCODED, ThreatKind.MARKUP), "hidden-text"),
+    ThreatKind.SECRET: "new-secret",
 }
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?。！？])\s+|\n+")
 _HOST = lazy_pattern(r"(?i:[a-z][a-z0-9+.-]{1,15}://(?:[^\s/?#@\"'<>]{0,80}@)?|[\w.+-]@)([\w.-]{1,253}\w)")

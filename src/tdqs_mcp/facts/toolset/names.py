@@ -29,7 +29,7 @@ _VERSION = lazy_pattern(r"v?\d+")
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
 
 
-class Label(NamedTuple):
+class NameWords(NamedTuple):
     """A tool's name, read as words; a prefix that most names share, such as a product's, is not part of it."""
 
     tool: str
@@ -63,7 +63,7 @@ class Label(NamedTuple):
         return tuple(dict.fromkeys(stem(word) for word in words if word not in silent))
 
 
-def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, Label]:
+def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, NameWords]:
     """The labels of a catalog's names; `openings` are the verbs that the tools' descriptions open with, by name.
 
     Such a verb at the start of the name is one, whatever else the word can be: `merge_table_cells`, "Merges cells".
@@ -80,7 +80,7 @@ def _split_name(name: str) -> tuple[str, ...]:
     return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in found)
 
 
-def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> Label:
+def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> NameWords:
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     plain = _AGAIN.sub("", own[0]) if own else ""
@@ -88,13 +88,13 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
     # Two nouns of which the first is a verb elsewhere: `search_results`.
     is_compound = len(own) > 1 and own[0] == "search" and own[1] in _words("after_search")
     if is_verb and not is_compound:
-        return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
+        return NameWords(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
     is_at_end = len(own) > 1 and _is_verb(own[-1], except_for="final_nouns") and own[-2] not in PREPOSITIONS
     if is_at_end and _words("plain_verbs").isdisjoint(own[:-1]):
-        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
+        return NameWords(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
     if len(own) > 2 and _is_verb(own[1], except_for="inner_nouns"):
-        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
-    return Label(tool=name, verb=None, nouns=own, effect=effect)
+        return NameWords(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
+    return NameWords(tool=name, verb=None, nouns=own, effect=effect)
 
 
 def _is_verb(word: str, *, except_for: str) -> bool:
@@ -104,7 +104,7 @@ def _is_verb(word: str, *, except_for: str) -> bool:
 class NameNeighbors:
     """Finds similar names. Indexed by resource and by word, so that asking for every name stays linear."""
 
-    def __init__(self, labels: Mapping[str, Label]) -> None:
+    def __init__(self, labels: Mapping[str, NameWords]) -> None:
         self._labels = labels
         self._names = tuple(labels)
         self._places = {name: place for place, name in enumerate(labels)}
@@ -131,7 +131,7 @@ class NameNeighbors:
         found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
         return tuple(found) if len(crowd) <= MAX_CROWD else ()
 
-    def _nearness(self, own: Label, name: str) -> int:
+    def _nearness(self, own: NameWords, name: str) -> int:
         """Percent of their resource words that two names share, and BY_VERB for the same verb; 0 if too few.
 
         Another verb must be about the same thing: `add_task_to_section` is not an alternative to `create_section`. The
@@ -153,7 +153,7 @@ class NameNeighbors:
         return shared + BY_VERB if is_near else 0
 
 
-def _keys(label: Label) -> set[tuple[str, ...]]:
+def _keys(label: NameWords) -> set[tuple[str, ...]]:
     resource = label.resource
     return {tuple(sorted(resource)), *((word,) for word in resource)} if resource else set()
 

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEAD_IN, LEMMAS, Effect
 from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plural, parts_of, stem
-from tdqs_mcp.facts.toolset.names import MAX_CROWD, Label, read_names
+from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, read_names
 
 _words = partial(words_from, "overlaps")
 _READING = ("get", "list", "search")
@@ -177,7 +177,7 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     )
 
 
-def _labels(names: Sequence[str]) -> list[Label]:
+def _labels(names: Sequence[str]) -> list[NameWords]:
     """The names as words, without a product's name: a word that a third of them begin with and that is no verb."""
     parts = [name_parts(name) for name in names]
     openings = Counter(part[0] for part in parts if len(part) > 1)
@@ -194,7 +194,7 @@ def _labels(names: Sequence[str]) -> list[Label]:
     return [labels[name] for name in bare]
 
 
-def _read(tool: Described, label: Label, usual: Mapping[str, int]) -> Purpose:
+def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpose:
     nouns = [word for word in map(str.lower, label.nouns) if not _VERSION.fullmatch(word)]
     plain = label.verb or next((word for word in nouns if LEMMAS.get(word) == word and word != "list"), None)
     thing, scope = _split([word for word in nouns if word != plain])

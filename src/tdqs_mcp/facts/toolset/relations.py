@@ -14,7 +14,7 @@ from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, VAGUE_VERBS, Cue, Effect
 from tdqs_mcp.facts.text.words import shared_prefix, stem
 from tdqs_mcp.facts.toolset.overlaps import Overlap, Purpose
-from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
+from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
@@ -230,7 +230,7 @@ def listed_resources(catalog: Catalog) -> list[Resource]:
     return [resource for resource in catalog.resources or () if not resource.is_template]
 
 
-def undescribed_arguments(prompt: Prompt) -> list[tuple[int, str]]:
+def undescribed_arguments(prompt: ListedPrompt) -> list[tuple[int, str]]:
     """Position and name of each argument without a description."""
     arguments = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
     found = []

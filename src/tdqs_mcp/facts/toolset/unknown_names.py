@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
 from tdqs_mcp.facts.spelling import name_parts
-from tdqs_mcp.facts.text.parameter_mentions import Entry, list_entries
+from tdqs_mcp.facts.text.parameter_mentions import ParameterExplanation, list_entries
 from tdqs_mcp.facts.text.vocabulary import LEMMAS
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 
@@ -267,7 +267,7 @@ def _is_header(line: str) -> bool:
     return _is_headed(line) and _PATTERNS.header.fullmatch(line.strip()) is not None
 
 
-def _block(lines: Sequence[str], head: int, every: Sequence[Entry]) -> Iterator[Entry]:
+def _block(lines: Sequence[str], head: int, every: Sequence[ParameterExplanation]) -> Iterator[ParameterExplanation]:
     """The entries of one list: of the first one's depth, with nothing but empty lines between them."""
     following = [entry for entry in every if entry.start > head]
     number, depth = head + 1, None
