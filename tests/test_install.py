@@ -225,6 +225,11 @@ def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around
     assert all(left.text.count(word) == known.text.count(word) for word in comments)
 
 
+def test_what_is_added_to_an_object_in_one_line_is_not_in_the_comment_behind_its_last_member():
+    text = JsonText('{"a":{"b":1} // {,\n}', has_comments=True).with_entry(["servers", "tdqs"], {"command": "x"})
+    assert text == '{"a":{"b":1},"servers":{"tdqs":{"command":"x"}} // {,\n}'
+
+
 def test_the_commands_show_the_difference_and_write_only_without_dry_run(command, tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
     file = tmp_path / ".cursor" / "mcp.json"

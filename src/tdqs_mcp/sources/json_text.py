@@ -159,7 +159,9 @@ class JsonText:
             return [TextEdit(start=node.start + 1, end=end, text=f"{lead}{added}{last}")]
         end = max(member.end for member in node.members.values())
         comma = self._commas.find(",", end, node.end)
-        at = self._line_end(end if comma < 0 else comma + 1, node.end)
+        at = end if comma < 0 else comma + 1
+        if "\n" in layout.lead:  # {"a": 1 // one\n}: what goes on in the same line goes before its comment
+            at = self._line_end(at, node.end)
         if comma >= 0:  # a trailing comma, which stays the style of the object
             return [TextEdit(start=at, end=at, text=f"{layout.lead}{added},")]
         if at == end:
