@@ -28,7 +28,7 @@ from tdqs_mcp.sources.input_files import parse_material
 
 GLUE = frozenset(
     "to instead use with and a an the give exactly one at least of also these or it its get from find that take takes other "
-    "tools than rather single pass known otherwise when is stop end close disconnect release unlock".split()
+    "tools than rather single pass known otherwise when is".split()
 )
 """All that a rewrite may say of its own."""
 
@@ -215,18 +215,6 @@ def vocabulary(raw):
     return {stem(word.lower()) for word in [*words, *parts]}
 
 
-def test_a_missing_description_is_the_title_where_that_says_more_than_the_name():
-    silent = {"name": "get_user", "inputSchema": takes("user_id")}
-    [told] = rewritten({**silent, "title": "Get the profile of a user"})
-    assert description(told) == "Get the profile of a user."
-    assert [(change.path, change.before, change.sources) for change in told.changes] == [
-        ("/description", None, ("/title",))
-    ]
-    assert "TDQ102" in told.findings_removed
-    for named in (silent, {**silent, "title": "Get user"}, {**silent, "title": "User profile"}):
-        assert not rewritten(named)[0].changes
-
-
 @pytest.mark.parametrize("old", ["Deletes an issue.", "This tool will delete an issue of a repository."])
 def test_a_first_sentence_stays_as_it_is(old):
     assert not rewritten(tool("delete_issue", old, takes("repo_id", "issue_id")), judge=Pleased())[0].changes
@@ -363,37 +351,6 @@ def test_what_another_tool_says_to_agents_never_gets_into_a_description():
     )
 
 
-def test_a_choice_that_the_required_list_does_not_show_is_said_once():
-    schema = {
-        "type": "object",
-        "properties": {"email": {}, "phone": {}, "country": {}},
-        "oneOf": [{"required": ["email"]}, {"required": ["phone"]}],
-        "dependentRequired": {"phone": ["country"]},
-    }
-    [rewrite] = rewritten(tool("find_person", "Find a person in the directory of the company.", schema))
-    assert description(rewrite) == (
-        "Find a person in the directory of the company. "
-        "Give exactly one of `email` and `phone`. With `phone`, also give `country`."
-    )
-    assert rewrite.changes[0].sources == ("description", "/inputSchema/oneOf", "/inputSchema/dependentRequired")
-
-
-@pytest.mark.parametrize(
-    "extra",
-    [
-        {"oneOf": [{"required": ["a"]}, {"required": ["a", "b"]}]},
-        {"oneOf": [{"required": ["a"]}, {"required": ["unknown"]}]},
-        {"anyOf": [{"required": ["a"], "properties": {"b": {"const": 1}}}, {"required": ["b"]}]},
-        {"anyOf": [True, {"required": ["b"]}]},
-        {"oneOf": "a", "dependentRequired": {"a": "b"}},
-        {"dependentRequired": {"a": ["unknown"]}},
-    ],
-)
-def test_a_choice_that_is_not_certain_is_not_said(extra):
-    schema = {"type": "object", "properties": {"a": {}, "b": {}}, **extra}
-    assert not rewritten(tool("find_person", "Find a person in the directory of the company.", schema))[0].changes
-
-
 def test_read_only_is_declared_only_where_the_author_has_said_it():
     said = tool("get_balance", "Get the balance of one account in cents. This tool is read-only.", annotations={"x": 1})
     silent = tool("get_token", "Get the token of one account.")
@@ -463,7 +420,6 @@ def test_what_is_opened_gives_the_id_of_what_is_used():
     opened = tool("open_session", "Open a session in the house.", takes("name"))
     closed = tool("close_session", "Close a session for good.", takes("session_id"))
     first, last = rewritten(opened, closed, judge=Pleased())
-    assert description(first).endswith("Close it with `close_session`.")
     assert description(last).endswith("Get `session_id` from `open_session`.")
     assert last.claims[0].sources == ("tool open_session: its name",)
     made = tool("create_session", "Create a session in the house.", takes("name"))

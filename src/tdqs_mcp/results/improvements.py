@@ -60,17 +60,11 @@ class Component(StrEnum):
 class Route(StrEnum):
     """How a statement follows from its evidence."""
 
-    PURPOSE = "purpose"
-    """The title of a tool without a description."""
-
     ALTERNATIVE = "alternative"
     """A sibling's own words say what it is for instead."""
 
     LOOKUP = "lookup"
     """A sibling returns what a parameter takes."""
-
-    AFTER = "after"
-    """Another tool comes next."""
 
     NAMESAKE = "namesake"
     """A sibling describes the parameter of this name and type."""
@@ -78,9 +72,6 @@ class Route(StrEnum):
     VALUES = "values"
     UNIT = "unit"
     """The unit or the format of a value."""
-
-    DEMAND = "demand"
-    """The schema requires parameters together, or one of several."""
 
     RETURNS = "returns"
     """The output schema."""

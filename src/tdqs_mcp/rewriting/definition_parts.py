@@ -7,17 +7,15 @@ from itertools import islice
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.lexicon import read_table, words_from
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments, tokens
-from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect
-from tdqs_mcp.facts.text.words import plurals_in, stem
+from tdqs_mcp.facts.text.vocabulary import Cue, Effect
+from tdqs_mcp.facts.text.words import plurals_in
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
-from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.original_text import (
     MAX_ALTERNATIVES,
@@ -25,7 +23,6 @@ from tdqs_mcp.rewriting.original_text import (
     can_continue_in_english,
     copied_spans,
     find_alternatives,
-    is_in_other_language,
     repeated_spans,
     says_read_only,
 )
@@ -44,9 +41,6 @@ MAX_FIELDS = 6
 
 MAX_ALIKE = 2
 """Tools that may return the same fields for a sentence to name these."""
-
-MAX_TITLE = 12
-"""Words of a title that can be a description."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +66,6 @@ class CatalogContext:
     plurals: frozenset[str]
     """Nouns of which the catalog's texts have the plural."""
 
-    is_foreign: bool
-    """Most descriptions are in another language than English."""
-
     @classmethod
     def of(cls, measured: Measured) -> "CatalogContext":
         """The context of a catalog, read once for all its tools."""
@@ -82,8 +73,6 @@ class CatalogContext:
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
         usable = (subject for subject in measured.subjects if subject.is_quotable and not _is_retired(subject))
         unique = {subject.tool.name: subject for subject in usable}
-        foreign = sum(map(is_in_other_language, measured.subjects))
-        described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
         sources = ValueSources(unique.values(), labels)
         origins = {name: sources.of(subject) for name, subject in unique.items()}
         takers: dict[str, list[tuple[str, str]]] = {}
@@ -101,7 +90,6 @@ class CatalogContext:
             answers=Counter(arguments.result_fields(each.tool) for each in measured.subjects),
             namesakes=documented_parameters(each.tool for each in unique.values()),
             plurals=plurals_in(words),
-            is_foreign=2 * foreign > described,
         )
 
     def knows(self, subject: Subject) -> bool:
@@ -150,11 +138,7 @@ def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, gr
 def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candidates:
     """Sentences are English, so a definition in another language gets none."""
     is_silent = subject.signals.is_missing_description
-    is_foreign = is_in_other_language(subject) or (is_silent and context.is_foreign)
-    first = None if is_foreign else _titled_purpose(subject)
-    is_fit = can_continue_in_english(subject) and not is_foreign and (first is not None or not is_silent)
-    if first:
-        yield first, False
+    is_fit = can_continue_in_english(subject) and not is_silent
     if is_fit:
         yield from _guidance(subject, context)
     if says_read_only(subject):
@@ -172,21 +156,8 @@ def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candi
         yield less, False
 
 
-def _titled_purpose(subject: Subject) -> Statement | None:
-    """The title as the description of a tool that has none, where it says more than the name."""
-    title = display_name(subject.tool) or ""
-    words = name_parts(title)
-    is_more = not {stem(word) for word in words} <= {stem(word) for word in name_parts(subject.tool.name)}
-    is_order = (
-        bool(words) and words[0] in LEMMAS and len(words) <= MAX_TITLE and title.isascii() and title.isprintable()
-    )
-    if not (subject.signals.is_missing_description and is_more and is_order):
-        return None
-    return add_sentence(f"{title.rstrip('.')}.", Route.PURPOSE, ["/title"])
-
-
 def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
-    """Yield what comes first, what is needed, what it is for, and what else to use."""
+    """Yield what comes first, what it is for, and what else to use."""
     origins = context.origins.get(subject.tool.name, ())[:MAX_LOOKUPS]
     named = {tool for origin in origins for tool in origin.tools}
     if origins:
@@ -202,11 +173,6 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
         yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
     for name, statement in alternatives.items():
         yield statement, _is_named(subject, {name})
-    if context.knows(subject):
-        yield from _end(subject, context)
-    mentioned = set(subject.mentioned_parameters)
-    for choice in arguments.required_choices(subject.tool.input_schema or {}):
-        yield add_sentence(_demand(choice), Route.DEMAND, [choice.path]), choice.names <= mentioned
 
 
 def _is_named(subject: Subject, tools: set[str]) -> bool:
@@ -261,26 +227,6 @@ def _use(takers: Sequence[tuple[str, str]]) -> Statement:
     others = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
     return add_sentence(f"Use it to find the `{parameter}` that {others}.", Route.LOOKUP, sources)
-
-
-def _end(subject: Subject, context: CatalogContext) -> _Candidates:
-    """Yield what ends the thing that this tool begins."""
-    own = context.labels[subject.tool.name]
-    ends: Mapping[str, str] = read_table("rewriting")["ends"]
-    for name in context.neighbours.twins(subject.tool.name):
-        verb = context.labels[name].verb or ""
-        if verb in ends.get(own.verb or "", "").split():
-            statement = add_sentence(f"{verb.capitalize()} it with `{name}`.", Route.AFTER, [f"tool {name}: its name"])
-            yield statement, _is_named(subject, {name})
-
-
-def _demand(choice: Choice) -> str:
-    groups = [listed(group) for group in choice.groups]
-    if choice.demand is Demand.TOGETHER:
-        return f"With {groups[0]}, also give {groups[1]}."
-    if all(len(group) == 1 for group in choice.groups):
-        return f"Give {choice.demand} of {listed([group[0] for group in choice.groups])}."
-    return f"Give {choice.demand} of these: {', or '.join(groups)}."
 
 
 def _read_only(subject: Subject) -> _Candidates:

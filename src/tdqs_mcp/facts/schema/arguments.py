@@ -1,8 +1,7 @@
 """Reads the arguments of an input schema, as mcptest and MCP Playground define their rules."""
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern
@@ -12,9 +11,6 @@ from tdqs_mcp.model import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
 """Any of these tells a client what to send (MCP Playground, prop-no-type); `const` is not among them."""
-
-MAX_ALTERNATIVES = 4
-"""Alternatives that one sentence can carry."""
 
 _PATTERNS = PatternTable("references")
 _WORD = lazy_pattern(r"[^\W_]+")
@@ -162,58 +158,6 @@ def _is_free_text(schema: Mapping[str, Any]) -> bool:
     types = schema.get("type", [each.get("type") for each in branches if isinstance(each, dict)] or "string")
     kinds = types if isinstance(types, list) else [types]
     return "string" in kinds and all(kind in ("string", "null") for kind in kinds) and "$ref" not in schema
-
-
-class Demand(StrEnum):
-    """How the groups of a choice stand to each other."""
-
-    EXACTLY_ONE = "exactly one"
-    AT_LEAST_ONE = "at least one"
-    TOGETHER = "together"
-
-
-class Choice(NamedTuple):
-    """A demand on top-level parameters."""
-
-    demand: Demand
-    groups: tuple[tuple[str, ...], ...]
-    """Parameters that go together; of TOGETHER the first group calls for the second."""
-
-    path: str
-    """JSON pointer inside the definition."""
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every parameter that takes part."""
-        return frozenset(name for group in self.groups for name in group)
-
-
-def _required(branch: object) -> tuple[str, ...]:
-    """The parameters that a branch requires; none where it demands anything else as well."""
-    if not isinstance(branch, Mapping) or not branch.keys() <= {"required", "type", "title", "description"}:
-        return ()
-    names = branch.get("required")
-    return tuple(names) if isinstance(names, list) and all(isinstance(name, str) for name in names) else ()
-
-
-def required_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
-    """The choices at the root of an input schema that are certain: disjoint branches of known required parameters."""
-    known = frozenset(keyword_members(schema))
-    for keyword, demand in (("oneOf", Demand.EXACTLY_ONE), ("anyOf", Demand.AT_LEAST_ONE)):
-        branches = schema.get(keyword)
-        if not isinstance(branches, list) or not 1 < len(branches) <= MAX_ALTERNATIVES:
-            continue
-        groups = tuple(_required(branch) for branch in branches)
-        names = [name for group in groups for name in group]
-        if all(groups) and len(names) == len(set(names)) and _are_known(names, known):
-            yield Choice(demand=demand, groups=groups, path=f"/inputSchema/{keyword}")
-    for name, needed in list(keyword_members(schema, "dependentRequired").items())[:MAX_ALTERNATIVES]:
-        if isinstance(needed, list) and needed and _are_known([name, *needed], known):
-            yield Choice(demand=Demand.TOGETHER, groups=((name,), tuple(needed)), path="/inputSchema/dependentRequired")
-
-
-def _are_known(names: list[Any], known: frozenset[str]) -> bool:
-    return all(isinstance(name, str) and name in known and is_plain(name) for name in names)
 
 
 def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:

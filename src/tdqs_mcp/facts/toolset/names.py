@@ -124,13 +124,6 @@ class NameNeighbors:
         )
         return tuple(self._names[place] for _, place in ranked[:count])
 
-    def twins(self, name: str) -> tuple[str, ...]:
-        """Names with exactly the same resource, in order; none if there are more than MAX_CROWD."""
-        crowd = self._crowds.get(tuple(sorted(self._labels[name].resource)), ())
-        own = set(self._labels[name].resource)
-        found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
-        return tuple(found) if len(crowd) <= MAX_CROWD else ()
-
     def _nearness(self, own: NameWords, name: str) -> int:
         """Percent of their resource words that two names share, and BY_VERB for the same verb; 0 if too few.
 
