@@ -129,7 +129,7 @@ def test_of_equal_findings_each_is_counted(lint):
     assert [each["rule"] for each in document["baseline"]["fixed"]].count("TDQ102") == 2
 
 
-@pytest.mark.parametrize(("rule", "is_known"), [("TDQ103", True), ("TDQ502", False)])
+@pytest.mark.parametrize(("rule", "is_known"), [("TDQ103", True), ("TDQ510", False)])
 def test_other_words_at_the_same_place_are_known_but_not_where_they_are_an_attack(catalog, rule, is_known):
     report = linting.lint(catalog(SILENT))
     before = replace(report, findings=(replace(report.findings[0], rule=rule, message="it says 'one'"),))

@@ -419,7 +419,7 @@ def test_what_a_listing_gives_names_few_of_the_tools_that_take_it():
 def test_what_is_opened_gives_the_id_of_what_is_used():
     opened = tool("open_session", "Open a session in the house.", takes("name"))
     closed = tool("close_session", "Close a session for good.", takes("session_id"))
-    first, last = rewritten(opened, closed, judge=Pleased())
+    _, last = rewritten(opened, closed, judge=Pleased())
     assert description(last).endswith("Get `session_id` from `open_session`.")
     assert last.claims[0].sources == ("tool open_session: its name",)
     made = tool("create_session", "Create a session in the house.", takes("name"))

@@ -1,4 +1,4 @@
-"""Lane 5: what a definition may do to its reader. Marks in the text are certain; English phrases only inform."""
+"""Lane 5: what a definition may do to its reader, by the marks in its text and never by its phrases."""
 
 from collections.abc import Iterator
 
@@ -10,33 +10,10 @@ from tdqs_mcp.rules.rule import Hit, rule
 POISONING = "OWASP MCP Top 10, tool poisoning"
 
 
-@rule(
-    "TDQ501",
-    severity=Severity.INFO,
-    confidence=Confidence.LOW,
-    source="TDQS, scored by a model that reads the definition",
-)
-def addressed_judge(measured: Measured) -> Iterator[Hit]:
-    """A text seems to speak to whoever grades the definition: it asks for a score or claims one."""
-    yield from _hits(measured, ThreatKind.JUDGE, "say what the tool does; a score follows from that")
-
-
-@rule("TDQ502", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
-def overridden_instructions(measured: Measured) -> Iterator[Hit]:
-    """A text seems to tell the agent to set aside the instructions that it has."""
-    yield from _hits(measured, ThreatKind.OVERRIDE, "remove it")
-
-
-@rule("TDQ503", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
-def concealed_action(measured: Measured) -> Iterator[Hit]:
-    """A text seems to keep something from the user."""
-    yield from _hits(measured, ThreatKind.CONCEAL, "remove it; hide nothing from the user")
-
-
 @rule("TDQ504", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def leaked_context(measured: Measured) -> Iterator[Hit]:
-    """A text seems to ask for secrets, private files or the conversation, or a link carries them away."""
-    yield from _hits(measured, ThreatKind.LEAK, "ask for the one value that the tool needs")
+    """A link has a place for the conversation, a secret or whatever the agent fills it with, and carries it away."""
+    yield from _hits(measured, ThreatKind.LINK, "link to a fixed address, and let the tool ask for the value it needs")
 
 
 @rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
@@ -61,12 +38,6 @@ def lookalike_letters(measured: Measured) -> Iterator[Hit]:
 def terminal_controls(measured: Measured) -> Iterator[Hit]:
     """A string contains control characters, which a terminal executes instead of showing them."""
     yield from _hits(measured, ThreatKind.TERMINAL, "remove them")
-
-
-@rule("TDQ509", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
-def redirected_tools(measured: Measured) -> Iterator[Hit]:
-    """A text seems to change how other tools are used."""
-    yield from _hits(measured, ThreatKind.REDIRECT, "describe this tool only")
 
 
 @rule("TDQ510", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)

@@ -43,6 +43,7 @@ class ThreatKind(StrEnum):
     CONCEAL = "keeps something from the user"
     LEAK = "asks for secrets, private files or the conversation"
     REDIRECT = "changes how other tools are used"
+    LINK = "has a link that carries away what it is filled with"
     SECRET = "contains what looks like a secret"  # noqa: S105  # a kind of finding
     UNSEEN = "contains invisible characters"
     LOOKALIKE = "mixes scripts inside a word"
@@ -166,7 +167,7 @@ def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[ThreatKind, str, bool]]:
     if turn := structure.find_turn(text, marks):
         yield ThreatKind.TURN, turn, False
-    for name, kind in (("markup", ThreatKind.MARKUP), ("html", ThreatKind.MARKUP), ("link", ThreatKind.LEAK)):
+    for name, kind in (("markup", ThreatKind.MARKUP), ("html", ThreatKind.MARKUP), ("link", ThreatKind.LINK)):
         if quote := next((match[0] for each in marks.get(name, ()) if (match := each.match.search(text))), None):
             yield kind, quote, name == "html"
 
@@ -258,7 +259,14 @@ def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
 
 _CHANGES = {
     **dict.fromkeys(
-        (ThreatKind.JUDGE, ThreatKind.OVERRIDE, ThreatKind.CONCEAL, ThreatKind.LEAK, ThreatKind.REDIRECT),
+        (
+            ThreatKind.JUDGE,
+            ThreatKind.OVERRIDE,
+            ThreatKind.CONCEAL,
+            ThreatKind.LEAK,
+            ThreatKind.REDIRECT,
+            ThreatKind.LINK,
+        ),
         "new-imperative",
     ),
     **dict.fromkeys((ThreatKind.UNSEEN, ThreatKind.TERMINAL, ThreatKind.LOOKALIKE), "hidden-characters"),
