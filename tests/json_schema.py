@@ -117,7 +117,7 @@ class _Schema:
             return dict(_SIMPLE[str])
         if Trait.ENCODED in marks:
             return {"type": "object"}
-        only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
+        only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)
         found = [self._plain(each, only, marks) for each in options(kind) if each is not Absent]
         return found[0] if len(found) == 1 else {"anyOf": found}
 

@@ -120,9 +120,9 @@ def test_an_agent_gets_every_foreign_text_between_marks():
         *(answer(tool_answer(score, catalog="c", index=index, is_full=True, next_step="")) for index in range(4)),
         answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
         answer(plan_answer(planned, catalog="c", descriptions=descriptions, window=window, next_step="")),
-        *map(answer, question_lines(questions_of(rewrites), named)),
+        *question_lines(questions_of(rewrites), named),
         answer(compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="")),
-        *map(answer, rewrite_page(rewrites, is_full=True)[1]),
+        *rewrite_page(rewrites, is_full=True)[1],
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]
     assert len(foreign) > 100

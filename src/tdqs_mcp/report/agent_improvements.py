@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.agent_page import (
+    JUDGE,
     MAX_MESSAGE,
     AgentAnswer,
     AnswerPage,
@@ -18,13 +19,13 @@ from tdqs_mcp.report.agent_page import (
     within_budget,
 )
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
-from tdqs_mcp.report.escape import MAX_FENCED, readable
+from tdqs_mcp.report.escape import fence, fence_advice, fence_name, readable
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
-from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths, Trait
+from tdqs_mcp.results.comparisons import Comparison, Impact, ToolComparison
+from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Only, Own
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Change, Claim, Gain, Question, Rewrite, Unused, is_worth_asking
+from tdqs_mcp.results.improvements import Change, Question, Rewrite, Unused, is_worth_asking
 from tdqs_mcp.results.plans import Advice, Plan, PlannedFix, Room
 from tdqs_mcp.results.scores import Rollup, unjudged
 
@@ -39,52 +40,15 @@ MAX_MARKED = 8_000
 
 Key = TypeVar("Key")
 
-Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
+_OVERALL = "overall=score overall_tier=tier"
+Overall = Annotated[Rollup, Only(_OVERALL)]
+_REWRITE = (
+    "name changes(path after=new) before.tdqs=tdqs after.tdqs=becomes tokens_added setback? "
+    "refused?(path text refusal) conflicts?(path text conflict) unproven? unjudged?=ungraded"
+)
+"""One tool's new words and what they bring; claims that were left out or that something disproves, if any."""
+
 _FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionLine:
-    """What only the author knows."""
-
-    id: Annotated[str, Max(200)]
-    text: Annotated[str, Trait.ADVICE]
-    tools: tuple[Name, ...] | Absent = ABSENT
-    """All that the answer is about, where the text does not name them."""
-
-    same_tools_as: Annotated[str, Max(200)] | Absent = ABSENT
-    """In place of them, the id of an earlier question about the same tools."""
-
-    says: Annotated[str | Absent, Max(MAX_MESSAGE)] = ABSENT
-    """The first sentence of the tool's description as it is; once for each tool, where there is room for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteLine:
-    """One tool's new words, and what they bring."""
-
-    name: Name
-    changes: Annotated[tuple[Change, ...], Only("path after=new")]
-    tdqs: Tenths | None
-    """As it is; null where the judge gave no score."""
-
-    becomes: Tenths | None
-    tokens_added: int
-    setback: str | Absent = ABSENT
-    """Why the writer's text was not used."""
-
-    refused: Annotated[tuple[Claim, ...] | Absent, Only("path text refusal")] = ABSENT
-    """Statements of a model that the definition disproves, and changes of the contract; they are left out."""
-
-    conflicts: Annotated[tuple[Claim, ...] | Absent, Only("path text conflict")] = ABSENT
-    """Statements that stand because their author wrote them, and what disproves them."""
-
-    unproven: tuple[str, ...] | Absent = ABSENT
-    """Statements that nothing but the writer's word bears out."""
-
-    ungraded: str | Absent = ABSENT
-    full: Encoded | Absent = ABSENT
-    """With detail=full: the whole definition, and each claim with its sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +66,10 @@ class RewriteAnswer(AgentAnswer):
     rollup: Annotated[Inline[Rollup | Absent], Only("overall overall_tier")] = ABSENT
     """Of newCatalog, an estimate; only by the offline judge, as another would have to read all tools."""
 
-    rewrites: Annotated[tuple[RewriteLine, ...], Max(MAX_FENCED)]
+    rewrites: tuple[Encoded, ...]
     """name, changes (path, new), tdqs, becomes, tokensAdded."""
 
-    questions: Annotated[tuple[QuestionLine, ...], Max(MAX_FENCED)]
+    questions: tuple[Encoded, ...]
     """Id and text, to be answered in material."""
 
     unused: Annotated[tuple[Unused, ...], Max(MAX_MESSAGE)]
@@ -119,79 +83,29 @@ class RewriteAnswer(AgentAnswer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One tool to improve."""
-
-    name: Name
-    drafted: bool
-    """true: suggest_rewrite gives it; false: only the author can write it."""
-
-    tdqs: Tenths
-    becomes: Tenths
-    """TDQS by the rewrite; of a step that is not drafted, what it has to reach."""
-
-    needs: Tenths | Absent = ABSENT
-    """What a drafted step has to reach, where its draft is not enough."""
-
-    tokens_added: int | Absent = ABSENT
-    """An estimate; only of a drafted step."""
-
-    gain: Annotated[Gain | Absent, Only("expected low high")] = ABSENT
-    """What a drafted step is expected to bring, with its range."""
-
-    write: Annotated[str | Absent, Trait.ADVICE] = ABSENT
-    """What to write, for the dimension with the most to win that no question is about."""
-
-    questions: tuple[str, ...] | Absent = ABSENT
-    """Ids of what only the author can answer."""
-
-    says: Annotated[str | Absent, Max(MAX_MESSAGE)] = ABSENT
-    """The first sentence of the description as it is, where the page has room for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAnswer(CatalogPage):
     """The cheapest way to a target."""
 
     LISTED: ClassVar = "reached steps questions next_offset next"
 
-    judge: Judge
-    target: Tenths
-    estimated: bool
-    """The scores are the offline judge's estimates."""
-
+    plan: Annotated[
+        Inline[Plan],
+        Only(f"judge({JUDGE}) target is_estimated before({_OVERALL}) after({_OVERALL}) with_answers tokens_added"),
+    ]
     reached: bool
     """Whether the drafted steps are enough, as this judge sees it."""
 
-    before: Overall
-    """Overall score and tier."""
-
-    after: Overall
-    """Judged again with the drafted steps applied."""
-
-    with_answers: Tenths | None
-    """Overall score with all questions of all steps answered too: an estimate of what is possible at most."""
-
-    tokens_added: int
     drafted: int
     """Drafted steps, which come first."""
 
-    steps: Annotated[tuple[Step, ...], Max(MAX_MESSAGE)]
+    steps: tuple[Encoded, ...]
     """name, drafted, tdqs, becomes, tokensAdded, gain; or what to write, and ids of questions."""
 
-    questions: Annotated[tuple[QuestionLine, ...], Max(MAX_FENCED)]
+    questions: tuple[Encoded, ...]
     """The questions of these steps."""
 
     next: Own
     """The next call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDifference:
-    """One difference."""
-
-    tool: Name
-    difference: Inline[Difference]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +135,7 @@ class CompareAnswer(AnswerPage):
     impacts: Mapping[Impact, int]
     """Differences by what they mean for a caller."""
 
-    changes: Annotated[tuple[ToolDifference, ...], Max(MAX_MESSAGE)]
+    changes: tuple[Encoded, ...]
     """What breaks callers first, wording last."""
 
     scores: Annotated[tuple[ToolComparison, ...], Only("name tdqsBefore=before tdqsAfter=after")]
@@ -239,10 +153,16 @@ class CompareAnswer(AnswerPage):
     """The next call."""
 
 
-def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], tuple[RewriteLine, ...]]:
-    """The rewrites that one answer has room for, the most gain per token first, and how they are shown."""
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], tuple[Encoded, ...]]:
+    """Return the rewrites that one answer has room for, the most gain per token first, and how they are shown.
+
+    With details each has its whole definition, and every claim with its sources.
+    """
     ordered = in_order(rewrites)
-    lines = within_budget(_rewrite_line(each, is_full=is_full) for each in ordered)
+    lines = within_budget(
+        {**answer(rewrite, only=_REWRITE), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
+        for rewrite in ordered
+    )
     return ordered[: len(lines)], lines
 
 
@@ -268,35 +188,24 @@ def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     return sorted(rewrites, key=rank)
 
 
-def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
-    return RewriteLine(
-        name=rewrite.name,
-        changes=rewrite.changes,
-        tdqs=rewrite.before.tdqs if rewrite.before else None,
-        becomes=rewrite.after.tdqs if rewrite.after else None,
-        tokens_added=rewrite.tokens_added,
-        setback=rewrite.setback or ABSENT,
-        refused=rewrite.refused or ABSENT,
-        conflicts=tuple(claim for claim in rewrite.claims if claim.conflict) or ABSENT,
-        unproven=tuple(claim.text for claim in rewrite.claims if not claim.sources and not claim.conflict) or ABSENT,
-        ungraded=rewrite.unjudged or ABSENT,
-        full=answer(rewrite, only=_FULL) if is_full else ABSENT,
-    )
+def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> tuple[Encoded, ...]:
+    """Return questions with their tools where the text only counts them, and with what descriptions begin.
 
-
-def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> tuple[QuestionLine, ...]:
-    """How questions are shown: with their tools where the text only counts them, and with what descriptions begin."""
-    lines: list[QuestionLine] = []
+    Of an earlier question about the same tools only the id is repeated, of a description only its first sentence, once.
+    """
+    lines: list[Encoded] = []
     sentences = _first_sentences(descriptions)
     ids_by_tools: dict[tuple[str, ...], str] = {}
     for question in questions:
-        line = QuestionLine(id=question.id, text=question.text)
-        if len(question.tools) == 1:
-            line = replace(line, says=sentences.pop(question.tools[0], ABSENT))
+        line = answer(question, only="id text")
+        if len(question.tools) == 1 and (sentence := sentences.pop(question.tools[0], "")):
+            line["says"] = fence(sentence, MAX_MESSAGE)
         if not question.is_naming_all:
-            is_known = question.tools in ids_by_tools
-            earlier = ids_by_tools.setdefault(question.tools, question.id)
-            line = replace(line, **({"same_tools_as": earlier} if is_known else {"tools": question.tools}))
+            if question.tools in ids_by_tools:
+                line["sameToolsAs"] = ids_by_tools[question.tools]
+            else:
+                ids_by_tools[question.tools] = line["id"]
+                line |= answer(question, only="tools")
         lines.append(line)
     return tuple(lines)
 
@@ -316,15 +225,9 @@ def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window
     return PlanAnswer(
         server=plan.server,
         catalog=catalog,
-        judge=plan.judge,
-        target=plan.target,
-        estimated=plan.is_estimated,
+        plan=plan,
         reached=plan.is_reached,
-        before=plan.before,
-        after=plan.after,
-        tokens_added=plan.tokens_added,
         drafted=len(plan.fixes),
-        with_answers=plan.with_answers,
         steps=tuple(_step(fix, advice, sentences) for fix, advice in page),
         questions=question_lines(plan_questions(plan, window), {}),
         next=Own(next_step),
@@ -337,12 +240,8 @@ def compare_answer(
 ) -> CompareAnswer:
     """The numbers of both versions and one page of their differences."""
     rank = list(Impact).index
-    changes = [
-        ToolDifference(tool=tool.name, difference=difference)
-        for tool in comparison.tools
-        for difference in tool.differences
-    ]
-    changes.sort(key=lambda change: rank(change.difference.impact))
+    changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
+    changes.sort(key=lambda change: rank(change[1].impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
     return CompareAnswer(
         old_catalog=catalogs[0],
@@ -353,8 +252,11 @@ def compare_answer(
         regressions=comparison.regressions[:MAX_FINDINGS],
         before=comparison.old.rollup,
         after=comparison.new.rollup,
-        impacts=dict(Counter(change.difference.impact for change in changes)),
-        changes=tuple(changes[window.offset : window.offset + window.limit]),
+        impacts=dict(Counter(difference.impact for _, difference in changes)),
+        changes=tuple(
+            {"tool": fence_name(name), **answer(difference, limit=MAX_MESSAGE)}
+            for name, difference in changes[window.offset : window.offset + window.limit]
+        ),
         scores=_moved(comparison),
         new_findings=tuple(worst[:MAX_FINDINGS]),
         new_finding_count=len(worst),
@@ -372,28 +274,25 @@ def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
     return [*drafted, *((None, each) for each in advised.values())]
 
 
-def _step(fix: PlannedFix | None, advice: Advice | None, said: Mapping[int, str]) -> Step:
-    left: dict[str, Any] = {}
-    if advice:
-        asked = _asked(advice)
-        left = {
-            "write": _unasked_advice(advice.rooms, {question.about.dimension for question in asked}),
-            "questions": tuple(question.id for question in asked) or ABSENT,
-            "says": said.get(advice.tool.index, ABSENT),
-        }
+def _step(fix: PlannedFix | None, advice: Advice | None, sentences: Mapping[int, str]) -> Encoded:
+    """Return one tool to improve: its draft, what only the author can write, or both.
+
+    `becomes` is the score by the draft, or without one what the tool has to reach; `needs` is that beside a draft which
+    is not enough.
+    """
+    step: Encoded = {"drafted": fix is not None}
     if fix:
-        return Step(
-            name=fix.rewrite.name,
-            drafted=True,
-            tdqs=fix.before.tdqs,
-            becomes=fix.after.tdqs,
-            needs=advice.wanted if advice else ABSENT,
-            tokens_added=fix.tokens_added,
-            gain=fix.gain or ABSENT,
-            **left,
-        )
-    assert advice  # noqa: S101  # a step is one or the other
-    return Step(name=advice.tool.name, drafted=False, tdqs=advice.tool.tdqs, becomes=advice.wanted, **left)
+        step |= answer(fix, only="name tdqsBefore=tdqs tdqsAfter=becomes tokens_added gain?")
+    if advice:
+        step |= answer(advice, only="wanted=needs" if fix else "name tdqs wanted=becomes")
+        asked = _asked(advice)
+        if write := _unasked_advice(advice.rooms, {question.about.dimension for question in asked}):
+            step["write"] = fence_advice(write, MAX_MESSAGE)
+        if asked:
+            step["questions"] = [fence(question.id, MAX_MESSAGE) for question in asked]
+        if sentence := sentences.get(advice.tool.index):
+            step["says"] = fence(sentence, MAX_MESSAGE)
+    return step
 
 
 def _asked(advice: Advice) -> list[Question]:
@@ -401,13 +300,16 @@ def _asked(advice: Advice) -> list[Question]:
     return [question for question in advice.questions if is_worth_asking(question)]
 
 
-def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str | Absent:
-    """The dimension with the most to win of those that are not asked about, and what its worst finding suggests."""
+def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str:
+    """Return the dimension with the most to win that no question is about, and what its worst finding suggests.
+
+    Empty where nothing is left to write.
+    """
     left = [room for room in rooms if room.dimension not in asked]
     suggested = next((each for each in left if each.finding and each.finding.suggestion), None)
     if suggested and suggested.finding:
         return f"{suggested.dimension}: {suggested.finding.suggestion}"
-    return left[0].dimension if left and not asked else ABSENT
+    return left[0].dimension if left and not asked else ""
 
 
 def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, unseen
-from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Internal, Max, Name, Only, Own, Trait
+from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence_exact, fence_name, unseen
+from tdqs_mcp.results.contract import Encoded, Internal, Max, Name, Only, Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Tally, tally
 from tdqs_mcp.results.verdicts import JudgeStamp
 
@@ -19,8 +18,10 @@ MAX_PROBLEMS = 5
 MAX_NAMES = 20
 """Names in a list that only says which tools are meant."""
 
-Judge = Annotated[JudgeStamp, Only("id version model calibration")]
-SeverityCounts = Annotated[Tally, Only("error warning info")]
+JUDGE = "id version model calibration"
+SEVERITIES = "error warning info"
+Judge = Annotated[JudgeStamp, Only(JUDGE)]
+SeverityCounts = Annotated[Tally, Only(SEVERITIES)]
 Problems = Annotated[tuple[str, ...], Max(MAX_MESSAGE)]
 
 
@@ -164,24 +165,6 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptLine:
-    """One exact prompt."""
-
-    name: Name | Absent = ABSENT
-    """Tool name."""
-
-    input_hash: str | Absent = ABSENT
-    """Goes back with the answer."""
-
-    prompt_hash: str
-    user: Annotated[str, Trait.EXACT]
-    """The exact user message, between two lines that carry its hash."""
-
-    unseen: tuple[Own, ...]
-    """Invisible characters in it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptsAnswer(CatalogPage):
     """Prompts to be judged by the agent that called."""
 
@@ -195,7 +178,7 @@ class PromptsAnswer(CatalogPage):
     system: Own
     """The exact system prompt of every prompt here."""
 
-    prompts: tuple[PromptLine, ...]
+    prompts: tuple[Encoded, ...]
     """By tool: name, inputHash, and the exact user message."""
 
     answer_schema: Encoded
@@ -238,22 +221,25 @@ def prompts_answer(
     )
 
 
-def _prompt_line(entry: Mapping[str, str]) -> PromptLine:
-    return PromptLine(
-        name=entry.get("name", ABSENT),
-        input_hash=entry.get("inputHash", ABSENT),
-        prompt_hash=entry["promptHash"],
-        user=entry["user"],
-        unseen=tuple(map(Own, unseen(entry["user"]))),
-    )
+def _prompt_line(entry: Mapping[str, str]) -> Encoded:
+    """Return one exact prompt between two lines that carry its hash, and the invisible characters in it."""
+    return {
+        **({"name": fence_name(entry["name"])} if "name" in entry else {}),
+        **{key: entry[key] for key in ("inputHash", "promptHash") if key in entry},
+        "user": fence_exact(entry["user"]),
+        "unseen": unseen(entry["user"]),
+    }
 
 
-def within_budget(entries: Iterable[Entry], size: Callable[[Entry], int] | None = None) -> tuple[Entry, ...]:
-    """The first of the entries up to the budget, and at least one; by default they are as long as their JSON."""
+def within_budget(
+    entries: Iterable[Entry],
+    size: Callable[[Entry], int] = lambda entry: len(json.dumps(entry, ensure_ascii=False)),
+) -> tuple[Entry, ...]:
+    """Return the first of the entries up to the budget, and at least one; by default they are JSON."""
     room = PAGE_BUDGET
     page: list[Entry] = []
     for entry in entries:
-        room -= size(entry) if size else len(json.dumps(answer(entry), ensure_ascii=False))
+        room -= size(entry)
         if page and room < 0:
             break
         page.append(entry)

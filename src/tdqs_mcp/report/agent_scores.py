@@ -1,7 +1,7 @@
 """What an agent gets of a score, also of one that it makes itself: the server's numbers and its tools in pages."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from tdqs_mcp.report.agent_page import (
     MAX_MESSAGE,
     MAX_NAMES,
+    SEVERITIES,
     CatalogPage,
     Judge,
     Problems,
@@ -18,7 +19,7 @@ from tdqs_mcp.report.agent_page import (
     page_of,
     within_budget,
 )
-from tdqs_mcp.report.escape import NOTICE
+from tdqs_mcp.report.escape import NOTICE, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.contract import (
     ABSENT,
@@ -69,27 +70,12 @@ class ToolGrade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolLine(ToolGrade):
-    """One tool in a few words."""
-
-    index: int
-    """Position in the catalog: the identity that duplicate names leave."""
-
-    name: Name
-    findings: SeverityCounts
-    fix: Annotated[Finding | None, Only("rule message suggestion")]
-    """What to fix first."""
-
-    full: Encoded | Absent = ABSENT
-    """With detail=full: all scores, reasons and findings."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAnswer(ToolGrade):
+class ToolAnswer:
     """One definition's score and what to fix in it."""
 
     LISTED: ClassVar = "tdqs tier findings next"
 
+    grade: Inline[ToolGrade]
     notice: Own = NOTICE
     catalog: str
     """Names the definition and its siblings in later calls."""
@@ -114,17 +100,6 @@ class ToolAnswer(ToolGrade):
 
     next: Own
     """The next call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JuryAgreement:
-    """How far the jurors agree."""
-
-    icc: Mapping[str, float | None]
-    """ICC(2,1) by dimension; null where it is undefined."""
-
-    too_close: tuple[Name, ...]
-    """Tools that got different tiers or labels, 20 at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +142,11 @@ class ScoreAnswer(CatalogPage):
     suggestions: Annotated[tuple[Suggestion, ...] | Absent, Key("actionableSuggestions"), Max(MAX_MESSAGE)] = ABSENT
     """Under rubrics smells and bundles, the most urgent first, 20 at most."""
 
-    jury: JuryAgreement | Absent = ABSENT
-    """Where a jury judged."""
+    jury: Encoded | Absent = ABSENT
+    """Where a jury judged: ICC(2,1) by dimension, and tools that got different tiers or labels, 20 at most."""
 
     findings: SeverityCounts
-    tools: Annotated[tuple[ToolLine, ...], Max(MAX_MESSAGE)]
+    tools: tuple[Encoded, ...]
     """The lowest first: name, tdqs, tier, weakest, fix."""
 
     full: Encoded | Absent = ABSENT
@@ -229,7 +204,7 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
     if score.agreement:
         icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
         close = [tool.name for tool in graded if tool.jury and tool.jury.too_close]
-        fields["jury"] = JuryAgreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
+        fields["jury"] = {"icc": icc, "tooClose": list(map(fence_name, close[:MAX_NAMES]))}
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         fields["full"] = answer(score, only=parts)
@@ -238,24 +213,23 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
 
 def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_step: str) -> ToolAnswer:
     """Return one tool of a scored catalog."""
-    tool = next((each for each in score.tools if each.index == index), None)
-    ungraded = next((each for each in score.ungraded if each.index == index), None)
-    weakest = _weakest(tool) if tool else None
+    tools: list[AnyTool] = [*score.tools, *score.ungraded]
+    tool = next(tool for tool in tools if tool.index == index)
+    graded = None if isinstance(tool, UngradedTool) else tool
+    grade = _grade(score, tool)
     return ToolAnswer(
+        grade=grade,
         catalog=catalog,
-        name=tool.name if tool else ungraded.name if ungraded else "",
-        input_hash=tool.input_hash if tool else None,
+        name=tool.name,
+        input_hash=graded.input_hash if graded else None,
         judge=score.judge,
         rubric=rubric_of(score),
         spec_version=score.spec_version,
-        **_grade(score, tool),
-        scores=tool.scores if tool else {},
-        weakest=weakest,
-        why=tool.judgements[weakest].justification if tool and weakest else None,
-        flags=tool.flags if tool else (),
+        scores=graded.scores if graded else {},
+        why=graded.judgements[grade.weakest].justification if graded and grade.weakest else None,
+        flags=graded.flags if graded else (),
         findings=tuple(finding for finding in score.findings if finding.tool_index == index),
-        ungraded=ungraded.ungraded.reason if ungraded else ABSENT,
-        full=_details(score, tool) if tool and is_full else ABSENT,
+        full=_details(score, graded) if graded and is_full else ABSENT,
         next=Own(next_step),
     )
 
@@ -279,23 +253,21 @@ def _results(score: Scored) -> dict[str, Any]:
     }
 
 
-def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> tuple[ToolLine, ...]:
-    """A page of tools, each with the finding to begin with."""
+def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Iterator[Encoded]:
+    """Yield a page of tools, each with the finding to begin with; with all scores and reasons if it is full."""
     findings = by_tool(score.findings)
     fixes = _fixes(score, page, findings)
-    return tuple(
-        ToolLine(
-            index=tool.index,
-            name=tool.name,
-            findings=tally(findings.get(tool.index, [])),
-            **_grade(score, None if isinstance(tool, UngradedTool) else tool),
-            weakest=None if isinstance(tool, UngradedTool) else _weakest(tool),
-            fix=fixes.get(tool.index),
-            ungraded=tool.ungraded.reason if isinstance(tool, UngradedTool) else ABSENT,
-            full=_details(score, tool) if is_full and not isinstance(tool, UngradedTool) else ABSENT,
-        )
-        for tool in page
-    )
+    for tool in page:
+        fix = fixes.get(tool.index)
+        has_details = is_full and not isinstance(tool, UngradedTool)
+        yield {
+            **answer(_grade(score, tool), limit=MAX_MESSAGE),
+            "index": tool.index,
+            "name": fence_name(tool.name),
+            "findings": answer(tally(findings.get(tool.index, [])), only=SEVERITIES),
+            "fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE) if fix else None,
+            **({"full": _details(score, tool)} if has_details else {}),
+        }
 
 
 def _fixes(
@@ -309,19 +281,22 @@ def _fixes(
     return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labeled}
 
 
-def _details(score: Scored, tool: GradedTool) -> Encoded:
+def _details(score: Scored, tool: AnyTool) -> Encoded:
     """Return one tool's entry in the whole report, and its findings."""
     findings = [answer(finding) for finding in score.findings if finding.tool_index == tool.index]
     return {**answer(tool), "findings": findings}
 
 
-def _grade(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
-    """Return what a tool's scores end in under this rubric."""
+def _grade(score: Scored, tool: AnyTool) -> ToolGrade:
+    """Return what a tool's scores end in under this rubric; an ungraded tool has the rubric's keys too."""
+    if isinstance(tool, ToolScore):
+        return ToolGrade(tdqs=tool.tdqs, tier=tool.tier, weakest=_weakest(tool))
+    if isinstance(tool, LabeledTool):
+        return ToolGrade(label=tool.label, overall=tool.overall, weakest=_weakest(tool))
+    reason = tool.ungraded.reason
     if isinstance(score, ServerScore):
-        graded = tool if isinstance(tool, ToolScore) else None
-        return {"tdqs": graded and graded.tdqs, "tier": graded and graded.tier}
-    labeled = tool if isinstance(tool, LabeledTool) else None
-    return {"label": labeled and labeled.label, "overall": labeled and labeled.overall}
+        return ToolGrade(tdqs=None, tier=None, weakest=None, ungraded=reason)
+    return ToolGrade(label=None, overall=None, weakest=None, ungraded=reason)
 
 
 def _weakest(tool: GradedTool) -> str:
@@ -329,20 +304,15 @@ def _weakest(tool: GradedTool) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedAnswer:
-    """An answer that was not used."""
+class AnswerStatus:
+    """The result of handing in one answer."""
 
     name: Name
-    reason: str
+    refused: str | None = None
+    """Why it was not accepted."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
-    """An answer that was accepted, and what its definition does not bear out."""
-
-    name: Name
-    doubts: tuple[str, ...]
-    """Quotations that the definition does not hold; contradictions of the facts."""
+    doubts: tuple[str, ...] = ()
+    """Statements in it that its definition does not support: quotations, contradictions of the facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,10 +324,10 @@ class JudgementAnswer(ScoreAnswer):
     accepted: int
     """Answers taken in this call."""
 
-    refused: tuple[RefusedAnswer, ...]
+    refused: Annotated[tuple[AnswerStatus, ...], Only("name refused=reason")]
     """Name and reason: correct these and send them again."""
 
-    unverified: tuple[Doubt, ...]
+    unverified: Annotated[tuple[AnswerStatus, ...], Only("name doubts")]
     """Answers taken in this call that you should check."""
 
     missing_count: int
@@ -377,9 +347,7 @@ def judgement_answer(
     catalog: str,
     report: str,
     next_step: str,
-    accepted: int,
-    refused: Sequence[tuple[str, str]],
-    doubts: Sequence[tuple[str, Sequence[str]]],
+    replies: Sequence[AnswerStatus],
     missing: Sequence[str],
     is_coherence_missing: bool | None,
     is_skill_missing: bool | None,
@@ -387,9 +355,9 @@ def judgement_answer(
     """The score so far, and what is still missing from it; None where no set or no skill is judged."""
     return JudgementAnswer(
         **_score_fields(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
-        accepted=accepted,
-        refused=tuple(RefusedAnswer(name=name, reason=reason) for name, reason in refused),
-        unverified=tuple(Doubt(name=name, doubts=tuple(whys)) for name, whys in doubts),
+        accepted=sum(reply.refused is None for reply in replies),
+        refused=tuple(reply for reply in replies if reply.refused is not None),
+        unverified=tuple(reply for reply in replies if reply.doubts),
         missing_count=len(missing),
         missing=tuple(missing[:MAX_NAMES]),
         coherence_missing=ABSENT if is_coherence_missing is None else is_coherence_missing,

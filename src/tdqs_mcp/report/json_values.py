@@ -7,7 +7,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib.resources import files
-from itertools import repeat
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
@@ -90,18 +89,16 @@ def _whole(text: str, limit: int) -> str:  # noqa: ARG001  # programs get all of
 @cache
 def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # a class
     """A class, or only some of its members."""
-    fields = members(cls, only)
-    converters = list(map(_converter, [each.kind for each in fields], repeat(limit)))
-    plan = [(each.key, each.path, inner) for each, inner in zip(fields, converters, strict=True)]
+    plan = [(member, _converter(member.kind, limit)) for member in members(cls, only)]
 
     def convert(value: Any, text: Text) -> dict[str, Any]:  # noqa: ANN401  # an instance of the class
         written = {}
-        for key, path, inner in plan:
-            found = value
-            for name in path:
-                found = found if found is None or found is ABSENT else getattr(found, name)
-            if found is not ABSENT:
-                written[key] = inner(found, text)
+        for member, inner in plan:
+            part = value
+            for name in member.path:
+                part = part if part is None or part is ABSENT else getattr(part, name)
+            if part is not ABSENT and (part or not member.is_sparse):
+                written[member.key] = inner(part, text)
         return written
 
     return convert
@@ -111,7 +108,7 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
     """What makes JSON of a value of the type; an agent gets `limit` characters of its texts, unless the type says."""
     kind, marks = unwrap(annotation)
     limit = next((mark.characters for mark in marks if isinstance(mark, Max)), limit)
-    only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
+    only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)  # the outer projection
     if Trait.AS_JSON in marks:
         return lambda value, text: fence_json(value) if text is fence else clean(value, well_formed)
     if Trait.EXACT in marks:

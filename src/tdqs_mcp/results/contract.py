@@ -4,6 +4,7 @@ Every text in a result is foreign unless its type says otherwise: a name, a desc
 writes a result down escapes or fences all of it; only `Own` words and members of an enum pass as they are.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -47,7 +48,11 @@ class Max:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The members of a class that are shown here, in this order; `name=key` gives one another key."""
+    """The members of a class that are shown here, in this order: its projection.
+
+    `name=key` gives one another key, `name.part` shows one part in its place, `name(part part)` shows only these parts,
+    and `name?` leaves it out where it is empty.
+    """
 
     names: str
 
@@ -161,6 +166,12 @@ class Member:
     is_optional: bool
     """The key is left out where the value is ABSENT."""
 
+    is_sparse: bool = False
+    """The key is left out where the value is empty."""
+
+
+_CHOICE = re.compile(r"(?P<path>[\w.]+)(?P<sparse>\??)(?:\((?P<parts>[^()]*)\))?(?:=(?P<key>\w+))?")
+
 
 @cache
 def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: ANN401  # a class
@@ -182,24 +193,39 @@ def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: A
                 by_name[name] = _member(cls, name, value.fget.__annotations__["return"], ())
     if only is None:
         return tuple(by_name.values())
-    chosen = (each.partition("=") for each in only.split())
-    return tuple(replace(by_name[name], key=key) if key else by_name[name] for name, _, key in chosen)
+    return tuple(_chosen(by_name, choice) for choice in _CHOICE.finditer(only))
+
+
+def _chosen(by_name: dict[str, Member], choice: re.Match[str]) -> Member:
+    """Return the member that one word of a projection names, as the word shows it."""
+    name, _, rest = choice["path"].partition(".")
+    member = by_name[name]
+    if rest:
+        (part,) = members(strip_none(unwrap(member.kind)[0]), rest)
+        member = replace(part, path=(*member.path, *part.path), kind=part.kind | None)
+    return replace(
+        member,
+        key=choice["key"] or member.key,
+        kind=Annotated[member.kind, Only(choice["parts"])] if choice["parts"] else member.kind,
+        is_optional=member.is_optional or bool(choice["sparse"]),
+        is_sparse=bool(choice["sparse"]),
+    )
 
 
 def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # noqa: ANN401  # any type
     """The members of a field's class by attribute, or by key where they have got another one."""
     nullable, is_optional = NoneType in options(kind), Absent in options(kind)
-    names = [each.partition("=") for each in only.split()] if only else []
-    fields = members(strip_none(kind), only)
-    keys = [key or name for name, _, key in names] or [each.path[-1] for each in fields]
+    parts = members(strip_none(kind), only)
+    names = [choice["key"] or choice["path"] for choice in _CHOICE.finditer(only or "")]
+    keys = names or [part.path[-1] for part in parts]
     return {
         key: replace(
-            each,
-            path=(field, *each.path),
-            kind=each.kind | None if nullable else each.kind,
-            is_optional=is_optional or each.is_optional,
+            part,
+            path=(field, *part.path),
+            kind=part.kind | None if nullable else part.kind,
+            is_optional=is_optional or part.is_optional,
         )
-        for key, each in zip(keys, fields, strict=True)
+        for key, part in zip(keys, parts, strict=True)
     }
 
 

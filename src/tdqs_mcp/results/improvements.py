@@ -323,6 +323,16 @@ class Rewrite:
         return "\n".join(line for line in lines if line not in ("--- ", "+++ "))
 
     @property
+    def conflicts(self) -> tuple[Claim, ...]:
+        """Statements that stand because their author wrote them, and what disproves them."""
+        return tuple(claim for claim in self.claims if claim.conflict)
+
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        """Statements that nothing but the writer's word bears out."""
+        return tuple(claim.text for claim in self.claims if not claim.sources and not claim.conflict)
+
+    @property
     def is_told(self) -> bool:
         """Whether anything in it rests on the author's material."""
         return any(claim.route in AUTHOR for claim in self.claims)

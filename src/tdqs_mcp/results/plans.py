@@ -118,7 +118,7 @@ class Plan(Document):
     """What only the author can write; empty where the rewrites reach the target. The lowest tool first."""
 
     problems: tuple[str, ...]
-    with_answers: Internal[int | None] = None
+    with_answers: Internal[Tenths | None] = None
     """Overall score in tenths if the questions were answered too, at most; null where nothing is to be written."""
 
     is_open: Internal[bool] = False

@@ -1,7 +1,6 @@
 """The tools through which the calling agent judges: prompts out, answers in; and what they say to do next."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mcp.server.apps import client_supports_apps
@@ -18,7 +17,7 @@ from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report import agent_page, agent_scores
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
-from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
+from tdqs_mcp.report.agent_scores import AnswerStatus, ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
@@ -208,18 +207,6 @@ def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
     return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and tool=names repairs."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerStatus:
-    """What became of one answer."""
-
-    name: str
-    refused: str | None = None
-    """Why it was not accepted."""
-
-    doubts: tuple[str, ...] = ()
-    """Statements in it that its definition does not support."""
-
-
 class CallerJudgement:
     """One model's judgement of one catalog by one rubric, as far as it has come."""
 
@@ -400,9 +387,7 @@ class JudgeTools(ToolGroup):
             report=self._context.keep_report(f"{key}-{rubric}-{asked.stamp.id}-{short_hash(model)[:8]}", score),
             next_step=incomplete_note(found)
             + _after_submit(score, key, rubric=rubric, model=model, is_complete=is_complete),
-            accepted=sum(reply.refused is None for reply in replies),
-            refused=[(reply.name, reply.refused) for reply in replies if reply.refused is not None],
-            doubts=[(reply.name, reply.doubts) for reply in replies if reply.doubts],
+            replies=replies,
             missing=missing,
             is_coherence_missing=is_coherence_missing,
             is_skill_missing=is_skill_missing,
