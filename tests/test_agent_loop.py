@@ -12,7 +12,7 @@ from own_server import caller, in_process, over_stdio, serving
 from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.app.settings import Settings
-from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.serve import make_server

@@ -11,7 +11,7 @@ import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.rules import registry
 
 FOLDER = Path(__file__).parent / "languages"

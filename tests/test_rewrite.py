@@ -14,7 +14,7 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
-from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.judges.offline import Offline, versions
@@ -860,13 +860,13 @@ def test_rewriting_stays_linear_in_the_number_of_tools_and_in_the_length_of_a_te
     ],
 )
 def test_the_token_estimate_counts_runs(text, count):
-    assert tokens.estimate_tokens(text) == count
+    assert signals.estimate_tokens(text) == count
 
 
 def test_tokens_of_a_definition_are_those_of_the_fields_that_a_model_gets():
     definition = tool("get_user", "Gets a user.", takes("id"))
     extra = {"title": "Get user", "annotations": HINTS, "outputSchema": {"type": "object"}, "_meta": {"a": 1}}
-    assert tokens.definition_tokens({**definition, **extra}) == tokens.definition_tokens(definition) > 20
+    assert signals.definition_tokens({**definition, **extra}) == signals.definition_tokens(definition) > 20
 
 
 SHOP = [

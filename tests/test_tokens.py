@@ -8,7 +8,7 @@ from definitions import flat, tool
 import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
-from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.model import SENT_FIELDS
 from tdqs_mcp.rules import registry
 
@@ -29,7 +29,7 @@ def test_the_estimate_is_as_close_to_real_vocabularies_as_it_says(whole_corpus, 
     for raw in raws:
         sent = {key: raw[key] for key in SENT_FIELDS if key in raw}
         real = len(count(json.dumps(sent, separators=(",", ":"), ensure_ascii=False)))
-        errors.append(1000 * abs(tokens.definition_tokens(raw) - real) // real)
+        errors.append(1000 * abs(signals.definition_tokens(raw) - real) // real)
     assert sum(errors) / len(errors) < mean
     assert sorted(errors)[9 * len(errors) // 10] < tenth
 
@@ -50,7 +50,7 @@ def test_the_estimate_is_as_close_to_real_vocabularies_as_it_says(whole_corpus, 
     ],
 )
 def test_the_estimate_counts_runs_of_any_script(text, count):
-    assert tokens.estimate_tokens(text) == count
+    assert signals.estimate_tokens(text) == count
 
 
 def test_the_cost_by_field_counts_what_is_there_and_nothing_else():
@@ -59,9 +59,9 @@ def test_the_cost_by_field_counts_what_is_there_and_nothing_else():
     assert name == "get_user"
     assert cost.size["annotations"] == len('{"readOnlyHint":true}')
     assert (cost.tokens["title"], cost.tokens["outputSchema"]) == (0, 0)
-    assert cost.sent <= tokens.definition_tokens(user) <= cost.sent + 12
+    assert cost.sent <= signals.definition_tokens(user) <= cost.sent + 12
     [broken] = catalogs.read({"tools": [7]}).tools
-    assert set(tokens.field_costs(broken).tokens.values()) == {0}
+    assert set(signals.field_costs(broken).tokens.values()) == {0}
 
 
 def test_the_parts_that_a_finding_names_add_up_to_its_total():

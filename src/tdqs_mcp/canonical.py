@@ -207,12 +207,12 @@ def visible(text: str) -> str:
     """
     if text.isascii():
         return _CONTROLS.sub("", text)
-    kept: list[str] = []
+    characters: list[str] = []
     for place, character in enumerate(text):
         is_unseen = unicodedata.category(character) in _UNSEEN_CATEGORIES or _IGNORABLE.match(character)
-        if not is_unseen or character in "\t\n" or _is_needed(character, kept[-1:], text[place + 1 : place + 2]):
-            kept.append(character)
-    return "".join(kept)
+        if not is_unseen or character in "\t\n" or _is_needed(character, characters[-1:], text[place + 1 : place + 2]):
+            characters.append(character)
+    return "".join(characters)
 
 
 def _is_needed(character: str, before: Sequence[str], after: str) -> bool:

@@ -1,4 +1,4 @@
-"""What is scored: a catalog with its raw JSON, and its author's material for rewrites."""
+"""Input of scoring: a catalog with its raw JSON, and its author's material for rewrites."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,18 +56,18 @@ def sanitize(value: Any, path: str = "") -> tuple[Any, list[Defect]]:  # noqa: A
 
 
 def needs_sanitizing(value: object) -> bool:
-    """Whether not every reader of JSON takes the value; level by level, because it may nest deeper than the stack."""
+    """Return whether some reader of JSON refuses the value; not recursive: it may nest deeper than the stack."""
     level, depth = [value], 0
     while level:
         below: list[object] = []
-        for each in level:
-            if isinstance(each, dict):
-                if isinstance(each, DuplicateKeys):
+        for item in level:
+            if isinstance(item, dict):
+                if isinstance(item, DuplicateKeys):
                     return True
-                below += each.values()
-            elif isinstance(each, list):
-                below += each
-            elif isinstance(each, float) and not isfinite(each):
+                below += item.values()
+            elif isinstance(item, list):
+                below += item
+            elif isinstance(item, float) and not isfinite(item):
                 return True
         level, depth = below, depth + 1
         if depth > MAX_NESTING + 1:
@@ -75,26 +75,26 @@ def needs_sanitizing(value: object) -> bool:
     return False
 
 
-def _sanitized(value: Any, path: str, found: list[Defect], depth: int) -> Any:  # noqa: ANN401
+def _sanitized(value: Any, path: str, defects: list[Defect], depth: int) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not isfinite(value):
         number = str(value).replace("inf", "Infinity").replace("nan", "NaN")
         message = f"{number} is not a number that JSON can hold"
-        found.append(Defect(path=path, message=message, advice=_PLAIN_NUMBER, is_of_text=True))
+        defects.append(Defect(path=path, message=message, advice=_PLAIN_NUMBER, is_of_text=True))
         return None
     if not isinstance(value, dict | list):
         return value
     if depth == MAX_NESTING:
         key = path.split("/")[1]
         message = f"{key} nests deeper than {MAX_NESTING} levels, more than some clients can read"
-        found.append(Defect(path=f"/{key}", message=message, advice=_FLAT))
+        defects.append(Defect(path=f"/{key}", message=message, advice=_FLAT))
     if depth >= MAX_DEPTH:
         return None
     if isinstance(value, list):
-        return [_sanitized(each, f"{path}/{index}", found, depth + 1) for index, each in enumerate(value)]
+        return [_sanitized(item, f"{path}/{index}", defects, depth + 1) for index, item in enumerate(value)]
     for key in value.repeated if isinstance(value, DuplicateKeys) else ():
         message = f"{key!r} is given more than once, and only the last value counts for most clients"
-        found.append(Defect(path=_below(path, key), message=message, advice=_ONCE, is_of_text=True))
-    return {key: _sanitized(each, _below(path, key), found, depth + 1) for key, each in value.items()}
+        defects.append(Defect(path=_below(path, key), message=message, advice=_ONCE, is_of_text=True))
+    return {key: _sanitized(item, _below(path, key), defects, depth + 1) for key, item in value.items()}
 
 
 _PLAIN_NUMBER = "write a finite number or leave it out; most clients refuse the whole list"
@@ -104,11 +104,11 @@ _ONCE = "give each key of an object once"
 
 def sanitize_page(page: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """An answer of a server whose tools are as they were, and a sentence about everything else that is odd in it."""
-    others, found = sanitize({key: value for key, value in page.items() if key != "tools"})
+    rest, defects = sanitize({key: value for key, value in page.items() if key != "tools"})
     repeated = page.repeated if isinstance(page, DuplicateKeys) else ()
     sentences = [f"{key!r} is given more than once in an answer; only the last value was read." for key in repeated]
-    sentences += [f"{each.path}: {each.message}." for each in dict.fromkeys(found)]
-    return others | ({"tools": page["tools"]} if "tools" in page else {}), sentences
+    sentences += [f"{defect.path}: {defect.message}." for defect in dict.fromkeys(defects)]
+    return rest | ({"tools": page["tools"]} if "tools" in page else {}), sentences
 
 
 def _below(path: str, key: str) -> str:
@@ -117,7 +117,7 @@ def _below(path: str, key: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One entry of `tools/list`. A field of the wrong type is None here, a defect, and unchanged in `raw`."""
+    """An entry of `tools/list`. A field of the wrong type is None here, a defect, and unchanged in `raw`."""
 
     index: int
     """Position in the catalog, from 0: the only identity that duplicate names leave."""
@@ -138,7 +138,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One entry of `resources/list` or `resources/templates/list`."""
+    """An entry of `resources/list` or `resources/templates/list`."""
 
     index: int
     uri: str
@@ -153,7 +153,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedPrompt:
-    """One entry of `prompts/list`."""
+    """An entry of `prompts/list`."""
 
     index: int
     name: str
@@ -207,12 +207,12 @@ def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: AN
     defects = _defects(raw)
     bad = {defect.path for defect in defects}
     # What TDQS hashes and nests too deep is not measured, for that reason.
-    known = {f"/{key}" for key in TOOL_FIELDS}
-    defects += dict.fromkeys(each for each in oddities if each.is_of_text or each.path not in known)
-    given = raw if isinstance(raw, Mapping) else {}
+    measured_paths = {f"/{key}" for key in TOOL_FIELDS}
+    defects += dict.fromkeys(oddity for oddity in oddities if oddity.is_of_text or oddity.path not in measured_paths)
+    members = raw if isinstance(raw, Mapping) else {}
 
     def value(key: str) -> Any:  # noqa: ANN401
-        return None if f"/{key}" in bad else given.get(key)
+        return None if f"/{key}" in bad else members.get(key)
 
     return Tool(
         index=index,
@@ -272,19 +272,19 @@ def _text(raw: Any, key: str) -> str | None:  # noqa: ANN401
 def _defects(raw: Any) -> list[Defect]:  # noqa: ANN401
     if not isinstance(raw, Mapping):
         return [Defect(path="", message=f"the definition is {_kind(raw)}, not an object")]
-    found = []
+    defects = []
     if raw.get("name") in (None, ""):
-        found.append(Defect(path="/name", message="the definition has no name, so no client can call it"))
+        defects.append(Defect(path="/name", message="the definition has no name, so no client can call it"))
     if raw.get("inputSchema") is None:
-        found.append(Defect(path="/inputSchema", message="the definition has no inputSchema, which MCP requires"))
+        defects.append(Defect(path="/inputSchema", message="the definition has no inputSchema, which MCP requires"))
     elif isinstance(raw["inputSchema"], Mapping) and raw["inputSchema"].get("type") != "object":
         message = 'the type of inputSchema is not "object", as MCP requires'
-        found.append(Defect(path="/inputSchema/type", message=message))
+        defects.append(Defect(path="/inputSchema/type", message=message))
     for key in TOOL_FIELDS:
-        value, wanted = raw.get(key), "a string" if key in ("name", "title", "description") else "an object"
-        if value is not None and _kind(value) != wanted:
-            found.append(Defect(path=f"/{key}", message=f"{key} is {_kind(value)}, not {wanted}"))
-    return found
+        value, expected = raw.get(key), "a string" if key in ("name", "title", "description") else "an object"
+        if value is not None and _kind(value) != expected:
+            defects.append(Defect(path=f"/{key}", message=f"{key} is {_kind(value)}, not {expected}"))
+    return defects
 
 
 _KINDS = {NoneType: "null", bool: "a boolean", int | float: "a number", str: "a string", list | tuple: "an array"}
@@ -341,7 +341,7 @@ PARAMETERS, ANNOTATIONS = "parameters.", "annotations."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One real call and what came back."""
+    """A real call and what came back."""
 
     number: int
     tool: str

@@ -225,7 +225,7 @@ def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: R
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
     """The catalog with the proposed definitions; what they leave as it was is not measured again."""
     definitions = {proposal.index: proposal.definition for proposal in proposed}
-    return measure(apply(measured.catalog, definitions), known=measured)
+    return measure(apply(measured.catalog, definitions), earlier=measured)
 
 
 async def _worded(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
-from tdqs_mcp.facts.schema import tokens
-from tdqs_mcp.facts.schema.tokens import Cost
+from tdqs_mcp.facts.schema import signals
+from tdqs_mcp.facts.schema.signals import Cost
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
@@ -353,7 +353,7 @@ def _fault(request: Request, answer: str | Failure) -> str | None:
 
 def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
     """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
-    return [(subject.tool.name, tokens.field_costs(subject.tool)) for subject in measure(catalog).subjects]
+    return [(subject.tool.name, signals.field_costs(subject.tool)) for subject in measure(catalog).subjects]
 
 
 def grade(catalog: Catalog) -> ServerGrade:

@@ -1,1 +1,1 @@
-"""What can be measured of a definition; nothing here grades."""
+"""Measurements of a definition; nothing here grades."""

@@ -90,8 +90,8 @@ def cached_by_text(size: int) -> Callable[[Callable[[str, *Others], Result]], Ca
         short, long = lru_cache(size)(function), lru_cache(LONG_TEXTS)(function)
 
         @wraps(function)
-        def cached(text: str, *others: *Others) -> Result:
-            return (short if len(text) <= MAX_SHORT else long)(text, *others)
+        def cached(text: str, *arguments: *Others) -> Result:
+            return (short if len(text) <= MAX_SHORT else long)(text, *arguments)
 
         return cached
 

@@ -24,8 +24,8 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
     """The first of some items, and how many more there are."""
-    shown = separator.join(items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+    text = separator.join(items[:most])
+    return text if len(items) <= most else f"{text} and {len(items) - most} more"
 
 
 def joined(parts: Sequence[str], joint: str = "and") -> str:

@@ -9,15 +9,14 @@ from typing import NamedTuple
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import signals, walk
-from tdqs_mcp.facts.schema.signals import Signals
-from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.parameter_texts import Remark, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, find_parameters, read
-from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue, Effect
+from tdqs_mcp.facts.text.words import LEAD_IN, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
@@ -30,7 +29,7 @@ from tdqs_mcp.results.verdicts import ShadowCandidate
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """One tool and what is measured of it; each fact is measured when it is first read, and kept."""
+    """A tool and its facts; each fact is measured when it is first read, and kept."""
 
     tool: Tool
     siblings: Mapping[str, str]
@@ -58,10 +57,10 @@ class Subject:
     @cached_property
     def parameters_by_word(self) -> Mapping[str, Sequence[str]]:
         """The names of the parameters by their lower-case form."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for parameter in self.signals.parameters:
-            found.setdefault(parameter.name.lower(), []).append(parameter.name)
-        return found
+            names.setdefault(parameter.name.lower(), []).append(parameter.name)
+        return names
 
     @cached_property
     def copied_words(self) -> int:
@@ -102,8 +101,8 @@ class Subject:
         if {prose.effect, prose.name_effect} != {Effect.READ} or parts.isdisjoint(_words("collecting_verbs")):
             return False
         named = {part.lower() for name in self.part_names for part in name_parts(name)}
-        said = any(character.isdigit() for character in self.tool.description or "")
-        is_told = said or Cue.LIMIT in prose.cues or not _words("whole").isdisjoint((*prose.words, *parts))
+        has_number = any(character.isdigit() for character in self.tool.description or "")
+        is_told = has_number or Cue.LIMIT in prose.cues or not _words("whole").isdisjoint((*prose.words, *parts))
         return not is_told and _words("amounts").isdisjoint(named)
 
     @cached_property
@@ -197,7 +196,7 @@ class Measured:
     @cached_property
     def vocabulary(self) -> KnownNames:
         """Return what a word in a text may stand for."""
-        shapes = [each for subject in self.subjects for each in (subject.input_shape, subject.output_shape)]
+        shapes = [shape for subject in self.subjects for shape in (subject.input_shape, subject.output_shape)]
         return names.known_names(self.names, shapes, self.catalog.server)
 
     @cached_property
@@ -249,18 +248,18 @@ class Measured:
         return relations.read_tool_set(self.purposes, self.overlaps)
 
 
-def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
+def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
     """The tools of a catalog with their facts; a tool that cannot be measured stays apart and disturbs no other.
 
-    Tools that a `known` version of the catalog shares are taken from there, where no name differs.
+    Tools that an `earlier` version of the catalog shares are taken from there, where no name differs.
     """
-    kept = _shared_subjects(known, catalog) if known else {}
+    shared = _shared_subjects(earlier, catalog) if earlier else {}
     names = {tool.name.lower(): tool.name for tool in catalog.tools if tool.name}
     duplicates = relations.duplicate_names(catalog.tools)
     subjects: list[Subject] = []
     unmeasured: list[Unmeasured] = []
     for tool in catalog.tools:
-        subject = kept.get(tool.index) or Subject(
+        subject = shared.get(tool.index) or Subject(
             tool=tool, siblings=names, sibling_count=len(catalog.tools) - 1, is_duplicate=tool.name in duplicates
         )
         reason = _why_unmeasurable(subject)
@@ -272,7 +271,7 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
         catalog=catalog,
         subjects=tuple(subjects),
         unmeasured=tuple(unmeasured),
-        shadow_candidates=relations.shadow_candidates([(each.tool, each.signals) for each in subjects]),
+        shadow_candidates=relations.shadow_candidates([(subject.tool, subject.signals) for subject in subjects]),
     )
 
 
@@ -305,34 +304,36 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     """
     placed = {
         f"{place}/{purpose.source.tool}": (place, purpose)
-        for place, each in enumerate(measured)
-        for purpose in each.purposes
+        for place, server in enumerate(measured)
+        for purpose in server.purposes
     }
-    tagged = [each._replace(source=each.source._replace(tool=tag)) for tag, (_, each) in placed.items()]
-    found: dict[tuple[int, int], list[Overlap]] = {}
+    tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
+    shared: dict[tuple[int, int], list[Overlap]] = {}
     for overlap in overlaps.find_overlaps(tagged):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):
             first, second = own.source, other.source
             is_apart = place == rival or first.tool == second.tool
             if not is_apart and not _names_product(first, measured[place].catalog.server, second):
-                said = Overlap(first=first.tool, second=second.tool, kind=overlap.kind)
-                found.setdefault((place, rival), []).append(said)
-    return found
+                own_overlap = Overlap(first=first.tool, second=second.tool, kind=overlap.kind)
+                shared.setdefault((place, rival), []).append(own_overlap)
+    return shared
 
 
 def _names_product(tool: Described, server: str, other: Described) -> bool:
     """Its name or description has a word of its server's name that the other tool does not have."""
-    mine, others = ({*name_parts(each.tool), *each.prose.words} for each in (tool, other))
-    return bool(({*name_parts(server)} - STOPWORDS - LEAD_IN) & (mine - others))
+    own_words, other_words = ({*name_parts(definition.tool), *definition.prose.words} for definition in (tool, other))
+    return bool(({*name_parts(server)} - STOPWORDS - LEAD_IN) & (own_words - other_words))
 
 
-def _shared_subjects(known: Measured, catalog: Catalog) -> dict[int, Subject]:
-    """By index, the known subjects whose tool is the very same and whose siblings have the same names."""
-    if [tool.name for tool in known.catalog.tools] != [tool.name for tool in catalog.tools]:
+def _shared_subjects(earlier: Measured, catalog: Catalog) -> dict[int, Subject]:
+    """By index, the earlier subjects whose tool is the very same and whose siblings have the same names."""
+    if [tool.name for tool in earlier.catalog.tools] != [tool.name for tool in catalog.tools]:
         return {}
     tools = {tool.index: tool for tool in catalog.tools}
-    return {subject.tool.index: subject for subject in known.subjects if tools.get(subject.tool.index) is subject.tool}
+    return {
+        subject.tool.index: subject for subject in earlier.subjects if tools.get(subject.tool.index) is subject.tool
+    }
 
 
 def _why_unmeasurable(subject: Subject) -> str | None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.gate.policy import reaches
 from tdqs_mcp.results.checks import Check, GateResult
 from tdqs_mcp.results.findings import Finding, Outcome, Severity

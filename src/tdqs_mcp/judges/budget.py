@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.judges.judge import Failure, ModelWrapper, Request, Usage, batching
 
 _UNSENT = "a dry run sends nothing"

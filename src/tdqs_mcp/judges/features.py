@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tdqs_mcp.facts.lexicon import PatternTable
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import Effect
+from tdqs_mcp.facts.text.words import Effect
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges.sentence_model import FUNCTION_STEMS, MOST, Aspect, SentenceReading, Text, generic_stems
 
@@ -52,7 +52,7 @@ def _information(readings: Sequence[SentenceReading]) -> dict[str, int]:
             f"{aspect}_most": weights[0] if weights else 0,
             f"{aspect}_next": weights[1] if len(weights) > 1 else 0,
         }
-        sums |= {f"{aspect}_sum": sum(weights), f"{aspect}_count": sum([each >= TOLD for each in weights])}
+        sums |= {f"{aspect}_sum": sum(weights), f"{aspect}_count": sum([weight >= TOLD for weight in weights])}
     behavior = (reading.tells[Aspect.BEHAVIOR] + reading.tells[Aspect.RESULT] for reading in readings)
     references = [reading for reading in readings if reading.sentence.traits.get("reference")]
     alone = [_usage_alone(reading) for reading in readings]
@@ -63,7 +63,7 @@ def _information(readings: Sequence[SentenceReading]) -> dict[str, int]:
         "usage_alone_sum": sum(alone),
         "behavior_hints": sum(min(100, reading.tells[Aspect.BEHAVIOR]) for reading in readings),
         "purpose_first": readings[0].tells[Aspect.PURPOSE] if readings else 0,
-        "behavior_or_result": sum(min(each, 200) for each in behavior),
+        "behavior_or_result": sum(min(weight, 200) for weight in behavior),
         "usage_by_reference": max((reference.tells[Aspect.USAGE] for reference in references), default=0),
         "information": total,
         "density": 20 * total // max(8, _words(readings)),
@@ -79,7 +79,7 @@ def _usage_alone(reading: SentenceReading) -> int:
 def _emptiness(readings: Sequence[SentenceReading]) -> dict[str, int]:
     """Sentences that tell nothing, or of something else."""
     empty = [reading for reading in readings if reading.most < EMPTY]
-    prose = [each for each in empty if each.sentence.is_prose]
+    prose = [reading for reading in empty if reading.sentence.is_prose]
     later = [reading for reading in readings[1:] if reading.sentence.is_prose]
     return {
         "empty": len(empty),
@@ -87,17 +87,17 @@ def _emptiness(readings: Sequence[SentenceReading]) -> dict[str, int]:
         "empty_share": 100 * _words(empty) // max(1, _words(readings)),
         "empty_prose": len(prose),
         "empty_prose_words": _words(prose),
-        "nothing_most": max((each.nothing for each in later), default=0),
-        "nothing_sum": sum(each.nothing for each in later),
-        "nothing_words": sum(each.nothing * each.sentence.word_count for each in later) // 100,
+        "nothing_most": max((reading.nothing for reading in later), default=0),
+        "nothing_sum": sum(reading.nothing for reading in later),
+        "nothing_words": sum(reading.nothing * reading.sentence.word_count for reading in later) // 100,
         "nothing_share": sum(reading.nothing * reading.sentence.word_count for reading in readings)
         // max(1, _words(readings)),
-        "least": min((min(100, each.most) for each in later), default=100),
+        "least": min((min(100, reading.most) for reading in later), default=100),
         "last": min(100, readings[-1].most) if len(readings) > 1 else 100,
         "wasted": sum(reading.sentence.word_count * (100 - min(100, reading.most)) for reading in readings) // 100,
         "unrelated": sum(reading.unrelated for reading in readings),
         "most_unrelated": max((reading.unrelated for reading in readings), default=0),
-        "empty_references": sum(bool(each.sentence.traits.get("reference")) for each in empty),
+        "empty_references": sum(bool(reading.sentence.traits.get("reference")) for reading in empty),
         "words": _words(readings),
         "first_words": _first_words(readings[0]) if readings else 0,
         "sentence_words": _words(readings) // max(1, len(readings)),
@@ -132,12 +132,12 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
     return {
         "lines": (subject.tool.description or "").strip().count("\n"),
         "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
-        "restates": int(bool(text.said) and not text.said - FUNCTION_STEMS - text.own),
+        "restates": int(bool(text.stems) and not text.stems - FUNCTION_STEMS - text.own),
         "only_name": int(prose.is_only_name),
         "tiny": int(len(set(prose.words)) < TINY),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
-        "generic": len((text.said - FUNCTION_STEMS) & generic_stems()),
+        "generic": len((text.stems - FUNCTION_STEMS) & generic_stems()),
         "said_again": text.repeated,
         "repeated": prose.repeated_sentences,
         "copied": subject.copied_words,
@@ -156,7 +156,7 @@ def _parameters(subject: Subject, text: Text) -> dict[str, int]:
     schema_words = [
         len(text.described[name] - generic_stems() - FUNCTION_STEMS - text.own - words) for name, words in names.items()
     ]
-    named = sum(name.lower() in text.said or (bool(words) and words <= text.said) for name, words in names.items())
+    named = sum(name.lower() in text.stems or (bool(words) and words <= text.stems) for name, words in names.items())
     return {
         "parameters": count,
         "no_parameters": int(count == 0),
@@ -169,11 +169,11 @@ def _parameters(subject: Subject, text: Text) -> dict[str, int]:
         "listed": _tenths(sum(name.lower() in listed for name in names), count, none=0),
         "named": _tenths(named, count, none=10),
         # Without a description and without a word of their name in the text.
-        "untold": sum(names[name].isdisjoint(text.said) for name in bare),
+        "untold": sum(names[name].isdisjoint(text.stems) for name in bare),
         # Content words of a parameter's description that its name does not have, on average.
         "described_words": sum(schema_words) // max(1, len(schema_words)),
         "structures": sum(
-            each.get("type") in ("object", "array") or "anyOf" in each or "$ref" in each for each in schemas
+            schema.get("type") in ("object", "array") or "anyOf" in schema or "$ref" in schema for schema in schemas
         ),
         "constrained": sum(not _CONSTRAINTS.isdisjoint(schema) for schema in schemas),
     }

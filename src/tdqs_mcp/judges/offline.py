@@ -27,7 +27,7 @@ Tree: TypeAlias = int | list[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
-    """One dimension: a base, trees that add to it, and where the scores 1 to 5 are cut."""
+    """Model of one dimension: a base, trees that add to it, and where the scores 1 to 5 are cut."""
 
     features: Sequence[str]
     base: int
@@ -69,10 +69,12 @@ class Rounding:
         """The scores 1-5 nearest to the latents, each and in sum, among the 64 that are next to them."""
         off = [latent - mean for latent, mean in zip(latents, self.means, strict=True)]
         target = sum(weight * mean for weight, mean in zip(self.weights, self.means, strict=True))
-        target += (100 + self.total_stretch) * sum(w * each for w, each in zip(self.weights, off, strict=True)) // 100
+        target += (
+            (100 + self.total_stretch) * sum(w * distance for w, distance in zip(self.weights, off, strict=True)) // 100
+        )
         choices: list[tuple[int, int, tuple[int, ...]]] = [(-target, 0, ())]
-        for latent, each, percent, weight in zip(latents, off, self.stretch, self.weights, strict=True):
-            near = max(UNIT, min(5 * UNIT, latent + percent * each // 100))
+        for latent, distance, percent, weight in zip(latents, off, self.stretch, self.weights, strict=True):
+            near = max(UNIT, min(5 * UNIT, latent + percent * distance // 100))
             low = min(4, near // UNIT)
             steps = [(weight * score * UNIT, weight * abs(score * UNIT - near), (score,)) for score in (low, low + 1)]
             choices = [
@@ -85,7 +87,7 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """One version of the offline judge."""
+    """A version of the offline judge."""
 
     version: str
     sentences: SentenceModel
@@ -240,5 +242,5 @@ def _most_consistent(off_style: int) -> int:
 def _summary(judgements: Mapping[str, Judgement]) -> str:
     """The strongest and the weakest dimension."""
     ranked = sorted(judgements.items(), key=lambda entry: -entry[1].score)
-    best, worst = (f"{key.replace('_', ' ')} ({each.score})" for key, each in (ranked[0], ranked[-1]))
+    best, worst = (f"{key.replace('_', ' ')} ({judgement.score})" for key, judgement in (ranked[0], ranked[-1]))
     return f"Strongest in {best}, weakest in {worst}."

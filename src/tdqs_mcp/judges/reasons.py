@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
@@ -176,10 +176,13 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> dict[st
 
 def _form(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
     prose = [reading for reading in readings[1:] if reading.sentence.is_prose]
-    empty = sorted((each for each in prose if each.nothing >= SURE and each.most < SLIGHT), key=lambda each: each.most)
-    strange = [each for each in prose if each.unrelated >= SURE]
-    first = {each.sentence.text: each for each in reversed(prose)}
-    twice = [each for each in prose if first[each.sentence.text] is not each]
+    empty = sorted(
+        (reading for reading in prose if reading.nothing >= SURE and reading.most < SLIGHT),
+        key=lambda reading: reading.most,
+    )
+    strange = [reading for reading in prose if reading.unrelated >= SURE]
+    first = {reading.sentence.text: reading for reading in reversed(prose)}
+    twice = [reading for reading in prose if first[reading.sentence.text] is not reading]
     reasons: dict[str, Sequence[str]] = {}
     if strange:
         reasons["unrelated"] = _quotes(strange[:1])

@@ -1,4 +1,4 @@
-"""What each sentence of a description tells an agent: weights of terms and traits, fitted to readers' labels."""
+"""Information in each sentence of a description: weights of terms and traits, fitted to readers' labels."""
 
 import re
 from bisect import bisect_right
@@ -14,9 +14,8 @@ from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import STOPWORDS
 from tdqs_mcp.facts.text.wording import lead_in_length
-from tdqs_mcp.facts.text.words import stem
+from tdqs_mcp.facts.text.words import STOPWORDS, stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""
@@ -38,7 +37,7 @@ PARAMETER, TOOL, SELF, NUMBER = "<parameter>", "<tool>", "<self>", "<number>"
 
 
 class Sentence(NamedTuple):
-    """One sentence and what is measured of it."""
+    """A sentence and what is measured of it."""
 
     text: str
     """Verbatim; an opening that only says that it is a tool is not measured."""
@@ -68,7 +67,7 @@ class Text:
     """A definition's sentences, and the words that it has besides."""
 
     sentences: Sequence[Sentence]
-    said: frozenset[str]
+    stems: frozenset[str]
     """Words of all sentences."""
 
     repeated: int
@@ -110,7 +109,7 @@ def generic_stems() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Context:
-    """What an agent knows of a tool without its description."""
+    """Knowledge that an agent has of a tool without its description."""
 
     subject: Subject
     own: frozenset[str]
@@ -144,7 +143,7 @@ def read_text(subject: Subject) -> Text:
     words = subject.prose.words
     stems = _stems(words)
     return Text(
-        sentences=sentences, said=stems, repeated=len(words) - len(stems), own=own, names=names, described=described
+        sentences=sentences, stems=stems, repeated=len(words) - len(stems), own=own, names=names, described=described
     )
 
 
@@ -162,7 +161,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, sentence)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = list(map(stem, words))
-        telling = {each for each in stems if len(each) > 1} - FUNCTION_STEMS
+        telling = {form for form in stems if len(form) > 1} - FUNCTION_STEMS
         fresh = frozenset(telling - generic_stems() - context.own - fresh_before)
         content = telling.intersection(stems[:MAX_WORDS])
         match = _ENTRY.match(text)
@@ -234,8 +233,8 @@ def _share(
     added = fresh - context.names - context.described
     alone = content - context.about - earlier
 
-    def share(others: AbstractSet[str]) -> int:
-        return FULL * len(content & others) // max(1, len(content))
+    def share(words: AbstractSet[str]) -> int:
+        return FULL * len(content & words) // max(1, len(content))
 
     new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
     of_name = share(context.own)
@@ -265,16 +264,16 @@ def _share(
 def _reference(
     context: _Context, words: Sequence[str], *, content: AbstractSet[str], earlier: AbstractSet[str]
 ) -> dict[str, int]:
-    """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
+    """Return the traits of a sentence that names siblings: how it is related to them, what it adds to their names."""
     siblings, own = context.subject.siblings, context.subject.tool.name.lower()
     named = [word for word in words if word != own and word in siblings]
     if not named:
         return {}
-    theirs = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
-    beside = content - theirs - frozenset(map(stem, named)) - generic_stems()
+    sibling_stems = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
+    beside = content - sibling_stems - frozenset(map(stem, named)) - generic_stems()
     return {
         "reference": FULL,
-        "related reference": FULL * (not theirs.isdisjoint(context.own)),
+        "related reference": FULL * (not sibling_stems.isdisjoint(context.own)),
         "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
         "bare reference": FULL * (not beside),
         "new beside reference": FULL * min(len(beside - context.about - earlier), SEVERAL) // SEVERAL,
@@ -304,7 +303,7 @@ def _terms(
     is_spaced = text.isascii() or not _UNSPACED.search(text)
     terms = list(map(term, words, stems)) if is_spaced else words
     pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
-    opening = [f"first {each}" for each in terms] if is_first else ()
+    opening = [f"first {form}" for form in terms] if is_first else ()
     return frozenset([*terms, *pairs, *opening, *(f"under {word}" for word in heading)])
 
 
@@ -345,7 +344,7 @@ MOST = 200
 
 
 class Aspect(StrEnum):
-    """What a sentence may tell."""
+    """Kind of information that a sentence may give."""
 
     PURPOSE = "purpose"
     USAGE = "usage"
@@ -359,7 +358,7 @@ UNRELATED, NOTHING = "unrelated", "nothing"
 
 
 class SentenceReading(NamedTuple):
-    """One sentence and what it tells."""
+    """A sentence and what it tells."""
 
     sentence: Sentence
     tells: Mapping[Aspect, int]
@@ -407,9 +406,9 @@ class SentenceModel:
         nothing = max(unrelated, bisect_right(self.logistic, sums[-1]))
         tells = {}
         for column, aspect in enumerate(Aspect):
-            some = bisect_right(self.logistic, sums[column])
+            hint = bisect_right(self.logistic, sums[column])
             much = bisect_right(self.logistic, sums[column] + self.seconds[column])
-            tells[aspect] = (some + much) * (100 - unrelated) // 100
+            tells[aspect] = (hint + much) * (100 - unrelated) // 100
         return SentenceReading(
             sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing, most=max(tells.values())
         )

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from tdqs_mcp.facts.schema.normal_form import types_of, values_of
-from tdqs_mcp.facts.schema.tokens import field_shares, output_schema_tokens
+from tdqs_mcp.facts.schema.signals import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
+from tdqs_mcp.facts.schema import arguments, compatibility, signals, walk
 from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.statements import closed_value_lists
@@ -98,7 +98,7 @@ def _unless_too_deep(measure: Callable[[Any], Result], value: Any) -> Result | N
 
 def _tokens(tool: Tool | None) -> int | None:
     is_definition = tool and isinstance(tool.raw, Mapping)
-    return _unless_too_deep(tokens.definition_tokens, tool.raw) if tool and is_definition else None
+    return _unless_too_deep(signals.definition_tokens, tool.raw) if tool and is_definition else None
 
 
 def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:

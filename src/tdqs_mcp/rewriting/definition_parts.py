@@ -8,12 +8,11 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import words_from
-from tdqs_mcp.facts.schema import arguments, tokens
+from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.vocabulary import Cue, Effect
-from tdqs_mcp.facts.text.words import plurals_in
+from tdqs_mcp.facts.text.words import Cue, Effect, plurals_in
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.results.improvements import Mode, Route
@@ -113,7 +112,7 @@ _Candidates = Iterator[tuple[Statement, bool]]
 
 def tokens_added(subject: Subject, definition: Mapping[str, Any]) -> int:
     """Tokens that a definition has more than the tool's own."""
-    return tokens.definition_tokens(definition) - tokens.definition_tokens(subject.tool.raw)
+    return signals.definition_tokens(definition) - signals.definition_tokens(subject.tool.raw)
 
 
 def listed(names: Sequence[str], joint: str = "and") -> str:
@@ -128,7 +127,7 @@ def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, gr
     """
     statements: list[Statement] = []
     for each, is_told in _candidates(subject, context, mode):
-        weight = 0 if each.splices else tokens.estimate_tokens(canonical_json(each.sentence or each.value))
+        weight = 0 if each.splices else signals.estimate_tokens(canonical_json(each.sentence or each.value))
         if weight <= growth:
             growth -= weight
             statements += [] if is_told else [each]

@@ -18,8 +18,7 @@ from tdqs_mcp.facts.text.parameter_mentions import MentionKind, ParameterMention
 from tdqs_mcp.facts.text.parameter_texts import known_units
 from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, stated_hints
-from tdqs_mcp.facts.text.vocabulary import Cue
-from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, numbers_of
+from tdqs_mcp.facts.text.words import Cue, content_stems, has_word, identifiers_of, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
@@ -231,7 +230,7 @@ def _schema_conflicts(claim: Claim, subject: Subject) -> Iterator[str]:
         mentions = [mention for mention in read_mentions(claim.text, shape) if mention.kind is not MentionKind.OWN]
     for clashes in find_clashes(mentions, shape.names | {subject.tool.name}, shape.root).values():
         for clash in clashes:
-            yield f"the schema says {clash.held!r} of `{clash.mention.node.name}`, not {clash.said!r}"
+            yield f"the schema says {clash.constraint!r} of `{clash.mention.node.name}`, not {clash.claim!r}"
     nodes = {node.name: node for node in shape.nodes if node.name}
     for name, value in _PATTERNS.assigned.findall(claim.text):
         values = accepted_values(nodes[name].schema, shape.root).values if name in nodes else None

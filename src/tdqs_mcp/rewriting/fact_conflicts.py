@@ -18,8 +18,7 @@ from tdqs_mcp.facts.text.statements import (
     said_deleting,
     stated_hints,
 )
-from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS
-from tdqs_mcp.facts.text.words import content_stems
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, content_stems
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.model import ANNOTATIONS, Fact
 

@@ -9,15 +9,14 @@ from typing import Any
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema.arguments import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of, plain_text
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
-from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue
 from tdqs_mcp.facts.text.wording import find_praise, lead_in_length
-from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems
+from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Cue, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Component, Mode, QuestionTopic, Route

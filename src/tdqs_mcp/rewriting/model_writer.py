@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tdqs_mcp.canonical import pretty_json, visible
 from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.facts.schema.arguments import redact
+from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material

@@ -10,9 +10,8 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.statements import stated_hints
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue
 from tdqs_mcp.facts.text.wording import lead_in_length
-from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, plurals_in, stem
+from tdqs_mcp.facts.text.words import LEMMAS, Cue, add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence

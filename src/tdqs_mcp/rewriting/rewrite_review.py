@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.facts.schema import compatibility, tokens
+from tdqs_mcp.facts.schema import compatibility, signals
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
-from tdqs_mcp.facts.text.vocabulary import Cue
-from tdqs_mcp.facts.text.words import empty_stems, identifiers_of, stem
+from tdqs_mcp.facts.text.words import Cue, empty_stems, identifiers_of, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import CallOutcome, Material, Trace
@@ -130,7 +129,7 @@ def with_given(rewrite: Rewrite, given: Proposal, before: Assessment) -> Rewrite
         rewrite,
         original=raw,
         before=before.score,
-        tokens_before=tokens.definition_tokens(raw),
+        tokens_before=signals.definition_tokens(raw),
         claims=(*(part.claim() for part in given.parts), *rewrite.claims),
         changes=_changes(raw, rewrite.definition, by_path),
     )
@@ -157,8 +156,8 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         questions=(),
         before=before.score,
         after=after.score,
-        tokens_before=tokens.definition_tokens(tool.raw),
-        tokens_after=tokens.definition_tokens(definition),
+        tokens_before=signals.definition_tokens(tool.raw),
+        tokens_after=signals.definition_tokens(definition),
         claims=tuple(part.claim() for part in proposal.parts),
         likeness_before=basis.likeness.get(tool.index),
         growth=basis.growth,
@@ -181,7 +180,7 @@ def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, 
     return replace(
         draft,
         definition=definition,
-        tokens_after=tokens.definition_tokens(definition),
+        tokens_after=signals.definition_tokens(definition),
         writer=writer,
         claims=tuple(claims),
         refused=outcome.refused,

@@ -10,7 +10,7 @@ from typing import Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.lexicon import words_from
-from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import put_at, split_pointer, value_at
 from tdqs_mcp.facts.spelling import is_plain
 from tdqs_mcp.facts.subject import Measured, Subject, measure
@@ -126,8 +126,8 @@ def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:
         questions=(),
         before=None,
         after=None,
-        tokens_before=tokens.definition_tokens(raw),
-        tokens_after=tokens.definition_tokens(new),
+        tokens_before=signals.definition_tokens(raw),
+        tokens_after=signals.definition_tokens(new),
     )
 
 

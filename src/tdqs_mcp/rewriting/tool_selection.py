@@ -197,9 +197,9 @@ def make_queries(index: Index) -> tuple[list[Query], tuple[str, ...]]:
     for position in sorted(own[0] for servers in index.by_name().values() for own in servers.values()):
         server, tool = index.entries[position]
         need = search.describe_need(tool)
-        if need.said:
+        if need.words:
             home = server if len(index.servers) > 1 else None
-            queries.append(Query(text=" ".join(need.said), tool=tool.name, server=home, withheld=need.withheld))
+            queries.append(Query(text=" ".join(need.words), tool=tool.name, server=home, withheld=need.withheld))
         else:
             mute.append(repr(index.label(position)))
     named = first_of(mute, MAX_NAMED)

@@ -16,7 +16,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.facts.text.support import is_known
+from tdqs_mcp.facts.schema.arguments import is_known
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset import relations
@@ -44,7 +44,7 @@ MAX_NAMED_TOOLS = 3
 def costly_tool(subject: Subject, *, limit: int = TOOL_BUDGET) -> Iterator[Hit]:
     """The definition alone takes more than 800 tokens of every conversation."""
     if subject.tokens > limit:
-        parts = tokens.field_shares(subject.tool, subject.tokens)
+        parts = signals.field_shares(subject.tool, subject.tokens)
         is_prose = parts["description"] > parts["inputSchema"]
         yield Hit(
             "/description" if is_prose else "/inputSchema",
@@ -81,7 +81,9 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
     """The input schema repeats a subschema that `$defs` could define once."""
     least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
-        subschemas = [subschema for subschema in tokens.repeated_subschemas(subject.input_shape) if subschema.saved > 0]
+        subschemas = [
+            subschema for subschema in signals.repeated_subschemas(subject.input_shape) if subschema.saved > 0
+        ]
         saved = sum(each.saved for each in subschemas)
         if saved >= least:
             worst = max(subschemas, key=lambda each: each.saved)
@@ -102,7 +104,7 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
 )
 def heavy_output_schema(subject: Subject, *, limit: int = OUTPUT_FLOOR) -> Iterator[Hit]:
     """The output schema outweighs all that a model needs to call the tool."""
-    cost = tokens.output_schema_tokens(subject.tool)
+    cost = signals.output_schema_tokens(subject.tool)
     if cost > max(limit, subject.tokens):
         yield Hit(
             "/outputSchema",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import replace_surrogates, utf16_length
 from tdqs_mcp.errors import UnknownIdError, nearest
-from tdqs_mcp.facts.schema import restrictions
+from tdqs_mcp.facts.schema import protocol
 from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
@@ -194,7 +194,7 @@ def _change(limit: Limit, breaches: Sequence[Breach]) -> LimitExcess | None:
     if not breaches:
         return None
     first = breaches[0]
-    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.what, limit=limit)
+    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.problem, limit=limit)
 
 
 def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
@@ -206,21 +206,21 @@ def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: st
 
 
 SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
-    "property-keys": restrictions.unfit_keys,
-    "root-keywords": restrictions.root_keywords,
-    "keywords": restrictions.used_keywords,
-    "nesting": restrictions.deep_properties,
+    "property-keys": protocol.unfit_keys,
+    "root-keywords": protocol.root_keywords,
+    "keywords": protocol.used_keywords,
+    "nesting": protocol.deep_properties,
     **{
         check: lambda shape, _, find=find: find(shape)
         for check, find in {
-            "array-items": restrictions.arrays_without_items,
-            "listed-array-items": restrictions.listed_arrays_without_items,
-            "single-types": restrictions.type_lists,
-            "text-enums": restrictions.enums_beyond_text,
-            "filled-enums": restrictions.empty_choices,
-            "schema-objects": restrictions.boolean_schemas,
-            "closed-objects": restrictions.open_objects,
-            "required-properties": restrictions.optional_properties,
+            "array-items": protocol.arrays_without_items,
+            "listed-array-items": protocol.listed_arrays_without_items,
+            "single-types": protocol.type_lists,
+            "text-enums": protocol.enums_beyond_text,
+            "filled-enums": protocol.empty_choices,
+            "schema-objects": protocol.boolean_schemas,
+            "closed-objects": protocol.open_objects,
+            "required-properties": protocol.optional_properties,
         }.items()
     },
 }

@@ -121,7 +121,7 @@ def _hit(
     more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
     return Hit(
         breaches[0].path,
-        f"{breaches[0].what}{more}: {_who(concerned)}",
+        f"{breaches[0].problem}{more}: {_who(concerned)}",
         fix,
         severity,
         subject.tool if subject else None,

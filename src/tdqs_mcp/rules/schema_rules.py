@@ -139,7 +139,7 @@ def contradicted_unit(subject: Subject) -> Iterator[Hit]:
     for clash in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
         yield Hit(
             f"{clash.node.path}/description",
-            f"{clash.node.name!r}: the text says {clash.said}, {clash.place} says {clash.other}",
+            f"{clash.node.name!r}: the text says {clash.unit}, {clash.place} says {clash.other}",
             "use the unit that the server expects in both",
         )
 
@@ -201,7 +201,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
         for breach in conformance.unknown_required(shape):
             yield Hit(
                 breach.path,
-                _about(breach.path, f"required names {breach.what!r}, which is not a property"),
+                _about(breach.path, f"required names {breach.problem!r}, which is not a property"),
                 "define the property, or remove it from required",
                 None if breach.path == "/inputSchema/required" else Severity.WARNING,
             )
@@ -214,7 +214,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
         for breach, is_null in conformance.unfit_defaults(shape):
             yield Hit(
                 breach.path,
-                _about(breach.path, f"the default {breach.what}"),
+                _about(breach.path, f"the default {breach.problem}"),
                 "leave the default out, or allow null" if is_null else "correct the default or the schema",
                 Severity.INFO if is_null else None,
             )
@@ -268,7 +268,7 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
     for tool in measured.catalog.tools:
         for breach in islice(conformance.lone_surrogates(tool.raw), 1):
-            yield Hit(breach.path, breach.what, "remove it, or write the whole character", part=tool)
+            yield Hit(breach.path, breach.problem, "remove it, or write the whole character", part=tool)
 
 
 @rule(
@@ -300,8 +300,8 @@ def repeated_choice(subject: Subject) -> Iterator[Hit]:
 def contradicted_type(subject: Subject) -> Iterator[Hit]:
     """The text gives a parameter a different type than the schema."""
     for clash in subject.clashes.get(Topic.TYPE, ()):
-        claim = f"the text says {clash.said}" if clash.is_plain else f"the text describes {clash.said}"
-        yield _clash(clash, f"{claim}, the schema says {clash.held}", "make text and schema name the same type")
+        claim = f"the text says {clash.claim}" if clash.is_plain else f"the text describes {clash.claim}"
+        yield _clash(clash, f"{claim}, the schema says {clash.constraint}", "make text and schema name the same type")
 
 
 @rule(
@@ -315,7 +315,9 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
     """The text lists values that the schema does not allow."""
     for clash in subject.clashes.get(Topic.CHOICES, ()):
         yield _clash(
-            clash, f"the text lists {clash.said}, but the schema allows {clash.held}", "list the values of the enum"
+            clash,
+            f"the text lists {clash.claim}, but the schema allows {clash.constraint}",
+            "list the values of the enum",
         )
 
 
@@ -331,7 +333,7 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
     for clash in subject.clashes.get(Topic.DEFAULT, ()):
         yield _clash(
             clash,
-            f"the text says that the default is {clash.said}, the schema says {clash.held}",
+            f"the text says that the default is {clash.claim}, the schema says {clash.constraint}",
             "correct whichever is wrong",
         )
 
@@ -346,7 +348,9 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
     """The text names a different limit than the schema."""
     for clash in subject.clashes.get(Topic.RANGE, ()):
-        yield _clash(clash, f"the text says {clash.said!r}, the schema says {clash.held}", "correct whichever is wrong")
+        yield _clash(
+            clash, f"the text says {clash.claim!r}, the schema says {clash.constraint}", "correct whichever is wrong"
+        )
 
 
 @rule(
@@ -360,7 +364,9 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse."""
     for clash in subject.clashes.get(Topic.REQUIREMENT, ()):
-        yield _clash(clash, f"the text says {clash.said}, the schema says {clash.held}", "correct whichever is wrong")
+        yield _clash(
+            clash, f"the text says {clash.claim}, the schema says {clash.constraint}", "correct whichever is wrong"
+        )
 
 
 def _breaches(
@@ -368,7 +374,7 @@ def _breaches(
 ) -> Iterator[Hit]:
     for shape in (subject.input_shape, subject.output_shape):
         for breach in find(shape):
-            yield Hit(breach.path, _about(breach.path, message.format(breach.what)), suggestion)
+            yield Hit(breach.path, _about(breach.path, message.format(breach.problem)), suggestion)
 
 
 def _clash(clash: Clash, message: str, suggestion: str) -> Hit:

@@ -1,1 +1,1 @@
-"""What the schemas of one definition say and demand."""
+"""Facts of the schemas of one definition: what they say and demand."""

@@ -1,12 +1,12 @@
-"""Reads the arguments of an input schema, as mcptest and MCP Playground define their rules."""
+"""Reads the arguments of an input schema, as mcptest and MCP Playground define their rules, and of recorded calls."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, required_names, schema_of
-from tdqs_mcp.facts.spelling import is_plain
+from tdqs_mcp.facts.spelling import is_plain, name_parts
 from tdqs_mcp.model import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
@@ -29,8 +29,8 @@ def properties(tool: Tool) -> Mapping[str, Any]:
 
 def required(tool: Tool) -> list[Any]:
     """Return what the input schema lists as required, whatever its type."""
-    found = tool.input_schema.get("required") if tool.input_schema else None
-    return found if isinstance(found, list) else []
+    names = tool.input_schema.get("required") if tool.input_schema else None
+    return names if isinstance(names, list) else []
 
 
 def has_no_properties(tool: Tool) -> bool:
@@ -46,25 +46,25 @@ def undescribed(tool: Tool) -> list[str]:
 
 def undescribed_required(tool: Tool) -> list[str]:
     """Required arguments that have a schema and no description."""
-    found = properties(tool)
+    schemas = properties(tool)
     return [
-        name for name in required_names(tool.input_schema or {}) if name in found and not _is_described(found[name])
+        name for name in required_names(tool.input_schema or {}) if name in schemas and not _is_described(schemas[name])
     ]
 
 
 def untyped(tool: Tool) -> list[str]:
     """Arguments whose schema has none of TYPING."""
-    found = {name: schema for name, schema in properties(tool).items() if _is_set(schema)}
-    typing = {name: schema.get for name, schema in found.items() if isinstance(schema, dict)}
-    return [name for name in found if name not in typing or not any(_is_set(typing[name](key)) for key in TYPING)]
+    schemas = {name: schema for name, schema in properties(tool).items() if _is_set(schema)}
+    typing = {name: schema.get for name, schema in schemas.items() if isinstance(schema, dict)}
+    return [name for name in schemas if name not in typing or not any(_is_set(typing[name](key)) for key in TYPING)]
 
 
 def unknown_required(tool: Tool) -> list[Any]:
     """Entries of `required` that no property carries, in order; none where the schema has no properties at all."""
-    known = (tool.input_schema or {}).get("properties")
-    if not isinstance(known, dict):
+    declared = (tool.input_schema or {}).get("properties")
+    if not isinstance(declared, dict):
         return []
-    return [name for name in required(tool) if not isinstance(name, str) or name not in known]
+    return [name for name in required(tool) if not isinstance(name, str) or name not in declared]
 
 
 def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
@@ -86,10 +86,10 @@ def lengths(tool: Tool) -> Iterator[tuple[str, int]]:
 
 def is_trivial(tool: Tool) -> bool:
     """At most one argument, and that one optional and of type string (mcptest, DESC-009)."""
-    found = properties(tool)
-    if len(found) != 1:
-        return not found
-    ((name, schema),) = found.items()
+    declared = properties(tool)
+    if len(declared) != 1:
+        return not declared
+    ((name, schema),) = declared.items()
     return name not in required(tool) and isinstance(schema, dict) and schema.get("type") == "string"
 
 
@@ -153,9 +153,9 @@ def _folded(text: str) -> str:
 def _is_free_text(schema: Mapping[str, Any]) -> bool:
     """A string or untyped, alone or beside null, and neither it nor one of its branches has a closed list."""
     branches = [branch for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list) for branch in schema[key]]
-    if any("enum" in each or "const" in each for each in (schema, *branches) if isinstance(each, dict)):
+    if any("enum" in part or "const" in part for part in (schema, *branches) if isinstance(part, dict)):
         return False
-    types = schema.get("type", [each.get("type") for each in branches if isinstance(each, dict)] or "string")
+    types = schema.get("type", [part.get("type") for part in branches if isinstance(part, dict)] or "string")
     kinds = types if isinstance(types, list) else [types]
     return "string" in kinds and all(kind in ("string", "null") for kind in kinds) and "$ref" not in schema
 
@@ -177,3 +177,57 @@ def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:
 
 def _plain_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(filter(is_plain, keyword_members(schema)))
+
+
+_SUPPORT_PATTERNS = PatternTable("support")
+
+MAX_WORDS = 6
+"""Words of a text that is shown."""
+
+MAX_DIGITS = 9
+"""Digits of a value: a card, an account and most telephones have more."""
+
+MAX_NESTING = 8
+"""Levels of a value that are looked into; a deeper one is not shown."""
+
+
+def is_showable(call: Mapping[str, Any], tool: Tool) -> bool:
+    """Return whether a call's arguments may stand in a definition as an example: known to the schema, or plain."""
+    schemas = properties(tool)
+    return all(
+        words_from("support", "private").isdisjoint(name_parts(name))
+        and (is_known(value, schemas.get(name)) or is_plain_value(value))
+        for name, value in call.items()
+    )
+
+
+def redact(text: str) -> str:
+    """A text without addresses, long codes and what stands beside a word for a secret."""
+    return _SUPPORT_PATTERNS.secret.sub(" ", text)
+
+
+def is_known(value: object, schema: object) -> bool:
+    """The schema itself names the value."""
+    if not isinstance(schema, Mapping):
+        return False
+    single = (schema[keyword] for keyword in ("const", "default") if keyword in schema)
+    several = (schema[keyword] for keyword in ("enum", "examples") if isinstance(schema.get(keyword), list))
+    return value in [*single, *(item for values in several for item in values)]
+
+
+def is_plain_value(value: object, nesting: int = 0) -> bool:
+    """A value of few and plain words and numbers, at any depth, that stands beside no word for a secret."""
+    if isinstance(value, Mapping):
+        pairs = value.items()
+        return nesting < MAX_NESTING and all(
+            words_from("support", "private").isdisjoint(name_parts(str(name))) and is_plain_value(item, nesting + 1)
+            for name, item in pairs
+        )
+    if isinstance(value, list):
+        return nesting < MAX_NESTING and all(is_plain_value(item, nesting + 1) for item in value)
+    text = "" if value is None else str(value)
+    words = text.split()
+    is_short = len(words) <= MAX_WORDS and sum(map(str.isdecimal, text)) <= MAX_DIGITS
+    return _SUPPORT_PATTERNS.date.fullmatch(text) is not None or (
+        is_short and all(_SUPPORT_PATTERNS.plain_value.fullmatch(word.rstrip(",.!?")) for word in words)
+    )

@@ -51,8 +51,8 @@ class Break(NamedTuple):
 def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
     """Return what the old input schema accepts and the new one may refuse."""
     pair = _Pair(old, new)
-    found = pair.narrowed(old, new, 0)
-    return found if pair.is_whole else (*found, Break("unreadable", "", "too intricate to be compared to the end"))
+    breaks = pair.narrowed(old, new, 0)
+    return breaks if pair.is_whole else (*breaks, Break("unreadable", "", "too intricate to be compared to the end"))
 
 
 def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
@@ -103,22 +103,22 @@ class _Pair:
         candidates = self._new.of(new)
         for before in self._old.of(old):
             self._left -= len(candidates)
-            found = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
-            if all(found):
-                near = [each for each in found if each[0].path or each[0].change != "narrowed-type"]
-                if near or len(found) == 1:
-                    yield from min(near or found, key=len)
+            refusals = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
+            if all(refusals):
+                near = [breaks for breaks in refusals if breaks[0].path or breaks[0].change != "narrowed-type"]
+                if near or len(refusals) == 1:
+                    yield from min(near or refusals, key=len)
                 else:
-                    said = f"took {_said(types_of(before))} too, now takes {_said(_union(candidates))}"
-                    yield Break("narrowed-type", "", said)
+                    message = f"took {_said(types_of(before))} too, now takes {_said(_union(candidates))}"
+                    yield Break("narrowed-type", "", message)
 
     def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         """Compares two alternatives; if a type is refused, that is the only finding."""
-        types, taken = types_of(old), types_of(new)
+        types, accepted = types_of(old), types_of(new)
         if not types:
             return
-        if not all(_takes(taken, kind) for kind in types):
-            yield Break("narrowed-type", "", f"took {_said(types)}, now takes {_said(taken)}")
+        if not all(_takes(accepted, kind) for kind in types):
+            yield Break("narrowed-type", "", f"took {_said(types)}, now takes {_said(accepted)}")
             return
         yield from _values(old, new)
         yield from _limits(old, new)
@@ -148,20 +148,20 @@ class _Pair:
         # Renamed, where exactly one removed and one added property have the same schema.
         gone, added = _by_schema(before, without=after), _by_schema(after, without=before)
         pairs = ((names, added.get(text, ())) for text, names in gone.items())
-        renamed = {names[0]: others[0] for names, others in pairs if len(names) == len(others) == 1}
+        renamed = {names[0]: replacements[0] for names, replacements in pairs if len(names) == len(replacements) == 1}
         for name, schema in before.items():
             path = f"/properties/{escape_step(name)}"
             if name in after:
                 yield from _below(path, self.narrowed(schema, after[name], depth + 1))
             elif name in renamed:
-                said = f"removed {name!r}, added {renamed[name]!r} with the same schema: renamed?"
-                yield Break("renamed-parameter", path, said)
+                message = f"removed {name!r}, added {renamed[name]!r} with the same schema: renamed?"
+                yield Break("renamed-parameter", path, message)
             else:
                 yield Break("removed-parameter", path, f"{name!r} is gone")
         for name in [name for name in required_names(new) if name not in required_names(old)]:
             if name not in renamed.values():
-                what = "is now required" if name in before else "is new and required"
-                yield Break("new-required", f"/properties/{escape_step(name)}", f"{name!r} {what}")
+                state = "is now required" if name in before else "is new and required"
+                yield Break("new-required", f"/properties/{escape_step(name)}", f"{name!r} {state}")
         yield from self._other_names(old, new, depth)
 
     def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
@@ -175,9 +175,9 @@ class _Pair:
         is_open = not schema_of(now) and _UNEVALUATED.isdisjoint(new)
         for pattern in () if is_open else patterns.keys() - keyword_members(new, "patternProperties").keys():
             yield Break("narrowed", "/patternProperties", f"names like {pattern!r} were taken")
-        others = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
+        open_schemas = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
         for name in keyword_members(new).keys() - keyword_members(old).keys():
-            for schema in others:
+            for schema in open_schemas:
                 yield from _below(
                     f"/properties/{escape_step(name)}", self.narrowed(schema, keyword_members(new)[name], depth + 1)
                 )
@@ -185,14 +185,14 @@ class _Pair:
     def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         """Items. Schemas by position must stay the same, or each old one must fit the new schema for all items."""
         if "prefixItems" in new or isinstance(new.get("items"), list):
-            if not all(self._are_same(old.get(each), new.get(each)) for each in _PLACED):
+            if not all(self._are_same(old.get(keyword), new.get(keyword)) for keyword in _PLACED):
                 yield _unproven("/items", "what stands at which place", is_new=False)
             return
         places = old.get("prefixItems", old.get("items"))
         placed = places if isinstance(places, list) else []
         rest = old.get("additionalItems") if placed is old.get("items") else old.get("items")
-        for each in (*placed, rest):
-            yield from _below("/items", self.narrowed(each, new.get("items"), depth + 1))
+        for schema in (*placed, rest):
+            yield from _below("/items", self.narrowed(schema, new.get("items"), depth + 1))
 
 
 _WHOLE = {
@@ -225,14 +225,14 @@ class _Losses:
             yield Break("unreadable", path, "too intricate to be compared to the end")
             return
         before, after = self._old.of(schema_of(old)), self._new.of(schema_of(new))
-        types, given = _union(before), _union(after)
-        if not all(_takes(types, kind) for kind in given):
-            yield Break("output-type", path, f"was {_said(types)}, may now be {_said(given)}")
+        types, promised = _union(before), _union(after)
+        if not all(_takes(types, kind) for kind in promised):
+            yield Break("output-type", path, f"was {_said(types)}, may now be {_said(promised)}")
         for form in after:
             kinds = types_of(form)
-            kept = [each for each in before if all(_takes(types_of(each), kind) for kind in kinds)]
-            found = [tuple(islice(self._fields(each, form, path, depth), MAX_BREAKS)) for each in kept]
-            yield from min(found, key=len, default=())
+            candidates = [branch for branch in before if all(_takes(types_of(branch), kind) for kind in kinds)]
+            losses = [tuple(islice(self._fields(branch, form, path, depth), MAX_BREAKS)) for branch in candidates]
+            yield from min(losses, key=len, default=())
 
     def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Break]:
         after = keyword_members(new)
@@ -250,14 +250,14 @@ class _Losses:
 
 def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
     """Hints that ruled out a risk and no longer do."""
-    found = []
+    breaks = []
     for hint, (default, warning) in HINTS.items():
-        was, now = ((each or {}).get(hint) for each in (old, new))
-        before, after = (default if not isinstance(each, bool) else each for each in (was, now))
+        was, now = ((hints or {}).get(hint) for hints in (old, new))
+        before, after = (default if not isinstance(value, bool) else value for value in (was, now))
         if before is not warning and after is warning:
-            said = "no longer said" if not isinstance(now, bool) else str(now).lower()
-            found.append(Break("dangerous-hint", f"/annotations/{hint}", f"{hint} was {str(was).lower()}, is {said}"))
-    return tuple(found)
+            state = "no longer said" if not isinstance(now, bool) else str(now).lower()
+            breaks.append(Break("dangerous-hint", f"/annotations/{hint}", f"{hint} was {str(was).lower()}, is {state}"))
+    return tuple(breaks)
 
 
 def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
@@ -265,24 +265,24 @@ def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
 
     Of a tool that stays read-only, the hints about changes mean nothing (MCP, ToolAnnotations).
     """
-    before, after = ((each or {}) for each in (old, new))
+    before, after = ((hints or {}) for hints in (old, new))
     is_read_only = before.get("readOnlyHint") is True is after.get("readOnlyHint")
-    found = []
+    breaks = []
     for hint, (_, warning) in HINTS.items():
         is_moot = is_read_only and hint in ("destructiveHint", "idempotentHint")
         if after.get(hint) is (not warning) is not before.get(hint) and not is_moot:
             was = str(before[hint]).lower() if isinstance(before.get(hint), bool) else "not said"
-            said = f"{hint} was {was}, is {str(not warning).lower()}: clients may stop asking the user"
-            found.append(Break("safer-hint", f"/annotations/{hint}", said))
-    return tuple(found)
+            message = f"{hint} was {was}, is {str(not warning).lower()}: clients may stop asking the user"
+            breaks.append(Break("safer-hint", f"/annotations/{hint}", message))
+    return tuple(breaks)
 
 
 def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset().union(*map(types_of, schemas))
 
 
-def _unproven(path: str, what: str, *, is_new: bool) -> Break:
-    return Break("narrowed", path, f"{what} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
+def _unproven(path: str, subject: str, *, is_new: bool) -> Break:
+    return Break("narrowed", path, f"{subject} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
 
 
 def _takes(types: frozenset[str], kind: str) -> bool:
@@ -301,8 +301,8 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
         if kinds != {"null"}:
             yield Break("narrowed-values", "/enum", f"took any value, now one of {_shown(after)}")
         return
-    kept = {canonical_json(value) for value in after}
-    lost = [value for value in before if canonical_json(value) not in kept and _takes(kinds, walk.type_of(value))]
+    accepted = {canonical_json(value) for value in after}
+    lost = [value for value in before if canonical_json(value) not in accepted and _takes(kinds, walk.type_of(value))]
     if lost:
         yield Break("narrowed-values", "/enum", f"no longer takes {_shown(lost)}")
 
@@ -313,26 +313,26 @@ def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
         if now is None or (was is None and keyword in _COUNTS and now <= 0):
             continue
         if was is None or (now < was if keyword in _UPPER else now > was):
-            said = "is new" if was is None else f"was {was}"
-            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {now}")
+            change = "is new" if was is None else f"was {was}"
+            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {change}: {now}")
     for keyword in _STRICT:
         if keyword in new and new[keyword] != old.get(keyword):
-            said = "is new" if keyword not in old else f"was {old[keyword]!r}"
-            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {new[keyword]!r}")
+            change = "is new" if keyword not in old else f"was {old[keyword]!r}"
+            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {change}: {new[keyword]!r}")
     if new.get("uniqueItems") is True and old.get("uniqueItems") is not True:
         yield Break("narrowed-range", "/uniqueItems", "items must now differ")
 
 
 def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name, schema in schemas.items():
         if name not in without:
-            found.setdefault(canonical_json(bare(schema)), []).append(name)
-    return found
+            names.setdefault(canonical_json(bare(schema)), []).append(name)
+    return names
 
 
-def _below(step: str, found: Sequence[Break]) -> Iterator[Break]:
-    return (each._replace(path=f"{step}{each.path}") for each in found)
+def _below(step: str, breaks: Sequence[Break]) -> Iterator[Break]:
+    return (change._replace(path=f"{step}{change.path}") for change in breaks)
 
 
 def _shown(values: Sequence[Any]) -> str:
@@ -344,7 +344,7 @@ MISSING = object()
 
 
 class EditKind(StrEnum):
-    """What a change touches."""
+    """Part of a definition that a change touches."""
 
     DESCRIPTION = "description"
     TITLE = "title"
@@ -360,7 +360,7 @@ class EditKind(StrEnum):
 
 
 class Edit(NamedTuple):
-    """One difference."""
+    """A difference between two versions: where it is, and both values."""
 
     path: str
     before: object

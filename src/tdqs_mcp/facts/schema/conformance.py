@@ -43,12 +43,12 @@ _LIMITS = (
 
 
 class Breach(NamedTuple):
-    """One place that breaks a rule of the format."""
+    """A place that breaks a rule of the format."""
 
     path: str
     """JSON pointer inside the definition."""
 
-    what: str
+    problem: str
     """What stands there and what it breaks, in few words."""
 
 
@@ -80,9 +80,9 @@ def _is_pointer(reference: object) -> TypeGuard[str]:
 
 def _follow(root: Mapping[str, Any], reference: str) -> str | None:
     """Why a reference leads to no schema; None if it leads to one."""
-    seen: set[str] = set()
-    while reference not in seen:
-        seen.add(reference)
+    visited: set[str] = set()
+    while reference not in visited:
+        visited.add(reference)
         try:
             target = resolve_reference(root, reference)
         except LookupError:
@@ -96,7 +96,11 @@ def _follow(root: Mapping[str, Any], reference: str) -> str | None:
 
 def remote_references(shape: Shape) -> Iterator[Breach]:
     """References out of the definition; nothing fetches them."""
-    inside = {each.schema["$id"] for each in shape.by_keyword.get("$id", ()) if isinstance(each.schema["$id"], str)}
+    inside = {
+        resource.schema["$id"]
+        for resource in shape.by_keyword.get("$id", ())
+        if isinstance(resource.schema["$id"], str)
+    }
     for keyword in ("$ref", "$dynamicRef") if "$id" not in shape.root else ():
         for node in shape.by_keyword.get(keyword, ()):
             reference = node.schema[keyword]
@@ -132,9 +136,9 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
             types, value = _types(node.schema), node.schema[keyword]
             members = value[:MAX_VALUES] if isinstance(value, list) else ()
             listed = [(f"enum/{place}", member) for place, member in enumerate(members)]
-            for step, each in [(keyword, value)] if keyword == "const" else listed:
-                if types and not _is_of(each, types):
-                    yield Breach(f"{node.path}/{step}", f"{_shown(each)} is not of type {_either(types)}")
+            for step, candidate in [(keyword, value)] if keyword == "const" else listed:
+                if types and not _is_of(candidate, types):
+                    yield Breach(f"{node.path}/{step}", f"{_shown(candidate)} is not of type {_either(types)}")
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
@@ -148,7 +152,7 @@ def repeated_members(shape: Shape) -> Iterator[Breach]:
         members = node.schema["enum"]
         spelled = [canonical_json(member) for member in members] if isinstance(members, list) else []
         if len(set(spelled)) < len(spelled):
-            place = next(place for place, each in enumerate(spelled) if each in spelled[:place])
+            place = next(place for place, text in enumerate(spelled) if text in spelled[:place])
             yield Breach(f"{node.path}/enum/{place}", _shown(members[place]))
 
 
@@ -187,7 +191,7 @@ _SIMPLE = lazy_pattern(
 def _types(schema: Mapping[str, Any]) -> frozenset[str]:
     kind = schema.get("type")
     types = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
-    return frozenset(each for each in types if isinstance(each, str))
+    return frozenset(name for name in types if isinstance(name, str))
 
 
 def _is_of(value: object, types: frozenset[str]) -> bool:
@@ -281,7 +285,7 @@ def _locate_surrogates(raw: object) -> Iterator[Breach]:
                     yield Breach(path, f"half of a UTF-16 pair is in the key {_shown(key)}")
             pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
         elif isinstance(value, list):
-            pending += reversed([(f"{path}/{place}", each) for place, each in enumerate(value)])
+            pending += reversed([(f"{path}/{place}", item) for place, item in enumerate(value)])
 
 
 def unfit_name(name: str) -> str | None:

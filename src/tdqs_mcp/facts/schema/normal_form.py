@@ -66,17 +66,17 @@ class NormalForm:
         return self._meant[key]
 
     def _targets(self, part: object) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        targets: dict[str, Any] = {}
         waiting = [part]
         while waiting:
-            each = waiting.pop()
-            waiting += each.values() if isinstance(each, Mapping) else each if isinstance(each, list) else ()
-            for reference in (each.get(key) for key in _REFERENCES) if isinstance(each, Mapping) else ():
-                if isinstance(reference, str) and reference not in found:
+            value = waiting.pop()
+            waiting += value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+            for reference in (value.get(key) for key in _REFERENCES) if isinstance(value, Mapping) else ():
+                if isinstance(reference, str) and reference not in targets:
                     target = self._target(reference)
-                    found[reference] = bare(target)
+                    targets[reference] = bare(target)
                     waiting.append(target)
-        return found
+        return targets
 
     def _target(self, reference: str) -> Any:  # noqa: ANN401  # any JSON value
         try:
@@ -85,7 +85,7 @@ class NormalForm:
             return None
 
     def _opened(self, schema: Mapping[str, Any], hops: int) -> list[Mapping[str, Any]]:
-        keyword = next((each for each in ("$ref", "allOf", "anyOf", "oneOf") if each in schema), None)
+        keyword = next((candidate for candidate in ("$ref", "allOf", "anyOf", "oneOf") if candidate in schema), None)
         if keyword is not None:
             return self._joined(schema, keyword, hops) or [schema]
         kinds = schema.get("type")
@@ -98,9 +98,9 @@ class NormalForm:
             return None
         forms = self._opened({key: value for key, value in schema.items() if key not in {keyword, *_SILENT}}, hops)
         for choice in choices:
-            branches = [self.of(schema_of(each), hops + 1) for each in choice]
-            merged = [_merged(one, other) for one in forms for branch in branches for other in branch]
-            forms = [each for each in merged if each is not None and each.get("type") != []]
+            branches = [self.of(schema_of(option), hops + 1) for option in choice]
+            merged = [_merged(base, other) for base in forms for branch in branches for other in branch]
+            forms = [result for result in merged if result is not None and result.get("type") != []]
             if None in merged or len(forms) > MAX_BRANCHES:
                 return None
             pairs = (pair for two in combinations(branches, 2) for pair in product(*two))
@@ -115,7 +115,7 @@ class NormalForm:
             return [[target]] if isinstance(target, Mapping) else None
         if not isinstance(value, list) or not 0 < len(value) <= MAX_BRANCHES:
             return None
-        return [[each] for each in value] if keyword == "allOf" else [value]
+        return [[branch] for branch in value] if keyword == "allOf" else [value]
 
 
 def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -124,7 +124,7 @@ def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
     if isinstance(kind, str):
         return frozenset({kind}) if kind in TYPES else TYPES
     if isinstance(kind, list):
-        return frozenset(each for each in kind if isinstance(each, str))
+        return frozenset(name for name in kind if isinstance(name, str))
     values = values_of(schema)
     return TYPES if values is None else frozenset(map(walk.type_of, values))
 
@@ -145,7 +145,7 @@ def bare(value: Any, level: int = 0) -> Any:  # noqa: ANN401  # any JSON value
     if level > MAX_NESTING:
         raise UnmeasurableError(f"it nests deeper than {MAX_NESTING} levels")
     if isinstance(value, list):
-        return [bare(each, level + 1) for each in value]
+        return [bare(item, level + 1) for item in value]
     if not isinstance(value, Mapping):
         return value
     return {key: _bare_member(key, child, level + 1) for key, child in value.items() if key not in _TEXTS}
@@ -155,44 +155,44 @@ def _bare_member(key: str, child: Any, level: int) -> Any:  # noqa: ANN401
     if key in _LITERAL:
         return child
     if key in _NAMED and isinstance(child, Mapping):
-        return {name: bare(each, level + 1) for name, each in child.items()}
+        return {name: bare(member, level + 1) for name, member in child.items()}
     return bare(child, level)
 
 
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _merged(base: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """A schema that accepts what both accept; None if their keywords cannot be merged."""
     clear = {key: value for key, value in other.items() if key not in _SILENT}
     for keywords in _TOGETHER:
-        own, others = ({key: each[key] for key in keywords & each.keys()} for each in (one, clear))
-        if own and others and not _are_same(own, others):
+        own, added = ({key: schema[key] for key in keywords & schema.keys()} for schema in (base, clear))
+        if own and added and not _are_same(own, added):
             return None
-    whole = {**one, **clear}
-    shared = one.keys() & clear.keys()
+    whole = {**base, **clear}
+    shared = base.keys() & clear.keys()
     if "required" in shared:
-        whole["required"] = [*required_names(one), *required_names(clear)]
-    if "type" in shared and not _are_same(one["type"], clear["type"]):
-        kinds = [one["type"], clear["type"]]
+        whole["required"] = [*required_names(base), *required_names(clear)]
+    if "type" in shared and not _are_same(base["type"], clear["type"]):
+        kinds = [base["type"], clear["type"]]
         if not all(isinstance(kind, str) and kind in TYPES for kind in kinds):
             return None
         whole["type"] = "integer" if {*kinds} == {"integer", "number"} else []
-    is_sum = all(_are_same(one[key], clear[key]) for key in shared - {"type", "required"})
+    is_sum = all(_are_same(base[key], clear[key]) for key in shared - {"type", "required"})
     return whole if is_sum and not ("const" in whole and "enum" in whole) else None
 
 
-def _are_same(one: object, other: object) -> bool:
+def _are_same(first: object, other: object) -> bool:
     """JSON's equality, in which 1 is not true."""
-    return canonical_json(one) == canonical_json(other)
+    return canonical_json(first) == canonical_json(other)
 
 
-def _are_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _are_apart(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether no value matches both: the types differ, or a required field has different constant values."""
-    if _kinds(one).isdisjoint(_kinds(other)):
+    if _kinds(first).isdisjoint(_kinds(other)):
         return True
-    if types_of(one) | types_of(other) == {"object"}:
-        for name in set(required_names(one)).intersection(required_names(other)):
-            values = [values_of(schema_of(keyword_members(each).get(name))) for each in (one, other)]
-            known = [{canonical_json(each) for each in listed} for listed in values if listed is not None]
-            if len(known) == 2 and known[0].isdisjoint(known[1]):
+    if types_of(first) | types_of(other) == {"object"}:
+        for name in set(required_names(first)).intersection(required_names(other)):
+            values = [values_of(schema_of(keyword_members(schema).get(name))) for schema in (first, other)]
+            spelled = [{canonical_json(value) for value in listed} for listed in values if listed is not None]
+            if len(spelled) == 2 and spelled[0].isdisjoint(spelled[1]):
                 return True
     return False
 

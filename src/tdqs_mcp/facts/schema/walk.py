@@ -25,7 +25,7 @@ _NESTING = SINGLE_SCHEMAS | SCHEMA_LISTS | NAMED_SCHEMAS
 
 
 class Node(NamedTuple):
-    """One schema inside a definition. A named tuple, because every tool has a dozen of them."""
+    """A schema inside a definition; a named tuple, because every tool has a dozen of them."""
 
     path: str
     """JSON pointer inside the definition."""
@@ -136,7 +136,7 @@ def _put(value: Any, steps: Sequence[str], new: object) -> Any:  # noqa: ANN401 
         return new
     first, *rest = steps
     if isinstance(value, list):
-        return [_put(each, rest, new) if str(place) == first else each for place, each in enumerate(value)]
+        return [_put(item, rest, new) if str(place) == first else item for place, item in enumerate(value)]
     return {**(value or {}), first: _put((value or {}).get(first), rest, new)}
 
 
@@ -215,8 +215,8 @@ def required_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 def keyword_members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
     """The object below a keyword; empty if there is none."""
-    found = schema.get(keyword)
-    return found if isinstance(found, Mapping) else {}
+    members = schema.get(keyword)
+    return members if isinstance(members, Mapping) else {}
 
 
 MAX_HOPS = 8
@@ -227,7 +227,7 @@ MAX_BRANCHES = 32
 
 
 class Accepted(NamedTuple):
-    """What a property accepts. Null is left out, because it only means that the property is optional."""
+    """Values that a property accepts, without null, which only means that the property is optional."""
 
     types: frozenset[str] = frozenset()
     """Empty if any type is accepted."""
@@ -300,16 +300,16 @@ def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mappin
 
 def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The alternatives of a property, references followed, single `allOf` unwrapped."""
-    found: list[Mapping[str, Any]] = []
+    leaves: list[Mapping[str, Any]] = []
     waiting = [(schema, 0)]
-    while waiting and len(found) < MAX_BRANCHES:
+    while waiting and len(leaves) < MAX_BRANCHES:
         branch, hops = waiting.pop(0)
         inner = _inner(branch, root) if hops < MAX_HOPS else None
         if inner is not None:
-            waiting += [(each, hops + 1) for each in inner[:MAX_BRANCHES]]
+            waiting += [(part, hops + 1) for part in inner[:MAX_BRANCHES]]
         else:
-            found.append(branch)
-    return found
+            leaves.append(branch)
+    return leaves
 
 
 def _inner(branch: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
@@ -321,7 +321,7 @@ def _inner(branch: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[s
         return None
     for keyword in ("anyOf", "oneOf", "allOf"):
         inner = branch.get(keyword)
-        if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
+        if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
             return inner if keyword != "allOf" or len(inner) == 1 else None
     return None
 
@@ -334,7 +334,7 @@ def _types(branch: Mapping[str, Any]) -> frozenset[str]:
     if isinstance(kind, str):
         return _SINGLE.get(kind, frozenset())
     if isinstance(kind, list):
-        return frozenset(each for each in kind if isinstance(each, str) and each in TYPES and each != "null")
+        return frozenset(name for name in kind if isinstance(name, str) and name in TYPES and name != "null")
     values = _values(branch)
     return frozenset(type_of(value) for value in values if value is not None) if values else frozenset()
 
@@ -353,16 +353,16 @@ def _items(branch: Mapping[str, Any], root: Mapping[str, Any]) -> Sequence[Mappi
 
 def _all(values: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
     """The union; None if one of them is not listed."""
-    known = [each for each in values if each is not None]
-    return tuple(value for each in known for value in each) if values and len(known) == len(values) else None
+    listed = [members for members in values if members is not None]
+    return tuple(value for members in listed for value in members) if values and len(listed) == len(values) else None
 
 
 def _bounds(branches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     torn: set[str] = set()
     for branch in branches:
         for keyword in () if _LIMITS.isdisjoint(branch) else _LIMITS & branch.keys():
             limit = number_of(branch[keyword])
             if limit is not None:
-                torn |= {keyword} if found.setdefault(keyword, limit) != limit else set()
-    return {keyword: limit for keyword, limit in found.items() if keyword not in torn}
+                torn |= {keyword} if limits.setdefault(keyword, limit) != limit else set()
+    return {keyword: limit for keyword, limit in limits.items() if keyword not in torn}

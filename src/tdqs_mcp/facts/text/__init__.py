@@ -1,1 +1,1 @@
-"""What the words of a definition say: sentences, cues and claims in English and ten other languages."""
+"""Facts of the words of a definition: sentences, cues and claims in English and ten other languages."""

@@ -40,35 +40,37 @@ def find_choice_clash(mention: ParameterMention, accepted: Accepted, names: froz
     spelled = tuple(dict.fromkeys(map(spell, values)))
     if not all(_SEPARATORS.isdisjoint(value.strip()) for value in spelled):
         return None
-    known = frozenset(spelled)
-    strange = [item for each in _lists(mention.text, mention.kind) for item in _strange(each, known, mention.text)]
-    found = [item for item in dict.fromkeys(strange) if item not in names]
-    return Clash(mention=mention, said=listing(found), held=listing(spelled), is_plain=True) if found else None
+    allowed = frozenset(spelled)
+    strange = [item for row in _lists(mention.text, mention.kind) for item in _strange(row, allowed, mention.text)]
+    refused = [item for item in dict.fromkeys(strange) if item not in names]
+    return (
+        Clash(mention=mention, claim=listing(refused), constraint=listing(spelled), is_plain=True) if refused else None
+    )
 
 
 def named_values(mention: ParameterMention) -> frozenset[str]:
     """The values that a text quotes or says that it lists, in lower case."""
     quoted = (match[match.lastindex or 0] for match in _PATTERNS.quoted.finditer(mention.text))
-    listed = (item for each in _lists(mention.text, mention.kind) if each.is_stated for item, _ in each.items)
+    listed = (item for row in _lists(mention.text, mention.kind) if row.is_stated for item, _ in row.items)
     return frozenset(value.lower() for value in (*quoted, *listed))
 
 
-def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
+def _strange(listed: _List, allowed: frozenset[str], text: str) -> list[str]:
     """The items that are not members; none where the row does not show that it is about this parameter's values."""
     items = listed.items
-    folded = {value.lower() for value in known}
-    members = [item for item, _ in items if item in known]
+    folded = {value.lower() for value in allowed}
+    members = [item for item, _ in items if item in allowed]
     alike = [item for item, _ in items if item.lower() in folded]
     is_quoted = any(is_quoted for _, is_quoted in items)
     is_about = 2 * len(alike) >= len(items) and len(alike) > (not is_quoted)
     if is_about and not is_quoted:
-        is_about = known.isdisjoint(match[0][1:-1] for match in _PATTERNS.quoted.finditer(text))
+        is_about = allowed.isdisjoint(match[0][1:-1] for match in _PATTERNS.quoted.finditer(text))
     # "Ascending or Descending" are words; ASC and DESC, where the schema has asc and desc, are values.
     is_recased = not members and len(alike) == len(items) and not any(item.istitle() for item in alike)
     if not (listed.is_stated or is_about):
         return []
     is_exact = is_quoted or is_recased
-    strange = [item for item, _ in items if (item not in known if is_exact else item.lower() not in folded)]
+    strange = [item for item, _ in items if (item not in allowed if is_exact else item.lower() not in folded)]
     return [item for item in strange if item.lower() not in _NOTHING and _SEPARATORS.isdisjoint(item)]
 
 
@@ -81,7 +83,7 @@ def _lists(text: str, kind: MentionKind) -> Sequence[_List]:
     if kind is not MentionKind.SENTENCE and ("," in text or "|" in text or "/" in text or " or " in text):
         lists += [_List(_items(match["list"]), is_stated=False) for match in _PATTERNS.row.finditer(text)]
     if kind is MentionKind.OWN:
-        explained = [_unquoted(one or other) for one, other in _PATTERNS.explained.findall(text)[:MAX_LISTED]]
+        explained = [_unquoted(quoted or other) for quoted, other in _PATTERNS.explained.findall(text)[:MAX_LISTED]]
         lists += [_List(explained, is_stated=False)] if len(explained) > 1 else []
     return lists
 
@@ -103,53 +105,57 @@ def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash |
     """A default that the text names and the schema's own `default` contradicts; null and "" say that none is set."""
     if "default" not in mention.node.schema or mention.words.isdisjoint(_DEFAULTING):
         return None
-    held = mention.node.schema["default"]
-    if held is None or held in ("", [], {}) or isinstance(held, list | dict):
+    default = mention.node.schema["default"]
+    if default is None or default in ("", [], {}) or isinstance(default, list | dict):
         return None
-    said = [match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)]
+    matches = [
+        match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)
+    ]
     values = frozenset(map(spell, accepted.values or ()))
-    literals = [each for match in said if (each := _literal(match, mention.text, held, values)) is not None]
-    if not literals or any(_equal(literal, held) for literal in literals):
+    literals = [literal for match in matches if (literal := _literal(match, mention.text, default, values)) is not None]
+    if not literals or any(_equal(literal, default) for literal in literals):
         return None
-    return Clash(mention=mention, said=literals[0], held=spell(held), is_plain=True)
+    return Clash(mention=mention, claim=literals[0], constraint=spell(default), is_plain=True)
 
 
 def stated_default(text: str) -> str | None:
     """The number or truth value that a text gives as the default; None for any other."""
-    found = _PATTERNS.default.finditer(text) if "efault" in text else ()
-    values = (literal for match in found if (literal := _literal(match, text, 0, frozenset())) is not None)
+    matches = _PATTERNS.default.finditer(text) if "efault" in text else ()
+    values = (literal for match in matches if (literal := _literal(match, text, 0, frozenset())) is not None)
     return next(values, None)
 
 
-def _literal(match: re.Match[str], text: str, held: object, values: frozenset[str]) -> str | None:
+def _literal(match: re.Match[str], text: str, default: object, values: frozenset[str]) -> str | None:
     """The value, where it is one: quoted, a number, a truth value, or a word that ends its clause."""
     value = match["value"]
     if _OF_ANOTHER.search(text, 0, match.start()):
         return None
     if value[0] in "`'\"":
-        return value[1:-1] if isinstance(held, str) or value[1:-1].lower() in _LITERALS or value[1].isdigit() else None
+        return (
+            value[1:-1] if isinstance(default, str) or value[1:-1].lower() in _LITERALS or value[1].isdigit() else None
+        )
     bare = value.rstrip(".,")
     rest = text[match.start("value") + len(bare) :]
     if re.fullmatch(r"-?\d[\d,_]*(?:\.\d+)?", bare):
         return None if rest[:1].isalpha() or rest[:1] in ("/", ":", "-") else bare
     if bare.lower() in ("true", "false"):
         return bare
-    if not isinstance(held, str) or bare.lower() in _words("no_defaults") or not _ENDS.match(rest):
+    if not isinstance(default, str) or bare.lower() in _words("no_defaults") or not _ENDS.match(rest):
         return None
     # `instance-dependent` and `API_KEY` are remarks beside `all` and `U0`.
-    is_joined = "-" in bare and "-" not in held
+    is_joined = "-" in bare and "-" not in default
     is_constant = "_" in bare and bare.isupper()
     return bare if bare in values or not (is_joined or is_constant) else None
 
 
-def _equal(said: str, held: object) -> bool:
-    spelled = spell(held)
-    if said.strip().lower() == spelled.lower():
+def _equal(literal: str, default: object) -> bool:
+    spelled = spell(default)
+    if literal.strip().lower() == spelled.lower():
         return True
     try:
-        return float(said.replace(",", "").replace("_", "")) == float(spelled)
+        return float(literal.replace(",", "").replace("_", "")) == float(spelled)
     except ValueError:
-        return isinstance(held, bool) and said.lower() in _TRUTH[held]
+        return isinstance(default, bool) and literal.lower() in _TRUTH[default]
 
 
 _OF_ANOTHER = lazy_pattern(r"[A-Za-z]\w*_\w+`{0,2}\s*\($")
@@ -187,7 +193,7 @@ class TypeCue:
     against: frozenset[str]
     """Types that it speaks against."""
 
-    said: str
+    type_name: str
     """The type in words."""
 
     words: frozenset[str]
@@ -208,7 +214,7 @@ def _cues() -> tuple[TypeCue, ...]:
             pattern=lazy_pattern(expand("claims", entry["pattern"]), re.DOTALL),
             kinds=frozenset(entry["kinds"].split()),
             against=frozenset(entry["against"].split()),
-            said=entry["said"],
+            type_name=entry["said"],
             words=frozenset(entry["words"].split()),
         )
         for entry in read_table("claims")["cues"]
@@ -216,10 +222,10 @@ def _cues() -> tuple[TypeCue, ...]:
 
 
 @cached_by_text(1024)
-def _opening(text: str, held: frozenset[str]) -> TypeCue | None:
+def _opening(text: str, types: frozenset[str]) -> TypeCue | None:
     """The opening of a text that speaks against all of some types; generated tools repeat the same texts."""
     words = words_in(text)
-    cues = (cue for cue in _cues() if held <= cue.against and not words.isdisjoint(cue.words))
+    cues = (cue for cue in _cues() if types <= cue.against and not words.isdisjoint(cue.words))
     return next((cue for cue in cues if cue.pattern.match(text.lower())), None)
 
 
@@ -241,23 +247,23 @@ def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
 
 
 def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    types: dict[str, frozenset[str]] = {}
     for match in _PATTERNS.normative.finditer(text):
         if not _demands_one(match, text, kind):
             continue
         word = match[match.lastindex or 0]
-        found[word] = _type_words()[word]
+        types[word] = _type_words()[word]
         if not _words("coded").isdisjoint(match["adjective"].replace("-", " ").split()):
-            found[word] = frozenset({"string"})
+            types[word] = frozenset({"string"})
         other = _PATTERNS.or_type.match(text, match.end())
         while other is not None:
-            found[other[1]] = _type_words()[other[1]]
+            types[other[1]] = _type_words()[other[1]]
             other = _PATTERNS.or_type.match(text, other.end())
-    return found
+    return types
 
 
 def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
-    """Whether the phrase demands a type here: not denied, not said of something else, and nothing else will do."""
+    """Return whether the phrase demands a type here: not denied, not said of something else, and no other will do."""
     is_denied = match["not2"] is not None or text[max(0, match.start() - 6) : match.start()].endswith(_NEGATIONS)
     is_aside = match["paren"] is not None and (
         kind is MentionKind.OWN or match.start() > 2 or text.startswith((" values", " of "), match.end())
@@ -296,12 +302,12 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
         return None
     if accepted.types == {"string"} and _is_excused(mention, accepted, cue):
         return None
-    return _type_clash(mention, cue.said, accepted, is_plain=False)
+    return _type_clash(mention, cue.type_name, accepted, is_plain=False)
 
 
-def _is_granted(text: str, held: frozenset[str]) -> bool:
+def _is_granted(text: str, types: frozenset[str]) -> bool:
     """A word of the text names a type that the schema accepts."""
-    return any(_type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(text))
+    return any(_type_words()[word.lower()] & types for word in _PATTERNS.granted.findall(text))
 
 
 def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> bool:
@@ -315,7 +321,7 @@ def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> 
 
 
 def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_plain: bool) -> Clash:
-    return Clash(mention=mention, said=word, held=" or ".join(sorted(accepted.types)), is_plain=is_plain)
+    return Clash(mention=mention, claim=word, constraint=" or ".join(sorted(accepted.types)), is_plain=is_plain)
 
 
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
@@ -327,7 +333,7 @@ _REQUIRED = frozenset({"required", "mandatory"})
 
 
 class Topic(StrEnum):
-    """What a text and a schema may contradict each other about."""
+    """Subject on which a text and a schema may contradict each other."""
 
     TYPE = "type"
     CHOICES = "choices"
@@ -340,7 +346,7 @@ def find_clashes(
     mentions: Sequence[ParameterMention], names: frozenset[str], root: Mapping[str, Any]
 ) -> Mapping[Topic, Sequence[Clash]]:
     """The clashes in everything that the texts of a tool say of its parameters; `names` are not values."""
-    found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
+    by_topic: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for mention in mentions:
         if mention.words.isdisjoint(_claim_words()) and _VALUED.isdisjoint(mention.node.schema):
             continue
@@ -354,8 +360,8 @@ def find_clashes(
         )
         for topic, clash in clashes:
             if clash is not None:
-                found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
-    return {topic: tuple(each.values()) for topic, each in found.items()}
+                by_topic.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.claim), clash)
+    return {topic: tuple(topic_clashes.values()) for topic, topic_clashes in by_topic.items()}
 
 
 _VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
@@ -381,12 +387,12 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
         return None
     limits = _all_limits(mention.text)
     for is_upper in (False, True):
-        said = [limit for limit in limits if limit.is_upper is is_upper]
-        bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in said})
-        if bound is None or not said or any(limit.value == each for limit in said for each in bound):
+        stated = [limit for limit in limits if limit.is_upper is is_upper]
+        bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in stated})
+        if bound is None or not stated or any(limit.value == end for limit in stated for end in bound):
             continue
-        held = f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}"
-        return Clash(mention=mention, said=said[0].text, held=held, is_plain=True)
+        schema_limit = f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}"
+        return Clash(mention=mention, claim=stated[0].text, constraint=schema_limit, is_plain=True)
     return None
 
 
@@ -401,8 +407,8 @@ def _limits(text: str) -> Iterator[_Limit]:
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         if _float(low) < _float(high):
-            said = match[0].strip(" ([)],;")
-            yield from (_Limit(is_upper, _float(end), unit, said) for is_upper, end in ((False, low), (True, high)))
+            phrase = match[0].strip(" ([)],;")
+            yield from (_Limit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high)))
     for pattern, is_upper in ((_PATTERNS.upper, True), (_PATTERNS.lower, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
@@ -439,9 +445,9 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
     first_line = mention.text.partition("\n")[0]  # the lines below may be about parts of the value
     is_optional = getattr(_PATTERNS, f"{prefix}optional").search(first_line) is not None
     if node.is_required and "default" not in node.schema and is_optional:
-        return Clash(mention=mention, said="optional", held="required", is_plain=True)
+        return Clash(mention=mention, claim="optional", constraint="required", is_plain=True)
     if not node.is_required and not is_optional and getattr(_PATTERNS, f"{prefix}required").search(first_line):
-        return Clash(mention=mention, said="required", held="optional", is_plain=True)
+        return Clash(mention=mention, claim="required", constraint="optional", is_plain=True)
     return None
 
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.spelling import words_of
-from tdqs_mcp.facts.text.vocabulary import (
+from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PHRASES,
     SPACED,
@@ -92,8 +92,8 @@ def split_words(text: str, lexicon: Lexicon) -> list[str]:
     """The lower-case words; an identifier inside a Chinese sentence is a word of its own."""
     plain = text.replace("İ", "i").replace("’", "'")
     if lexicon.is_spaced:
-        found = words_of(plain)
-        return [part for word in found for part in word.split("'")] if lexicon.splits_apostrophes else found
+        words = words_of(plain)
+        return [part for word in words for part in word.split("'")] if lexicon.splits_apostrophes else words
     return words_of(_JOINT.sub(" ", plain))
 
 
@@ -164,7 +164,7 @@ def _last(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
 def _chinese(sentence: str, lexicon: Lexicon) -> Verb | None:
     """The first verb that is neither an attribute nor part of a noun."""
     text = fold(sentence)
-    while lead := next((each for each in lexicon.lead_in if text.startswith(each)), None):
+    while lead := next((prefix for prefix in lexicon.lead_in if text.startswith(prefix)), None):
         text = text[len(lead) :].lstrip()
     for start, form in _found(text, lexicon):
         before, after = text[:start], text[start + len(form) :]
@@ -177,8 +177,8 @@ def _chinese(sentence: str, lexicon: Lexicon) -> Verb | None:
 def _japanese(sentence: str, lexicon: Lexicon) -> Verb | None:
     """The first predicate, else the last verb that is mentioned."""
     text = fold(sentence)
-    for each in lexicon.lead_in:
-        text = text.replace(each, "")
+    for opening in lexicon.lead_in:
+        text = text.replace(opening, "")
     mentioned = None
     for start, form in _found(text, lexicon):
         rest = _PREDICATE.match(text, start + len(form))
@@ -206,12 +206,12 @@ def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon
         texts = [fold(sentence).replace(_END, " ") for sentence in sentences]
     whole = _END.join(texts)
     starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
-    found: dict[Cue, list[int]] = {}
+    positions: dict[Cue, list[int]] = {}
     for cue, phrases in lexicon.phrases.items():
         places = sorted(place for phrase in phrases if phrase[0] in whole for place in _places(phrase, whole))
         if places:
-            found[cue] = [bisect_right(starts, place) - 1 for place in places]
-    return found
+            positions[cue] = [bisect_right(starts, place) - 1 for place in places]
+    return positions
 
 
 _END = "\0"
@@ -239,31 +239,31 @@ def _follow(parts: Sequence[str], text: str) -> bool:
     """The parts occur in this order."""
     place = 0
     for part in parts:
-        found = text.find(part, place)
-        if found < 0:
+        position = text.find(part, place)
+        if position < 0:
             return False
-        place = found + len(part)
+        place = position + len(part)
     return True
 
 
-def content_words(spoken: Iterable[str], known: Sequence[str], lexicon: Lexicon) -> list[str]:
-    """The words that say something: neither function words nor `known`; two CJK characters make a word.
+def content_words(spoken: Iterable[str], silent: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """The words that say something: neither function words nor `silent`; two CJK characters make a word.
 
-    `known` are words in Latin letters, or stems in the text's language.
+    `silent` are words in Latin letters, or stems in the text's language.
     """
-    whole, stems = frozenset(known) | STOPWORDS, tuple(fold(each) for each in known if each)
-    found: list[str] = []
+    whole, stems = frozenset(silent) | STOPWORDS, tuple(fold(word) for word in silent if word)
+    words: list[str] = []
     for word in map(fold, spoken):
         if _CJK.match(word) and lexicon.language != "ko":
-            found += _pieces(word, stems, lexicon)
+            words += _pieces(word, stems, lexicon)
         elif word not in lexicon.stopwords and word not in whole and not _continues(word, stems, lexicon):
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
-def _pieces(text: str, known: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
-    for each in sorted((*known, *lexicon.stopwords), key=len, reverse=True):
-        text = text.replace(each, " ")
+def _pieces(text: str, silent: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
+    for word in sorted((*silent, *lexicon.stopwords), key=len, reverse=True):
+        text = text.replace(word, " ")
     for run in _RUN.findall(text):
         size = 3 if _KATAKANA.match(run) else 2
         yield from (run[start : start + size] for start in range(0, len(run), size))
@@ -278,8 +278,8 @@ def _continues(word: str, stems: Sequence[str], lexicon: Lexicon) -> bool:
 
 def forms_of(own: Verb | None, lexicon: Lexicon) -> list[str]:
     """Every form and stem of the verb."""
-    known = (*lexicon.forms.items(), *lexicon.stems.items()) if own else ()
-    return [form for form, lemma in known if own and lemma == own.lemma]
+    entries = (*lexicon.forms.items(), *lexicon.stems.items()) if own else ()
+    return [form for form, lemma in entries if own and lemma == own.lemma]
 
 
 def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
@@ -362,21 +362,21 @@ def _count(vocabulary: AbstractSet[str]) -> dict[str, int]:
 
 def _voters_for(word: str) -> set[str]:
     """The languages, English apart, that a word speaks for: by itself, by its letters, by its ending."""
-    found = set(_voters().get(word, ()))
+    votes = set(_voters().get(word, ()))
     if not word.isascii():
         spoken = (languages for letters, languages in _TABLE["letters"].items() if not set(letters).isdisjoint(word))
-        found.update(*map(str.split, spoken))
-    found.update(language for ending, language in _TABLE["endings"].items() if word.endswith(ending))
-    return found - {"en"}
+        votes.update(*map(str.split, spoken))
+    votes.update(language for ending, language in _TABLE["endings"].items() if word.endswith(ending))
+    return votes - {"en"}
 
 
 @cache
 def _voters() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    voters: dict[str, tuple[str, ...]] = {}
     for language, words in _PROFILES.items():
         for word in words:
-            found[word] = (*found.get(word, ()), language)
-    return found
+            voters[word] = (*voters.get(word, ()), language)
+    return voters
 
 
 @cache

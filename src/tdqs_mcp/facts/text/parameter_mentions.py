@@ -42,7 +42,7 @@ class MentionKind(StrEnum):
 
 
 class ParameterMention(NamedTuple):
-    """What a text says of one parameter; made for every one of them, which a dataclass would make slower."""
+    """A text about one parameter; a named tuple, because a dataclass would slow down what is made so often."""
 
     node: Node
     text: str
@@ -64,10 +64,10 @@ class Clash:
     """A statement that the schema contradicts."""
 
     mention: ParameterMention
-    said: str
+    claim: str
     """What the text says, in few words."""
 
-    held: str
+    constraint: str
     """What the schema says."""
 
     is_plain: bool
@@ -154,7 +154,7 @@ def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")
     heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
-    found = []
+    entries = []
     for (number, match), (following, _) in pairwise([*heads, (len(lines), None)]):
         if match is None:
             continue
@@ -162,7 +162,7 @@ def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
         while end < following and lines[end].strip() and _indent(lines[end]) > indent:
             end += 1
         first = f"{(match['kind'] or '').strip()} {match['rest'] or ''}".strip()
-        found.append(
+        entries.append(
             ParameterExplanation(
                 name=match["name"],
                 text="\n".join((first, *map(str.strip, lines[number + 1 : end]))),
@@ -172,7 +172,7 @@ def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
                 has_separator=bool(match["separator"]),
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def _entry(line: str) -> re.Match[str] | None:
@@ -207,7 +207,7 @@ def _next_label(sentence: str, start: int) -> int:
 
 def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
     """Where a sentence names a parameter as one: marked, spelled as no plain word is, or beside what only they have."""
-    found = set()
+    places = set()
     for name in names:
         start = sentence.find(name)
         for _ in range(MAX_MENTIONS):
@@ -215,9 +215,9 @@ def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
                 break
             end = start + len(name)
             if _is_mention(name, sentence[max(0, start - 40) : start], sentence[end : end + 24]):
-                found.add((start, end, name))
+                places.add((start, end, name))
             start = sentence.find(name, end)
-    return found
+    return places
 
 
 MAX_MENTIONS = 20

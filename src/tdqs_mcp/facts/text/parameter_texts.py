@@ -1,4 +1,4 @@
-"""What texts about single parameters lack or repeat: placeholders, restated names, units, limits without a schema."""
+"""Faults of texts about single parameters: placeholders, restated names, units, limits without a schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,8 +19,7 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.claims import stated_default, stated_limits
 from tdqs_mcp.facts.text.parameter_mentions import words_in
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import STOPWORDS
-from tdqs_mcp.facts.text.words import stem
+from tdqs_mcp.facts.text.words import STOPWORDS, stem
 
 _PATTERNS = PatternTable("parameters")
 _words = partial(words_from, "parameters")
@@ -33,7 +32,7 @@ class Remark(NamedTuple):
     """A parameter and what its text says."""
 
     node: Node
-    said: str
+    text: str
 
 
 def is_placeholder(text: str, name: str) -> bool:
@@ -43,8 +42,8 @@ def is_placeholder(text: str, name: str) -> bool:
     plain = text.strip()
     if words_in(plain).isdisjoint(_words("unwritten")):
         return _PATTERNS.blank.fullmatch(plain.lower()) is not None
-    said = set(words_of(plain.replace(name, "") if name else plain))
-    return _is_unwritten(plain) or (not said.isdisjoint(_words("unwritten")) and said <= _about_texts())
+    words = set(words_of(plain.replace(name, "") if name else plain))
+    return _is_unwritten(plain) or (not words.isdisjoint(_words("unwritten")) and words <= _about_texts())
 
 
 @cache
@@ -73,13 +72,13 @@ def read_remarks(shape: Shape) -> tuple[Remark, ...]:
 
 def placeholders(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Those whose description is a placeholder."""
-    yield from (remark for remark in remarks if is_placeholder(remark.said, remark.node.name or ""))
+    yield from (remark for remark in remarks if is_placeholder(remark.text, remark.node.name or ""))
 
 
 def restated(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Those whose description has no word that their name does not have."""
     for remark in remarks:
-        name, text = remark.node.name or "", remark.said
+        name, text = remark.node.name or "", remark.text
         if len(text) <= MAX_PLACEHOLDER and _restates(text, name):
             yield remark
 
@@ -95,8 +94,8 @@ def _restates(text: str, name: str) -> bool:
     if not _SAID.isdisjoint(text):
         return False
     own = {stem(part) for part in parts}
-    said = {stem(part) for word in words_of(text) for part in name_parts(word)}
-    return bool(said) and bool(own) and said - own <= _fillers()
+    stems = {stem(part) for word in words_of(text) for part in name_parts(word)}
+    return bool(stems) and bool(own) and stems - own <= _fillers()
 
 
 @cache
@@ -134,11 +133,11 @@ def undescribed_fields(shape: Shape, text: str) -> Iterator[Node]:
         target = texts.setdefault(f"{root}{str(node.schema['$ref']).removeprefix('#')}", [])
         if len(target) < MAX_BRANCHES:
             target += islice(_around(node.path, texts), 1)
-    told = _explained({"description": text})
+    explained = _explained({"description": text})
     yield from (
         node
         for node in silent
-        if node.name not in told and not any(node.name in each for each in _around(node.path, texts))
+        if node.name not in explained and not any(node.name in names for names in _around(node.path, texts))
     )
 
 
@@ -152,8 +151,8 @@ def _around(path: str, texts: Mapping[str, Sequence[AbstractSet[str]]]) -> Itera
 def _explained(schema: Mapping[str, Any]) -> frozenset[str]:
     """The names that a description explains."""
     text = schema.get("description")
-    found = _PATTERNS.explained.findall(text[:MAX_TEXT]) if isinstance(text, str) else ()
-    return frozenset(name for pair in found for name in pair if name)
+    pairs = _PATTERNS.explained.findall(text[:MAX_TEXT]) if isinstance(text, str) else ()
+    return frozenset(name for pair in pairs for name in pair if name)
 
 
 def _has_text(schema: Mapping[str, object]) -> bool:
@@ -165,7 +164,7 @@ class UnitClash(NamedTuple):
     """Two units of one parameter that cannot both be meant."""
 
     node: Node
-    said: str
+    unit: str
     """What its description says."""
 
     place: str
@@ -181,7 +180,7 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
         stated = _units_in(text)
         if not stated:
             continue
-        others = [
+        other_places = [
             ("the name", (name_parts(node.name or "") or ("",))[-1:]),
             ("the title", _units_in(str(node.schema.get("title", ""))) or _last_word(node.schema.get("title"))),
             *(
@@ -191,10 +190,12 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
             ),
             ("another part of it", () if " or " in text else stated[1:]),
         ]
-        for place, found in others:
-            known = [word for word in found if word in known_units()]
-            if known and all(_is_other(known_units()[one], known_units()[two]) for one in stated[:1] for two in known):
-                yield UnitClash(node, stated[0], place, known[0])
+        for place, units in other_places:
+            recognized = [word for word in units if word in known_units()]
+            if recognized and all(
+                _is_other(known_units()[own], known_units()[two]) for own in stated[:1] for two in recognized
+            ):
+                yield UnitClash(node, stated[0], place, recognized[0])
                 break
 
 
@@ -221,9 +222,9 @@ def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -
     return names & set(_PATTERNS.name.findall(sentence)) == {name}
 
 
-def _is_other(one: tuple[str, str], two: tuple[str, str]) -> bool:
+def _is_other(first: tuple[str, str], two: tuple[str, str]) -> bool:
     """Units of one kind that are not the same."""
-    return one[0] == two[0] and one[1] != two[1]
+    return first[0] == two[0] and first[1] != two[1]
 
 
 @cache
@@ -239,8 +240,8 @@ def unenforced_limits(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Numbers whose range only the text gives: no client can check it."""
     for node, text in remarks:
         kind = node.schema.get("type")
-        if kind in ("integer", "number") and not _BOUNDS & node.schema.keys() and (said := stated_limits(text)):
-            yield Remark(node, said)
+        if kind in ("integer", "number") and not _BOUNDS & node.schema.keys() and (phrase := stated_limits(text)):
+            yield Remark(node, phrase)
 
 
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
@@ -250,5 +251,5 @@ def unenforced_defaults(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Parameters whose default only the text gives."""
     for node, text in remarks:
         is_plain = node.schema.get("type") in ("integer", "number", "boolean")
-        if is_plain and "default" not in node.schema and not node.is_required and (said := stated_default(text)):
-            yield Remark(node, said)
+        if is_plain and "default" not in node.schema and not node.is_required and (literal := stated_default(text)):
+            yield Remark(node, literal)

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
-from tdqs_mcp.facts.text.vocabulary import (
+from tdqs_mcp.facts.text.words import (
     CARRIERS,
     EFFECTS,
     KNOWN,
@@ -26,9 +26,11 @@ from tdqs_mcp.facts.text.vocabulary import (
     Cue,
     Effect,
     Lexicon,
+    index_phrases,
     lexicon_of,
+    phrases_in,
+    stem,
 )
-from tdqs_mcp.facts.text.words import index_phrases, phrases_in, stem
 from tdqs_mcp.model import Tool
 
 MIN_LETTERS = 12
@@ -56,7 +58,7 @@ _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prose:
-    """What the text of one definition says."""
+    """Facts of the text of a definition."""
 
     language: str | None
     """ISO 639-1 code of the description's language; None where it cannot be told, or where there is no description."""
@@ -119,7 +121,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     name_words = {stem(part) for part in (*name_parts(tool.name), *words_of(tool.name))}
     long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
-    said = (
+    reading = (
         _foreign(text, sentences, spoken, lexicon, name_words, name_effect)
         if lexicon
         else _english(text, spoken, set(map(stem, vocabulary)), name_words)
@@ -130,31 +132,31 @@ def read(tool: Tool, signals: Signals) -> Prose:
         sentences=sentences,
         spoken=spoken,
         words=all_words,
-        word_count=said.word_count,
-        verb=said.verb,
-        effect=said.effect or name_effect,
+        word_count=reading.word_count,
+        verb=reading.verb,
+        effect=reading.effect or name_effect,
         name_effect=name_effect,
-        opens_with_verb=said.opens_with_verb,
-        has_vague_verb=said.has_vague_verb,
+        opens_with_verb=reading.opens_with_verb,
+        has_vague_verb=reading.has_vague_verb,
         is_only_name=_is_only_name(text, tool),
-        restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
-        cues={cue: sentences[places[0]] for cue, places in said.places.items()},
-        cue_places=said.places,
+        restates_loosely=bool(all_words) and not reading.new_words and (lexicon is not None or not _CJK.search(text)),
+        cues={cue: sentences[places[0]] for cue, places in reading.places.items()},
+        cue_places=reading.places,
         repeated_sentences=len(long) - len(set(long)),
-        contradiction=said.mutation if signals.read_only is True else None,
+        contradiction=reading.mutation if signals.read_only is True else None,
     )
 
 
 def _is_only_name(text: str, tool: Tool) -> bool:
     """A title counts where the name has each of its words: one that says more makes a description of its own."""
-    said, name = name_parts(text), name_parts(tool.name)
-    is_title = said == name_parts(tool.title or "") and set(said) <= set(name)
-    is_same = said == name or is_title or text.lower() == trim(tool.name.lower())
-    return bool(said) and len(text) < 400 and is_same
+    spelled, name = name_parts(text), name_parts(tool.name)
+    is_title = spelled == name_parts(tool.title or "") and set(spelled) <= set(name)
+    is_same = spelled == name or is_title or text.lower() == trim(tool.name.lower())
+    return bool(spelled) and len(text) < 400 and is_same
 
 
 class _Said(NamedTuple):
-    """What depends on the language of a text; made for every tool, which a dataclass would make slower."""
+    """Facts that depend on the language of a text; a named tuple, because a dataclass would be slower to make."""
 
     word_count: int
     verb: str | None
@@ -195,7 +197,7 @@ def _foreign(
     verb = foreign_prose.find_verb(sentences[0], lead, lexicon) if sentences else None
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
-    known = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
+    familiar = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
     places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
         word_count=foreign_prose.count_words(text, [word for sentence in spoken for word in sentence]),
@@ -203,8 +205,13 @@ def _foreign(
         effect=verb.effect if verb else None,
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
-        new_words=len(set(foreign_prose.content_words([word for each in spoken for word in each], known, lexicon))),
-        places={**scaffolding, **{cue: max(found, scaffolding.get(cue, []), key=len) for cue, found in places.items()}},
+        new_words=len(
+            set(foreign_prose.content_words([word for words in spoken for word in words], familiar, lexicon))
+        ),
+        places={
+            **scaffolding,
+            **{cue: max(positions, scaffolding.get(cue, []), key=len) for cue, positions in places.items()},
+        },
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
 
@@ -248,11 +255,11 @@ _CUES = index_phrases(PHRASES.items())
 
 def _cues(spoken: Sequence[Sequence[str]]) -> dict[Cue, list[int]]:
     """The positions of the sentences that give each cue, once for each time, in order."""
-    found: dict[Cue, list[int]] = {}
+    places: dict[Cue, list[int]] = {}
     for place, words in enumerate(spoken):
         for _, cue in phrases_in(words, _CUES):
-            found.setdefault(cue, []).append(place)
-    return found
+            places.setdefault(cue, []).append(place)
+    return places
 
 
 def find_parameters(description: str | None, words: Sequence[str], parameters: Sequence[Parameter]) -> tuple[str, ...]:

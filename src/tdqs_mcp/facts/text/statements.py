@@ -1,4 +1,4 @@
-"""What a text states: what it affirms and denies, its bounds and defaults, effects, hints, closed lists of values."""
+"""Statements of a text: what it affirms and denies, its bounds and defaults, effects, hints, closed lists of values."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +12,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect
-from tdqs_mcp.facts.text.words import content_stems
+from tdqs_mcp.facts.text.words import LEMMAS, Effect, content_stems
 from tdqs_mcp.model import Tool
 
 _hint_words = partial(words_from, "hints")
@@ -24,8 +23,10 @@ def said_writing(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | Non
     parts = name_parts(tool.name)
     if parts and parts[0] in _hint_words("writing"):
         return f"the name says {parts[0]!r}"
-    said = [(sentence, words) for sentence, words in zip(prose.sentences, prose.spoken, strict=True) if _tells(words)]
-    own = [(sentence, words) for sentence, words in said if not any(name in sentence for name in siblings)]
+    telling = [
+        (sentence, words) for sentence, words in zip(prose.sentences, prose.spoken, strict=True) if _tells(words)
+    ]
+    own = [(sentence, words) for sentence, words in telling if not any(name in sentence for name in siblings)]
     for sentence, words in own:
         if not _hint_words("final").isdisjoint(words):
             return f"a sentence says that its effect is final: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
@@ -64,7 +65,7 @@ def _active_verb(words: Sequence[str]) -> str | None:
 
 
 def _passive_verb(words: Sequence[str]) -> str | None:
-    """What the main clause says is done to its subject; not to the answer, and not by others or from time to time."""
+    """The verb of a change to the subject of the main clause; not to the answer, nor by others or from time to time."""
     place = next((place for place, word in enumerate(words) if word in _hint_words("passives")), 0)
     behind = words[place + 1 :]
     verb = next((word for word in behind if not word.endswith("ly") and word not in _hint_words("openings")), "")
@@ -177,24 +178,24 @@ def _is_passive(words: Sequence[str], first: int, under: frozenset[str]) -> bool
 
 def _clauses(text: str) -> list[str]:
     """The clauses, a condition apart from what it is the condition of."""
-    found: list[str] = []
+    clauses: list[str] = []
     for clause in _PATTERNS.negation_end.split(text):
-        found += clause.split(",", 1) if _PATTERNS.condition.match(clause) else _parted(clause)
-    return found
+        clauses += clause.split(",", 1) if _PATTERNS.condition.match(clause) else _parted(clause)
+    return clauses
 
 
 def _parted(clause: str) -> Iterator[str]:
     """A clause, parted where a comma or "and" begins another: with a negation, or with a verb on both sides."""
-    said, has_verb = "", False
+    text, has_verb = "", False
     for part in _JOINT.split(clause):
         words = words_of(part.removeprefix("and "))
         is_new = bool(words) and (is_negation(words[0]) or (has_verb and _closes(words)))
-        if said and is_new:
-            yield said
-            said, has_verb = "", False
-        said += part
+        if text and is_new:
+            yield text
+            text, has_verb = "", False
+        text += part
         has_verb = has_verb or _words("opening_verbs").issuperset(words[:1]) or _closes(words)
-    yield said
+    yield text
 
 
 def _closes(words: Sequence[str]) -> bool:
@@ -204,7 +205,7 @@ def _closes(words: Sequence[str]) -> bool:
 
 
 class Bound(StrEnum):
-    """What a value is to what it bounds."""
+    """Relation of a value to what it bounds."""
 
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
@@ -232,8 +233,8 @@ def find_bounds(text: str) -> tuple[BoundedValue, ...]:
 
     A default may be any word, so each word beside "default" is given: who asks knows which of them are values.
     """
-    said = text.lower()
-    return (*_numbers(said), *_defaults(said))
+    lowered = text.lower()
+    return (*_numbers(lowered), *_defaults(lowered))
 
 
 def _numbers(text: str) -> Iterator[BoundedValue]:
@@ -278,8 +279,8 @@ def _up_to_number(words: list[re.Match[str]]) -> Iterator[BoundedValue]:
             return
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
@@ -289,7 +290,7 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     `force` is set" state none.
     """
     opened = ((hint, pattern.match(sentence)) for hint, pattern in _hint_patterns().items())
-    return tuple(hint for hint, found in opened if found and not _PATTERNS.reserved.search(sentence, found.end()))
+    return tuple(hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
 
 
 @cache
@@ -307,8 +308,8 @@ def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Itera
     """
     for name, schema in arguments.properties(tool).items():
         if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
-            for source, said in _texts_about(tool, name, schema, facts):
-                values = closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
+            for source, text in _texts_about(tool, name, schema, facts):
+                values = closed_values(" ".join(text[:MAX_EXPLANATION].split()), schema)
                 if values:
                     yield name, values, source
 
@@ -320,8 +321,10 @@ def _texts_about(
     if isinstance(text, str) and trim(text):
         yield f"{arguments.property_pointer(name)}/description", text
     else:
-        said = tool.description or ""
-        entries = {entry.name: entry.text for entry in list_entries(said)} if len(said) <= MAX_TEXT else {}
+        description = tool.description or ""
+        entries = (
+            {entry.name: entry.text for entry in list_entries(description)} if len(description) <= MAX_TEXT else {}
+        )
         yield f"description: its entry {name}", entries.get(name, "")
     for source, fact in facts.items():
         if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):

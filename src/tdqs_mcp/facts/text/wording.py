@@ -6,7 +6,7 @@ from functools import cache, partial
 from tdqs_mcp.canonical import trim, utf16_length
 from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEMMAS
+from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("wording")
@@ -44,7 +44,7 @@ def is_name(tool: Tool) -> bool:
 def is_spelled_name(tool: Tool) -> bool:
     """Description and name are equal in lower case with spaces for `_` and `-`; camelCase and a full stop differ."""
     text = trim(tool.description or "")
-    spaced, name = (each.lower().replace("_", " ").replace("-", " ") for each in (text, tool.name))
+    spaced, name = (label.lower().replace("_", " ").replace("-", " ") for label in (text, tool.name))
     return bool(text) and len(text) == len(tool.name) and spaced == name
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import MAX_PLAIN_NAME, is_plain, name_parts
-from tdqs_mcp.facts.text.vocabulary import STOPWORDS, Effect
-from tdqs_mcp.facts.text.words import PREPOSITIONS, effect_of, shared_prefix, stem
+from tdqs_mcp.facts.text.words import PREPOSITIONS, STOPWORDS, Effect, effect_of, shared_prefix, stem
 
 _words = partial(words_from, "names")
 
@@ -75,9 +74,9 @@ def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None =
 
 def _split_name(name: str) -> tuple[str, ...]:
     """The words of a name as people write them: an acronym keeps its capitals, a number its letters."""
-    found = _WORDS.findall(name[:MAX_PLAIN_NAME])
+    words = _WORDS.findall(name[:MAX_PLAIN_NAME])
     is_shouted = name.isupper()
-    return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in found)
+    return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in words)
 
 
 def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> NameWords:
@@ -118,9 +117,9 @@ class NameNeighbors:
         """Names with the same kind of effect and most of the same resource; the nearest first."""
         own = self._labels[name]
         crowds = [self._crowds.get(key, ()) for key in _keys(own)]
-        others = {other for crowd in crowds if len(crowd) <= MAX_CROWD for other in crowd if other != name}
+        siblings = {other for crowd in crowds if len(crowd) <= MAX_CROWD for other in crowd if other != name}
         ranked = sorted(
-            (-nearness, self._places[other]) for other in others if (nearness := self._nearness(own, other))
+            (-nearness, self._places[other]) for other in siblings if (nearness := self._nearness(own, other))
         )
         return tuple(self._names[place] for _, place in ranked[:count])
 
@@ -133,8 +132,8 @@ class NameNeighbors:
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
             return 0
-        mine, theirs = set(own.resource), set(other.resource)
-        shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
+        own_words, other_words = set(own.resource), set(other.resource)
+        shared = 100 * len(own_words & other_words) // max(1, len(own_words | other_words))
         things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
         if own.verb != other.verb:
             is_about_same = not set(map(stem, things[0])).isdisjoint(map(stem, things[1]))
@@ -208,7 +207,7 @@ def known_names(names: Sequence[str], shapes: Sequence[Shape], server: str) -> K
     for shape in shapes:
         words |= shape.names
         listed = [node.schema["enum"] for node in shape.by_keyword.get("enum", ())]
-        values = [value for each in listed if isinstance(each, list) for value in each]
+        values = [value for enum in listed if isinstance(enum, list) for value in enum]
         values += [node.schema["const"] for node in shape.by_keyword.get("const", ())]
         words.update(value for value in values if isinstance(value, str))
     parts = [name_parts(name) for name in names]

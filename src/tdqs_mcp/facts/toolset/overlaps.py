@@ -11,8 +11,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEAD_IN, LEMMAS, Effect
-from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plural, parts_of, stem
+from tdqs_mcp.facts.text.words import LEAD_IN, LEMMAS, PREPOSITIONS, Effect, is_plural, parts_of, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, read_names
 
 _words = partial(words_from, "overlaps")
@@ -40,7 +39,7 @@ Chosen on pairs of the tuning servers and on labeled definitions beside their re
 
 
 class OverlapKind(StrEnum):
-    """What two tools have in common."""
+    """Part that two tools have in common."""
 
     DEFINITION = "definition"
     """Description and parameters: one tool under two names, or a forgotten copy."""
@@ -63,7 +62,7 @@ class Overlap(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What is compared of a tool."""
+    """Parts of a tool that are compared."""
 
     tool: str
     prose: Prose
@@ -76,7 +75,7 @@ class Described(NamedTuple):
 
 
 class Purpose(NamedTuple):
-    """What a name and the first telling sentence say, in stems that stand for all their synonyms."""
+    """Purpose that a name and the first telling sentence state, in stems that stand for all their synonyms."""
 
     source: Described
     parts: int
@@ -158,8 +157,8 @@ def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
         for place, own in enumerate(crowd)
         for other in crowd[max(0, place - MAX_CROWD) : place]
     )
-    found = ((other, own, _copied(other, own)) for other, own in pairs)
-    return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in found if kind)
+    copies = ((other, own, _copied(other, own)) for other, own in pairs)
+    return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in copies if kind)
 
 
 def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
@@ -171,9 +170,11 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
     weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
     pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
-    found = ((one, other, _kind(one, other, weights)) for one, other in pairs)
+    rated = ((earlier, other, _kind(earlier, other, weights)) for earlier, other in pairs)
     return tuple(
-        Overlap(first=one.source.tool, second=other.source.tool, kind=kind) for one, other, kind in found if kind
+        Overlap(first=earlier.source.tool, second=other.source.tool, kind=kind)
+        for earlier, other, kind in rated
+        if kind
     )
 
 
@@ -187,8 +188,8 @@ def _labels(names: Sequence[str]) -> list[NameWords]:
         if count >= MIN_PRODUCT and 3 * count >= len(names) and word not in LEMMAS
     }
     bare = [
-        name[len(each[0]) :].lstrip("_-./") if len(each) > 1 and each[0] in products else name
-        for each, name in zip(parts, names, strict=True)
+        name[len(words[0]) :].lstrip("_-./") if len(words) > 1 and words[0] in products else name
+        for words, name in zip(parts, names, strict=True)
     ]
     labels = read_names(dict.fromkeys(bare))
     return [labels[name] for name in bare]
@@ -234,7 +235,7 @@ def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[st
         and (usual[text] < MIN_USUAL or not set(map(stem, words)).isdisjoint(map(stem, nouns)))
     )
     words = next(telling, prose.spoken[0] if prose.spoken else ())
-    return [part for word in words for each in parts_of(word) for part in (name_parts(each) or (each,))]
+    return [part for word in words for piece in parts_of(word) for part in (name_parts(piece) or (piece,))]
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -287,15 +288,15 @@ def _rivals(purposes: Sequence[Purpose], counts: Mapping[str, int]) -> Iterator[
         yield own, sorted(rivals)
 
 
-def _kind(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKind | None:
-    first, second = one.source, other.source
+def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKind | None:
+    first, second = own.source, other.source
     if first.tool == second.tool:
         return None
     if copied := _copied(first, second):
         return copied
     if first.tool in second.mentions or second.tool in first.mentions:
         return None
-    return OverlapKind.PURPOSE if _is_one_purpose(one, other, weights) else None
+    return OverlapKind.PURPOSE if _is_one_purpose(own, other, weights) else None
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
@@ -310,34 +311,34 @@ def telling_words(prose: Prose) -> tuple[str, ...]:
     return tuple(chain.from_iterable(long)) if long else prose.words
 
 
-def _is_one_purpose(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
-    own, others = one.lead - other.words, other.lead - one.words
-    is_contrast = len(own) == len(others) == 1 or {one.verb, other.verb} == {"get", "list"}
-    if is_contrast or _trade_things(one, other):
+def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
+    own, rival = first.lead - other.words, other.lead - first.words
+    is_contrast = len(own) == len(rival) == 1 or {first.verb, other.verb} == {"get", "list"}
+    if is_contrast or _trade_things(first, other):
         return False
-    if one.phrase == other.phrase:
-        is_one_call = bool(one.source.parameters) and one.source.parameters == other.source.parameters
-        least = SAME_NAME if own and others else SAME_NAME_AND_MORE
-        is_near = not one.lead or not other.lead or _share(one.lead, other.lead, weights) >= least
-        return bool(one.nouns) and (is_one_call or is_near)
+    if first.phrase == other.phrase:
+        is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
+        least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
+        is_near = not first.lead or not other.lead or _share(first.lead, other.lead, weights) >= least
+        return bool(first.nouns) and (is_one_call or is_near)
     return (
-        bool(one.lead and other.lead)
-        and {one.action, other.action} <= {one.action, one.verb} & {other.action, other.verb}
-        and one.is_many == other.is_many
-        and one.nouns <= other.words
-        and other.nouns <= one.words
-        and _words("quantities").isdisjoint(own | others)
-        and _share(one.words, other.words, weights) >= OTHER_NAME
+        bool(first.lead and other.lead)
+        and {first.action, other.action} <= {first.action, first.verb} & {other.action, other.verb}
+        and first.is_many == other.is_many
+        and first.nouns <= other.words
+        and other.nouns <= first.words
+        and _words("quantities").isdisjoint(own | rival)
+        and _share(first.words, other.words, weights) >= OTHER_NAME
     )
 
 
-def _trade_things(one: Purpose, other: Purpose) -> bool:
+def _trade_things(first: Purpose, other: Purpose) -> bool:
     """Return whether the thing of one is the scope of the other alone."""
-    pairs = zip(one.roles, other.roles, strict=True)
-    return any((thing & scope) - mine or (mine & own) - thing for (thing, own), (mine, scope) in pairs)
+    pairs = zip(first.roles, other.roles, strict=True)
+    return any((thing & scope) - rival or (rival & own) - thing for (thing, own), (rival, scope) in pairs)
 
 
-def _share(words: frozenset[str], others: frozenset[str], weights: Mapping[str, int]) -> int:
+def _share(words: frozenset[str], rival: frozenset[str], weights: Mapping[str, int]) -> int:
     """Percent of the richer one's words, by weight, that the other has."""
-    both, *each = (sum(weights[word] for word in part) for part in (words & others, words, others))
-    return 100 * both // max(1, *each)
+    both, *sizes = (sum(weights[word] for word in part) for part in (words & rival, words, rival))
+    return 100 * both // max(1, *sizes)

@@ -11,8 +11,7 @@ from tdqs_mcp.canonical import trim, utf16_order
 from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.spelling import name_parts
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.text.words import shared_prefix, stem
+from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Cue, Effect, shared_prefix, stem
 from tdqs_mcp.facts.toolset.overlaps import Overlap, Purpose
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
@@ -36,11 +35,11 @@ def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str
     A one-word name such as `search` counts only in backticks, in quotes or before "tool": else it is a plain word.
     """
     own = tool.name.lower()
-    found = {names[word]: None for word in words if word in names and word != own}
-    marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if found else ()
+    named = {names[word]: None for word in words if word in names and word != own}
+    marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if named else ()
     marked = {word for groups in marks for word in groups}
-    plain = {name for name in found if name.isalpha() and name in (name.lower(), name.title())}
-    return tuple(name for name in found if name not in plain or name.lower() in marked)
+    plain = {name for name in named if name.isalpha() and name in (name.lower(), name.title())}
+    return tuple(name for name in named if name not in plain or name.lower() in marked)
 
 
 def redirect(cues: Mapping[Cue, str], mentions: Sequence[str]) -> str | None:
@@ -56,13 +55,13 @@ def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCand
         cheapest_names.setdefault(signals.subtree.invocation_cost, []).append(tool.name)
     costs = sorted(cheapest_names)
     ordered = {cost: sorted(set(names), key=utf16_order) for cost, names in cheapest_names.items()}
-    found = []
+    candidates = []
     for tool, signals in tools:
         own = signals.subtree.invocation_cost
         cheap = reversed(costs[: bisect_right(costs, min(own // SHADOW_RATIO, own - SHADOW_GAP))])
         siblings = ((cost, name) for cost in cheap for name in ordered[cost][:2] if name != tool.name)
         for cost, cheaper in islice(siblings, 1):
-            found.append(
+            candidates.append(
                 ShadowCandidate(
                     index=tool.index,
                     tool=tool.name,
@@ -71,7 +70,7 @@ def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCand
                     cheaper_sibling_invocation_cost=cost,
                 )
             )
-    return tuple(found)
+    return tuple(candidates)
 
 
 def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
@@ -128,12 +127,12 @@ def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> T
         vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
         overlapping=tuple(dict.fromkeys(tool for pair in overlaps for tool in (pair.first, pair.second))),
         same_kind=_same_kind(purposes),
-        one_word=tuple(each.source.tool for each in purposes if each.parts == 1),
+        one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
         gaps=tuple(
-            made
-            for made, effects in lifecycles.items()
+            resource
+            for resource, effects in lifecycles.items()
             if Effect.CREATE in effects and (Effect.READ not in effects or effects.isdisjoint(_CHANGES))
         ),
         complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
@@ -164,10 +163,10 @@ def _named(purposes: Sequence[Purpose]) -> list[_Named]:
     prefix = shared_prefix(parts)
     return [
         _Named(
-            tool=each.source.tool,
+            tool=purpose.source.tool,
             parts=words[1:] if len(words) > 1 and words[0] == prefix else words,
         )
-        for each, words in zip(purposes, parts, strict=True)
+        for purpose, words in zip(purposes, parts, strict=True)
     ]
 
 
@@ -175,7 +174,7 @@ def _same_kind(purposes: Sequence[Purpose]) -> tuple[str, ...]:
     kinds = [("read" if purpose.is_reading else purpose.action, purpose.thing) for purpose in purposes]
     counts = Counter(kinds)
     pairs = zip(purposes, kinds, strict=True)
-    return tuple(each.source.tool for each, kind in pairs if each.thing and counts[kind] > 1)
+    return tuple(purpose.source.tool for purpose, kind in pairs if purpose.thing and counts[kind] > 1)
 
 
 def _style(name: str) -> str:
@@ -197,11 +196,11 @@ def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
 
 def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
     """Each thing with what can be done to it as a whole: `update_list_position` does not update the list."""
-    found: dict[str, set[Effect]] = {}
+    lifecycles: dict[str, set[Effect]] = {}
     for purpose in purposes:
         if purpose.thing and not purpose.scope and purpose.effect:
-            found.setdefault(" ".join(sorted(purpose.thing)), set()).add(purpose.effect)
-    return found
+            lifecycles.setdefault(" ".join(sorted(purpose.thing)), set()).add(purpose.effect)
+    return lifecycles
 
 
 def one_sided_boundaries(
@@ -233,12 +232,12 @@ def listed_resources(catalog: Catalog) -> list[Resource]:
 def undescribed_arguments(prompt: ListedPrompt) -> list[tuple[int, str]]:
     """Position and name of each argument without a description."""
     arguments = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
-    found = []
+    undescribed = []
     for place, argument in enumerate(arguments if isinstance(arguments, list) else ()):
         text = argument.get("description") if isinstance(argument, dict) else "not an argument"
         if is_blank(text) if isinstance(text, str) else not text:
-            found.append((place, argument["name"] if isinstance(argument.get("name"), str) else ""))
-    return found
+            undescribed.append((place, argument["name"] if isinstance(argument.get("name"), str) else ""))
+    return undescribed
 
 
 def is_empty(catalog: Catalog) -> bool:
@@ -252,8 +251,8 @@ def is_empty(catalog: Catalog) -> bool:
 
 def is_greeted(catalog: Catalog) -> bool:
     """The catalog has the initialize answer; a bare file does not."""
-    seen = (catalog.server_info, catalog.capabilities, catalog.protocol_version)
-    return any(part is not None for part in seen)
+    greeting = (catalog.server_info, catalog.capabilities, catalog.protocol_version)
+    return any(part is not None for part in greeting)
 
 
 def lacks_name(catalog: Catalog) -> bool:
@@ -279,6 +278,6 @@ def shared_display_names(tools: Iterable[Tool], *, alike: Callable[[str], str] =
     """
     groups: dict[str, list[Tool]] = {}
     for tool in tools:
-        if shown := display_name(tool):
-            groups.setdefault(alike(shown), []).append(tool)
-    return {display_name(group[0]) or "": group for group in groups.values() if len({each.name for each in group}) > 1}
+        if title := display_name(tool):
+            groups.setdefault(alike(title), []).append(tool)
+    return {display_name(group[0]) or "": group for group in groups.values() if len({tool.name for tool in group}) > 1}

@@ -1,4 +1,4 @@
-"""What a search over tools reads of a definition, how it ranks tools, and how a user might ask for one."""
+"""Search over tools: what it reads of a definition, how it ranks tools, and how a user might ask for one."""
 
 import math
 from collections import Counter
@@ -12,8 +12,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.vocabulary import STOPWORDS
-from tdqs_mcp.facts.text.words import content_stems, stem
+from tdqs_mcp.facts.text.words import STOPWORDS, content_stems, stem
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "names")
@@ -35,9 +34,9 @@ _WORD = lazy_pattern(rf"([{_JOINED}]+)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_{
 
 
 class Need(NamedTuple):
-    """What a tool is for, without the words of its name."""
+    """Need that a tool answers, without the words of its name."""
 
-    said: tuple[str, ...]
+    words: tuple[str, ...]
     """Words in the order of their sources; empty where the definition says too little beside its name."""
 
     withheld: tuple[str, ...]
@@ -45,11 +44,11 @@ class Need(NamedTuple):
 
 
 def search_terms(text: str) -> list[str]:
-    """What a search compares: stems without function words; `getFile_path` is three, joined scripts are bigrams."""
+    """Terms of a search: stems without function words; `getFile_path` is three, joined scripts are bigrams."""
     return [stem(word) for word in _split_text(text, step=1) if word not in STOPWORDS]
 
 
-def strange_words(query: str, known: AbstractSet[str]) -> list[str]:
+def strange_words(query: str, terms: AbstractSet[str]) -> list[str]:
     """The words of a query that claim something and are not among some search terms; no numbers and no names.
 
     A capital inside a sentence marks a name, which no definition needs.
@@ -57,7 +56,7 @@ def strange_words(query: str, known: AbstractSet[str]) -> list[str]:
     named = {word.lower() for word in _NAMES.findall(query)}
     silent = named | _words("no_need") | _words("unsaid")
     words = dict.fromkeys(word for word in words_of(query) if word.isalpha() and word not in silent)
-    return [word for word in words if content_stems([word]) and stem(word) not in known]
+    return [word for word in words if content_stems([word]) and stem(word) not in terms]
 
 
 _NAMES = lazy_pattern(r"(?<=[a-z,] )[A-Z]\w*")
@@ -76,15 +75,15 @@ def describe_need(tool: Tool) -> Need:
     description and of the parameters' names every second one is said, so that no phrase is quoted.
     """
     withheld = tuple(dict.fromkeys(name_parts(tool.name)))
-    taken = {stem(word) for word in withheld}
-    instead = ([word for word in _synonyms().get(stem(part), ()) if stem(word) not in taken] for part in withheld)
+    stems = {stem(word) for word in withheld}
+    instead = ([word for word in _synonyms().get(stem(part), ()) if stem(word) not in stems] for part in withheld)
     replaced = [words[0] for words in instead if words]
-    described = _new(_split_text((tool.description or "")[:MAX_TEXT], step=2), taken)
+    described = _new(_split_text((tool.description or "")[:MAX_TEXT], step=2), stems)
     names = (word for name, _ in _parameters(tool) for word in _split_text(name, step=2))
-    held = _new(names, taken)
-    own = [*list(islice(described, MAX_SAID))[::2], *list(islice(held, MAX_HELD))[::2]]
-    said = tuple(dict.fromkeys([*replaced, *own])) if own else ()
-    return Need(said=said if len(said) >= MIN_NEED else (), withheld=withheld)
+    parameter_words = _new(names, stems)
+    own = [*list(islice(described, MAX_SAID))[::2], *list(islice(parameter_words, MAX_HELD))[::2]]
+    need_words = tuple(dict.fromkeys([*replaced, *own])) if own else ()
+    return Need(words=need_words if len(need_words) >= MIN_NEED else (), withheld=withheld)
 
 
 @cache
@@ -94,17 +93,17 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
     return {words[0]: tuple(words[1:]) for group in groups if (words := group.split())}
 
 
-def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
-    """Words that say something for the first time; `taken` takes them in."""
+def _new(words: Iterable[str], stems: set[str]) -> Iterator[str]:
+    """Words that say something for the first time; `stems` takes them in."""
     for word in words:
         own = stem(word)
         if (
-            own not in taken
+            own not in stems
             and word not in STOPWORDS
             and word not in _words("no_need")
             and not (len(word) == 1 and word.isascii())
         ):
-            taken.add(own)
+            stems.add(own)
             yield word
 
 
@@ -174,8 +173,8 @@ def documents_ahead(
         if left >= least - _ROUNDING:
             break
         rare.discard(term)
-    found = {other for term in rare for other in weights[term]}
-    return {other for other in found if other != place and _score(weights, terms, other) >= least}
+    rivals = {other for term in rare for other in weights[term]}
+    return {other for other in rivals if other != place and _score(weights, terms, other) >= least}
 
 
 def _score(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str], place: int) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.parameter_mentions import ParameterExplanation, list_entries
-from tdqs_mcp.facts.text.vocabulary import LEMMAS
+from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 
 _PATTERNS = PatternTable("references")
@@ -71,7 +71,7 @@ def _names_something(text: str) -> bool:
 @cached_by_text(1024)
 def _tokens(text: str) -> tuple[Token, ...]:
     """The words that look like names; each begins what sticks together around a mark."""
-    found = []
+    tokens = []
     reached = 0
     for mark in _PATTERNS.marked.finditer(text):
         start = mark.start()
@@ -84,10 +84,10 @@ def _tokens(text: str) -> tuple[Token, ...]:
                 start -= 1
         match = _PATTERNS.token.match(text, start)
         if match is not None:
-            found.append(_token(text, start, match.end()))
+            tokens.append(_token(text, start, match.end()))
         run = _PATTERNS.run.match(text, start)
         reached = max(run.end() if run else start, start)
-    return tuple(found)
+    return tuple(tokens)
 
 
 def _token(text: str, start: int, end: int) -> Token:
@@ -100,17 +100,17 @@ def unknown_tools(
     strange: Sequence[UnknownWord], texts: Sequence[tuple[str, str]], own: frozenset[str], words: KnownNames
 ) -> list[Mention]:
     """Names that texts use as a tool's and that no tool of the catalog has; `own` are names of the tool's own parts."""
-    found: dict[str, Mention] = {}
+    mentions: dict[str, Mention] = {}
     whole = "\n".join(text for _, text in texts)
-    for path, each in strange:
-        if _is_unknown(each.name, own, words) and _is_tool(each, words):
-            values = (f"{joint}{mark}{each.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
+    for path, token in strange:
+        if _is_unknown(token.name, own, words) and _is_tool(token, words):
+            values = (f"{joint}{mark}{token.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
             if not any(value in whole for value in values):
-                found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
+                mentions.setdefault(token.name, Mention(name=token.name, path=path, words=token.words))
     for path, text in texts if "mcp__" in whole or (":" in whole and _PATTERNS.joint.search(whole)) else ():
         for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
-            found.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
-    return list(found.values())
+            mentions.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
+    return list(mentions.values())
 
 
 def _prefixed(text: str, own: frozenset[str], words: KnownNames) -> Iterator[tuple[str, int, int]]:
@@ -178,31 +178,33 @@ def unknown_parameters(
     strange: Sequence[UnknownWord], texts: Sequence[tuple[str, str]], own: frozenset[str], words: KnownNames
 ) -> list[Mention]:
     """Names that texts use as a parameter's and that no schema of the tool has; `own` are the names that it has."""
-    found: dict[str, Mention] = {}
+    mentions: dict[str, Mention] = {}
     folded = frozenset(map(fold, own))
     for path, text in texts:
         for name, start, end in _listed(text, folded) if path == "/description" else ():
-            found.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
-    for path, each in strange:
-        if _is_asked_for(each, path, folded, words):
-            found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
-    return list(found.values())
+            mentions.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
+    for path, token in strange:
+        if _is_asked_for(token, path, folded, words):
+            mentions.setdefault(token.name, Mention(name=token.name, path=path, words=token.words))
+    return list(mentions.values())
 
 
-def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: KnownNames) -> bool:
-    folded = fold(each.name)
-    if folded in own or folded in words.tools or each.name[:1].isupper():
+def _is_asked_for(token: Token, path: str, own: AbstractSet[str], words: KnownNames) -> bool:
+    folded = fold(token.name)
+    if folded in own or folded in words.tools or token.name[:1].isupper():
         return False
-    return path == "/description" and _is_parameter(each, words)
+    return path == "/description" and _is_parameter(token, words)
 
 
 def _is_parameter(token: Token, words: KnownNames) -> bool:
     """Named as a parameter, not denied, and in no breath with another tool, whose parameter it may be."""
     denied = (_PATTERNS.negated, _PATTERNS.returned)
-    if not _is_named_parameter(token) or any(each.search(token.before) for each in denied):
+    if not _is_named_parameter(token) or any(pattern.search(token.before) for pattern in denied):
         return False
-    others = (each.name for each in _tokens(f"{token.before} {token.after}") if each.name != token.name)
-    return not any(fold(other) in words.tools or (name_parts(other) or ("",))[0] in LEMMAS for other in others)
+    other_names = (
+        neighbor.name for neighbor in _tokens(f"{token.before} {token.after}") if neighbor.name != token.name
+    )
+    return not any(fold(other) in words.tools or (name_parts(other) or ("",))[0] in LEMMAS for other in other_names)
 
 
 def _is_named_parameter(token: Token) -> bool:
@@ -230,12 +232,12 @@ def _is_named_parameter(token: Token) -> bool:
 
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     """Entries below a heading such as "Args:" up to the next line that is none; their own sub-entries are values."""
-    every = list_entries(text) if ":" in text or "(" in text else ()
-    if all(fold(entry.name) in own for entry in every):
+    entries = list_entries(text) if ":" in text or "(" in text else ()
+    if all(fold(entry.name) in own for entry in entries):
         return
     lines = text.split("\n")
     heads = {number for number, line in enumerate(lines) if _is_header(line)} if _is_headed(text) else set()
-    heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
+    heads |= {entry.start - 1 for entry in entries} if any(fold(entry.name) in own for entry in entries) else set()
     if not heads:
         return
     starts = [0]
@@ -245,7 +247,7 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     for head in sorted(heads):
         if head < reached:
             continue
-        block = list(_block(lines, head, every))
+        block = list(_block(lines, head, entries))
         reached = block[-1].end if block else reached
         if not _is_header(lines[head]) and 2 * sum(fold(entry.name) in own for entry in block) < max(4, len(block)):
             continue
@@ -267,9 +269,9 @@ def _is_header(line: str) -> bool:
     return _is_headed(line) and _PATTERNS.header.fullmatch(line.strip()) is not None
 
 
-def _block(lines: Sequence[str], head: int, every: Sequence[ParameterExplanation]) -> Iterator[ParameterExplanation]:
+def _block(lines: Sequence[str], head: int, entries: Sequence[ParameterExplanation]) -> Iterator[ParameterExplanation]:
     """The entries of one list: of the first one's depth, with nothing but empty lines between them."""
-    following = [entry for entry in every if entry.start > head]
+    following = [entry for entry in entries if entry.start > head]
     number, depth = head + 1, None
     for entry in following:
         between = [line for line in lines[number : entry.start] if line.strip()]

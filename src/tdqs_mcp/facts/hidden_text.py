@@ -1,4 +1,4 @@
-"""What the characters of a text give away: unseen and mixed letters, secrets, forged turns, links, encoded prose."""
+"""Signs in the characters of a text: unseen and mixed letters, secrets, forged turns, links, encoded prose."""
 
 import binascii
 import re
@@ -51,16 +51,18 @@ def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
 
 def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, tuple[Pattern, ...]]:
     """The patterns of a table that match one of some texts, by kind; `together` holds all texts in lower case."""
-    found: dict[str, list[Pattern]] = {}
-    for clues, kind, each in _by_clues(table):
+    matching: dict[str, list[Pattern]] = {}
+    for clues, kind, pattern in _by_clues(table):
         for clue in clues:
             if clue in together:
                 break
         else:
             continue
-        if each.may_match(together) and any(each.may_match(text.lower()) and each.match.search(text) for text in texts):
-            found.setdefault(kind, []).append(each)
-    return {kind: tuple(patterns) for kind, patterns in found.items()}
+        if pattern.may_match(together) and any(
+            pattern.may_match(text.lower()) and pattern.match.search(text) for text in texts
+        ):
+            matching.setdefault(kind, []).append(pattern)
+    return {kind: tuple(patterns) for kind, patterns in matching.items()}
 
 
 @cache
@@ -157,12 +159,12 @@ def find_unseen(text: str) -> tuple[str, bool] | None:
     """The first unseen character with what stands around it, and whether all of them may be an accident."""
     if text.isascii():
         return None
-    found = [match.start() for match in _UNSEEN.finditer(text) if not _has_purpose(text, match.start())]
-    found += [match.start() for match in _PRIVATE.finditer(text)]
-    if not found:
+    places = [match.start() for match in _UNSEEN.finditer(text) if not _has_purpose(text, match.start())]
+    places += [match.start() for match in _PRIVATE.finditer(text)]
+    if not places:
         return None
-    is_mild = len(found) <= MAX_STRAY and all(text[place] in _STRAY or _PRIVATE.match(text[place]) for place in found)
-    return text[max(0, found[0] - 10) : found[0] + 10], is_mild
+    is_mild = len(places) <= MAX_STRAY and all(text[place] in _STRAY or _PRIVATE.match(text[place]) for place in places)
+    return text[max(0, places[0] - 10) : places[0] + 10], is_mild
 
 
 def find_mixed(text: str) -> str | None:
@@ -186,7 +188,9 @@ def _has_purpose(text: str, place: int) -> bool:
         return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or is_shaped(before))
     if char in "\u200e\u200f\u061c":
         nearby = text[max(0, place - 20) : place + 20]
-        return any(unicodedata.bidirectional(each) in ("R", "AL") for each in nearby if not _UNSEEN.match(each))
+        return any(
+            unicodedata.bidirectional(neighbor) in ("R", "AL") for neighbor in nearby if not _UNSEEN.match(neighbor)
+        )
     if "\U000e0020" <= char <= "\U000e007f":
         return "\U0001f3f4" in text[max(0, place - 7) : place]
     return char == "\ufeff" and place == 0

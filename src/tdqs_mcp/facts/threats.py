@@ -8,12 +8,11 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
 
+from tdqs_mcp.facts import hidden_text
+from tdqs_mcp.facts.hidden_text import Pattern
 from tdqs_mcp.facts.lexicon import lazy_pattern, read_table
 from tdqs_mcp.facts.schema.walk import escape_step
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS
-from tdqs_mcp.facts.text.words import without_quotations
-from tdqs_mcp.facts.threats import structure
-from tdqs_mcp.facts.threats.structure import Pattern
+from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS, without_quotations
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 
 Part: TypeAlias = Tool | Resource | ListedPrompt | None
@@ -36,7 +35,7 @@ MAX_CHARACTERS = 2_000_000
 
 
 class ThreatKind(StrEnum):
-    """What a text may try to do to whoever reads it, in words that follow "the text"."""
+    """Attempt that a text may make on whoever reads it, in words that follow "the text"."""
 
     JUDGE = "speaks to whoever grades it"
     OVERRIDE = "overrides the agent's instructions"
@@ -55,7 +54,7 @@ class ThreatKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threat:
-    """One finding at one place."""
+    """A finding at a place."""
 
     kind: ThreatKind
     path: str
@@ -75,19 +74,19 @@ _TAMPERING = frozenset({ThreatKind.UNSEEN, ThreatKind.TERMINAL, ThreatKind.TURN,
 _AIMED_AT_MODEL = _TAMPERING | {ThreatKind.JUDGE, ThreatKind.OVERRIDE, ThreatKind.LOOKALIKE, ThreatKind.MARKUP}
 
 
-def is_tampered(found: Iterable[Threat]) -> bool:
+def is_tampered(threats: Iterable[Threat]) -> bool:
     """A hidden character, a forged turn or a decoded payload is among the threats."""
-    return any(threat.kind in _TAMPERING for threat in found)
+    return any(threat.kind in _TAMPERING for threat in threats)
 
 
-def first_aimed_at_model(found: Iterable[Threat]) -> str | None:
+def first_aimed_at_model(threats: Iterable[Threat]) -> str | None:
     """The words that a model which reads the definition might obey; None where there are none. Readable words first."""
-    quotes = [threat.quote for threat in found if threat.kind in _AIMED_AT_MODEL and not threat.is_mild]
+    quotes = [threat.quote for threat in threats if threat.kind in _AIMED_AT_MODEL and not threat.is_mild]
     readable = [quote for quote in quotes if any(map(str.isalpha, quote))]
     return next(iter([*readable, *quotes]), None)
 
 
-def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:
+def locate_threats(catalog: Catalog, measured: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:
     """The threats of everything that a server offers, its own words first; those of some tools are known by index."""
     parts: list[tuple[Part, object]] = [
         (None, {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""})
@@ -98,7 +97,7 @@ def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) ->
     return tuple(
         (part, threat)
         for part, raw in parts
-        for threat in (known[part.index] if isinstance(part, Tool) and part.index in known else find_threats(raw))
+        for threat in (measured[part.index] if isinstance(part, Tool) and part.index in measured else find_threats(raw))
     )
 
 
@@ -110,16 +109,16 @@ def find_threats(raw: object) -> tuple[Threat, ...]:
     checks = _checks_for.__wrapped__(texts) if is_long else _checks_for(texts)
     if not checks:
         return ()
-    found: dict[tuple[ThreatKind, str], Threat] = {}
+    threats: dict[tuple[ThreatKind, str], Threat] = {}
     for place, text in strings:
         for threat in _threats_in(place, text, checks):
-            if len(found) < MAX_THREATS:
-                found.setdefault((threat.kind, threat.path), threat)
-    return tuple(found.values())
+            if len(threats) < MAX_THREATS:
+                threats.setdefault((threat.kind, threat.path), threat)
+    return tuple(threats.values())
 
 
 class _Checks(NamedTuple):
-    """What may be found in the strings of a part."""
+    """Kinds of threats that the strings of a part may hold."""
 
     phrases: Mapping[str, Sequence[Pattern]]
     marks: Mapping[str, Sequence[Pattern]]
@@ -133,51 +132,51 @@ def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
     """The checks that the different strings of a part call for; None for most definitions."""
     text = "\n".join(texts)
     lowered = text.lower()
-    spoken = [each.replace("_", " ") for each in texts]
+    spoken = [string.replace("_", " ") for string in texts]
     checks = _Checks(
-        phrases=structure.find_patterns("phrases", spoken, lowered.replace("_", " ")),
-        marks=structure.find_patterns("structure", texts, lowered),
-        has_secret=structure.may_hold_secret(text),
-        has_payload=structure.may_be_encoded(text),
-        is_odd=structure.may_hold_odd_characters(text),
+        phrases=hidden_text.find_patterns("phrases", spoken, lowered.replace("_", " ")),
+        marks=hidden_text.find_patterns("structure", texts, lowered),
+        has_secret=hidden_text.may_hold_secret(text),
+        has_payload=hidden_text.may_be_encoded(text),
+        is_odd=hidden_text.may_hold_odd_characters(text),
     )
     return checks if any(checks) else None
 
 
 def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]:
-    found = list(_find_marks(text, checks.marks)) if checks.marks else []
-    found += _find_odd(text) if checks.is_odd else []
-    found += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
+    hits = list(_find_marks(text, checks.marks)) if checks.marks else []
+    hits += _find_odd(text) if checks.is_odd else []
+    hits += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
     if checks.has_secret:
-        found += [(ThreatKind.SECRET, secret, False) for secret in structure.find_secrets(text)]
-    for kind, quote, is_mild in found:
+        hits += [(ThreatKind.SECRET, secret, False) for secret in hidden_text.find_secrets(text)]
+    for kind, quote, is_mild in hits:
         yield Threat(kind=kind, path=_pointer(place), quote=cut_quote(quote), is_mild=is_mild)
-    if checks.has_payload and structure.may_be_encoded(text):
+    if checks.has_payload and hidden_text.may_be_encoded(text):
         yield from _find_payloads(place, text)
 
 
 def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
-    for encoding, decoded in structure.decode_prose(text):
-        is_mild = not any(_find_phrases(decoded, structure.load_patterns("phrases")))
+    for encoding, decoded in hidden_text.decode_prose(text):
+        is_mild = not any(_find_phrases(decoded, hidden_text.load_patterns("phrases")))
         yield Threat(
             kind=ThreatKind.ENCODED, path=_pointer(place), quote=cut_quote(decoded), encoding=encoding, is_mild=is_mild
         )
 
 
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[ThreatKind, str, bool]]:
-    if turn := structure.find_turn(text, marks):
+    if turn := hidden_text.find_turn(text, marks):
         yield ThreatKind.TURN, turn, False
     for name, kind in (("markup", ThreatKind.MARKUP), ("html", ThreatKind.MARKUP), ("link", ThreatKind.LINK)):
-        if quote := next((match[0] for each in marks.get(name, ()) if (match := each.match.search(text))), None):
+        if quote := next((match[0] for pattern in marks.get(name, ()) if (match := pattern.match.search(text))), None):
             yield kind, quote, name == "html"
 
 
 def _find_odd(text: str) -> Iterator[tuple[ThreatKind, str, bool]]:
-    if control := structure.find_control(text):
+    if control := hidden_text.find_control(text):
         yield ThreatKind.TERMINAL, *control
-    if unseen := structure.find_unseen(text):
+    if unseen := hidden_text.find_unseen(text):
         yield ThreatKind.UNSEEN, *unseen
-    if mixed := structure.find_mixed(text):
+    if mixed := hidden_text.find_mixed(text):
         yield ThreatKind.LOOKALIKE, mixed, False
 
 
@@ -185,8 +184,8 @@ def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterat
     """The first phrase of each kind that is neither quoted nor denied."""
     plain = without_quotations(text.replace("_", " "))
     for kind, patterns in phrases.items():
-        matches = (found for pattern in patterns for found in pattern.match.finditer(plain))
-        if quote := next((found[0] for found in matches if not _DENIAL.search(plain[: found.start()][-40:])), None):
+        matches = (match for pattern in patterns for match in pattern.match.finditer(plain))
+        if quote := next((match[0] for match in matches if not _DENIAL.search(plain[: match.start()][-40:])), None):
             yield ThreatKind[kind.upper()], quote
 
 
@@ -240,17 +239,17 @@ def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
     strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
     for place, value in pending:
         if isinstance(value, str):
-            said: Sequence[tuple[_Place, str]] = ((place, value),)
+            texts: Sequence[tuple[_Place, str]] = ((place, value),)
         elif isinstance(value, dict):
             pending += [((place, name), child) for name, child in value.items()]
-            said = [((place, name), name) for name in value if name not in _KEYWORDS]
+            texts = [((place, name), name) for name in value if name not in _KEYWORDS]
         elif isinstance(value, list | tuple):
             room = max(0, 2 * MAX_STRINGS - len(pending))
             pending += [((place, index), child) for index, child in enumerate(value[:room])]
             continue
         else:
             continue
-        for where, text in said:
+        for where, text in texts:
             yield where, text[:characters_left]
             strings_left, characters_left = strings_left - 1, characters_left - len(text)
             if strings_left <= 0 or characters_left <= 0:
@@ -280,7 +279,7 @@ _NAMES_ONLY = ("/$schema", "/$id")
 
 
 class Addition(NamedTuple):
-    """One thing that only the new version says."""
+    """A statement that only the new version makes."""
 
     change: str
     path: str
@@ -303,20 +302,22 @@ def find_additions(
     joined in another order, is not new.
     """
     texts = {text for _, text in list_strings(old)}
-    known = {sentence for text in texts for sentence in _sentences(text)}
-    seen, quotes = hosts | find_hosts(old), {(threat.kind, threat.quote) for threat in find_threats(old)}
-    given = {_order(sentence, tools) for sentence in known}
+    old_sentences = {sentence for text in texts for sentence in _sentences(text)}
+    old_hosts, quotes = hosts | find_hosts(old), {(threat.kind, threat.quote) for threat in find_threats(old)}
+    old_orders = {_order(sentence, tools) for sentence in old_sentences}
     for path, text in list_strings(new):
-        fresh = [] if text in texts else [each for each in _sentences(text) if each not in known]
+        fresh = [] if text in texts else [sentence for sentence in _sentences(text) if sentence not in old_sentences]
         if not fresh:
             continue
         threats = [threat for threat in find_threats("\n".join(fresh)) if (threat.kind, threat.quote) not in quotes]
         yield from (Addition(_CHANGES[threat.kind], path, _said(threat)) for threat in threats)
         if not any(_CHANGES[threat.kind] == "new-imperative" for threat in threats):
-            first = next((each for each in fresh if (order := _order(each, tools)) and order not in given), None)
+            first = next(
+                (sentence for sentence in fresh if (order := _order(sentence, tools)) and order not in old_orders), None
+            )
             if first:
                 yield Addition("new-imperative", path, f"new order: {cut_quote(first)!r}")
-        for host in sorted({*_hosts_in(path, text)} - seen):
+        for host in sorted({*_hosts_in(path, text)} - old_hosts):
             yield Addition("new-host", path, f"new host: {host!r}")
 
 
@@ -325,7 +326,7 @@ def _said(threat: Threat) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (joined for each in _SENTENCE_END.split(text) if (joined := " ".join(each.split())))
+    return (joined for part in _SENTENCE_END.split(text) if (joined := " ".join(part.split())))
 
 
 def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
@@ -334,20 +335,22 @@ def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
     main = patterns["condition"].sub(" ", sentence)
     duty = patterns["duty"].search(main)
     word = _word(duty or patterns["reader"].search(main)) or next(_imperatives(sentence), "")
-    found = _word(patterns["file"].search(sentence) or patterns["reach"].search(main))
-    called = (each[1] for each in patterns["call"].finditer(main) if duty and each[1] in tools)
-    reached = found or next(called, "")
+    target = _word(patterns["file"].search(sentence) or patterns["reach"].search(main))
+    called = (call[1] for call in patterns["call"].finditer(main) if duty and call[1] in tools)
+    reached = target or next(called, "")
     return (word, reached) if word and reached else None
 
 
-def _word(found: re.Match[str] | None) -> str:
-    return found[0].lower() if found else ""
+def _word(match: re.Match[str] | None) -> str:
+    return match[0].lower() if match else ""
 
 
 def _imperatives(sentence: str) -> Iterator[str]:
     """Words that begin a clause as a bare verb does: a known one, or any before a determiner."""
     patterns = _order_patterns()
-    yield from (word for each in patterns["clause"].finditer(sentence) if LEMMAS.get(word := each[1].lower()) == word)
+    yield from (
+        word for clause in patterns["clause"].finditer(sentence) if LEMMAS.get(word := clause[1].lower()) == word
+    )
     opening = patterns["opening"].match(sentence)
     if opening and opening[1].lower() not in STOPWORDS and not opening[1].endswith(("s", "ing", "ed", "lly")):
         yield opening[1].lower()
