@@ -113,8 +113,8 @@ def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mod
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
     statements = ((each, material_statements(each, basis.checker.material(each), mode)) for each in subjects)
-    found = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in statements)
-    return {each.index: each for each in found if each.parts}
+    proposals = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in statements)
+    return {each.index: each for each in proposals if each.parts}
 
 
 async def _drafts(
@@ -188,7 +188,10 @@ async def _better(
     spec: str,
 ) -> list[Rewrite]:
     """The better of each draft and a model's wording of it, as the judge scores them."""
-    improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
+    improved, tried = (
+        _remeasured(measured, worded),
+        {candidate.index for candidate in worded if candidate.writer != OFFLINE},
+    )
     after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
     is_judged = not judge.stamp.is_offline
@@ -245,11 +248,15 @@ async def _worded(
 
     subjects = {subject.tool.index: subject for subject in measured.subjects}
     offline = [draft for draft in drafts if draft.writer == OFFLINE]
-    addressed = {each.index: words for each in offline if (words := first_aimed_at_model(subjects[each.index].threats))}
-    safe = [each for each in offline if each.index not in addressed]
+    addressed = {
+        candidate.index: words
+        for candidate in offline
+        if (words := first_aimed_at_model(subjects[candidate.index].threats))
+    }
+    safe = [candidate for candidate in offline if candidate.index not in addressed]
     work = writing.jobs(measured, safe, basis.checker, questions)
     written = await writing.write(work, model=writer, checker=basis.checker, growth=basis.growth, mode=mode)
-    outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
+    outcomes = {candidate.index: outcome for candidate, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
         rewrite_review.reworded(draft, subjects[draft.index], outcomes[draft.index], writer=writer.name)
@@ -445,7 +452,7 @@ def _fixed(
     problems: tuple[str, ...] = (),
 ) -> Fixed:
     left = {(each.tool, each.path) for each in left_out}
-    applied = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
+    applied = [(each, [change for change in each.changes if (each.name, change.path) not in left]) for each in rewrites]
     return Fixed(
         catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in applied}),
         place=place,

@@ -60,11 +60,11 @@ async def score_installed(
     entries, problems = read_servers(**around)
     if not entries:
         raise InputError("; ".join(["no client here has any server", *problems]))
-    blocked = {each.id: never for each in entries if (never := _blocked(each))}
-    foreign = [each for each in entries if each.is_project and each.id not in blocked]
+    blocked = {entry.id: never for entry in entries if (never := _blocked(entry))}
+    foreign = [entry for entry in entries if entry.is_project and entry.id not in blocked]
     if foreign and not consent(foreign):
         blocked |= {each.id: _row(each, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for each in foreign}
-    firsts = {each.connection: each for each in reversed(entries) if each.id not in blocked}
+    firsts = {entry.connection: entry for entry in reversed(entries) if entry.id not in blocked}
     captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
     measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}
     judge = judge or Offline()
@@ -80,7 +80,7 @@ async def score_installed(
         status = discovery_status(error) if isinstance(error, CaptureError) else None
         return replace(_row(server, InstalledOutcome.FAILED, str(error)), discovery_status=status)
 
-    rows = [blocked.get(each.id) or row(each) for each in entries]
+    rows = [blocked.get(entry.id) or row(entry) for entry in entries]
     servers_by_client: dict[str, dict[str, Measured]] = {}
     for each in entries:
         if each.id not in blocked and (measured_server := measured.get(firsts[each.connection].id)):

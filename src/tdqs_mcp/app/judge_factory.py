@@ -89,8 +89,8 @@ def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progre
     counts = Ledger(settings.budget, price) if ledger is None else ledger
 
     def wrap(model: Model) -> Model:
-        told = model if on_progress is None else ProgressReporter(model=model, report=on_progress)
-        return Budgeted(model=_priced(told, counts), ledger=counts) if counts.is_bounded else told
+        watched = model if on_progress is None else ProgressReporter(model=model, report=on_progress)
+        return Budgeted(model=_priced(watched, counts), ledger=counts) if counts.is_bounded else watched
 
     return wrap
 

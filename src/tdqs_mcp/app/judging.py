@@ -139,10 +139,10 @@ def score_label_answers(
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
-    asked = skill_cases(measured, rubric=rubric, text=skill)
-    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *asked]
-    given = [*answered.verdicts, *(match_skill(case, answers, judge=stamp.id) for case in asked)]
-    verdicts = check_verdicts(cases, given, judge=stamp, accepted=accepted)
+    skills = skill_cases(measured, rubric=rubric, text=skill)
+    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skills]
+    answered_verdicts = [*answered.verdicts, *(match_skill(case, answers, judge=stamp.id) for case in skills)]
+    verdicts = check_verdicts(cases, answered_verdicts, judge=stamp, accepted=accepted)
     return _finish_labels(
         measured,
         cases,
@@ -297,7 +297,7 @@ async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, r
     from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
 
     batched = batch_judge(judge)
-    requests = {each.key: each for each in _open(batched, catalogs, rubric=rubric)}
+    requests = {request.key: request for request in _open(batched, catalogs, rubric=rubric)}
     if not requests:
         raise InputError("there is nothing to submit: every answer is kept, and scoring finds it")
     batch = await batching(batched.model).submit(list(requests.values()))
@@ -363,14 +363,14 @@ def grade(catalog: Catalog) -> ServerGrade:
 
 def explain(name: str) -> str:
     """The Markdown page of a rule, a lane, a rubric, a dimension, a flag or a tier. Raises UnknownIdError."""
-    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
+    spelling = name.strip().lower().replace("-", " ").replace("_", " ")
     for key in RUBRICS:
         rubric = load_rubric(key)
-        if wanted == key:
+        if spelling == key:
             return rubric_page(rubric)
         for dimension in rubric.dimensions:
             names = (dimension.key.replace("_", " "), dimension.title.lower(), dimension.short)
-            if wanted in (*names, names[0].partition(" ")[0], f"{key} {names[0]}"):
+            if spelling in (*names, names[0].partition(" ")[0], f"{key} {names[0]}"):
                 return dimension_page(
                     rubric, dimension, [rule for rule in registry.RULES if rule.dimension == dimension.key]
                 )
@@ -380,10 +380,10 @@ def explain(name: str) -> str:
     try:
         rules = registry.find_all(name.strip())
     except UnknownIdError as error:
-        dimensions = dict.fromkeys(key for each in RUBRICS for key in load_rubric(each).keys)
-        known = [*(word for rule in registry.RULES for word in (rule.id, rule.name)), *dimensions]
+        dimensions = dict.fromkeys(key for rubric_key in RUBRICS for key in load_rubric(rubric_key).keys)
+        words = [*(word for rule in registry.RULES for word in (rule.id, rule.name)), *dimensions]
         raise UnknownIdError(
-            f"there is nothing to explain under {name!r}{nearest(name, known)}; tdqs-mcp rules lists the rules; "
+            f"there is nothing to explain under {name!r}{nearest(name, words)}; tdqs-mcp rules lists the rules; "
             f"the dimensions of TDQS are {', '.join((*load_rubric('tdqs').keys, *load_rubric('coherence').keys))}"
         ) from error
     matching = [registry.find(rule) for rule in rules]

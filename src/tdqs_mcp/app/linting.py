@@ -174,7 +174,7 @@ def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) 
 
 def _report(measured: Measured, policy: Policy) -> LintReport:
     report = find(measured, policy)
-    findings = (*report.findings, *(each.finding for each in report.suppressed))
+    findings = (*report.findings, *(suppressed_finding.finding for suppressed_finding in report.suppressed))
     hidden = registry.find_hidden(measured, policy.selection, findings)
     chosen = tuple(finding for finding in hidden if _is_wanted(finding, policy.tools))
     left = suppress(replace(report, findings=chosen), policy.suppressions, rules=policy.selection.hidden)

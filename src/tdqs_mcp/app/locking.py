@@ -90,8 +90,8 @@ async def lock(
     entry = entry if allow is None else replace(entry, allow=now.allow)
     report = definition_lock.verify(entry, catalog, again)
     updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
-    others = [server for server in known.servers if server.name != entry.name or server.source != entry.source]
-    return DefinitionLock(servers=_sorted([*others, updated])), report
+    kept_servers = [server for server in known.servers if server.name != entry.name or server.source != entry.source]
+    return DefinitionLock(servers=_sorted([*kept_servers, updated])), report
 
 
 def _sorted(servers: Sequence[LockedServer]) -> tuple[LockedServer, ...]:

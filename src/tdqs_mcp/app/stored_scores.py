@@ -149,7 +149,7 @@ class StoredScores:
             named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
             if not named:
                 raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
-            found = next((each for each in named if each.index == index), named[0])
+            found = next((candidate for candidate in named if candidate.index == index), named[0])
             public = StoredToolHistory(
                 method=now.method,
                 server=standing.server,

@@ -60,11 +60,11 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
         servers=len(benchmark.catalogs),
         tools=len(tools),
         queries=len(missing),
-        queried_tools=len({each.tool for each in missing}),
-        found=100 * sum(each.outcome for each in missing) / len(missing),
+        queried_tools=len({name.tool for name in missing}),
+        found=100 * sum(name.outcome for name in missing) / len(missing),
         calls=len(fails),
-        called_tools=len({each.tool for each in fails}),
-        failed=100 * sum(each.outcome for each in fails) / len(fails),
+        called_tools=len({fail.tool for fail in fails}),
+        failed=100 * sum(fail.outcome for fail in fails) / len(fails),
         predictors=predict(tools, observations=missing, fails=fails),
         rewritten=selection.against.recall if selection.against else None,
         problems=(*problems, *selection.problems),
@@ -83,9 +83,9 @@ async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
         for tool in scored.tools
     }
     rules = [rule.id for rule in registry.RULES]
-    every = registry.select(names=[registry.ALL])._replace(entailed={})
+    selection = registry.select(names=[registry.ALL])._replace(entailed={})
     fired: dict[int | None, set[str]] = {}
-    for finding in registry.check(measured, every):
+    for finding in registry.check(measured, selection):
         if finding.subject.kind == "tool":
             fired.setdefault(finding.subject.index, set()).add(finding.rule)
     return {

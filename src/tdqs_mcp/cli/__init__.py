@@ -204,7 +204,7 @@ def _read_form(ctx: click.Context) -> None:
     forms = _FORMS.get(path.suffix.lower(), ()) if isinstance(path, Path) else ()
     if form is None or not forms or not isinstance(form.type, click.Choice):
         return
-    possible = [each for each in forms if each in form.type.choices]
+    possible = [option for option in forms if option in form.type.choices]
     if ctx.get_parameter_source("form") is ParameterSource.DEFAULT and possible:
         ctx.params["form"] = possible[0]
     elif ctx.params["form"] not in possible:

@@ -87,7 +87,7 @@ def lock(
             renewed[-1],
             again=again,
             accept=None if accept_all else accept,
-            allow=[Impact(each) for each in allow if each != "nothing"] if allow else None,
+            allow=[Impact(impact) for impact in allow if impact != "nothing"] if allow else None,
             judge=judge,
             spec=spec,
         )

@@ -97,7 +97,7 @@ def study(
     if log and not locator:
         raise click.UsageError("--run belongs to --tasks")
     tasks, outcomes = (outcomes, None) if log else (None, outcomes)
-    if sum(each is not None for each in (outcomes, benchmark, locator)) != 1:
+    if sum(source is not None for source in (outcomes, benchmark, locator)) != 1:
         raise click.UsageError("give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
     if (locator is None or tasks) and asked.is_named:
         raise click.UsageError("--judge, --base-url, --model and --exact-prompt are for writing tasks; leave them out")
@@ -136,7 +136,7 @@ def _show_tasks(
     page.show([written], _TASKS)
     if written and written.without:
         warn(
-            f"no tasks for {first_of([each.tool for each in written.without], MAX_NAMED)}: {written.without[0].reason}"
+            f"no tasks for {first_of([tool.tool for tool in written.without], MAX_NAMED)}: {written.without[0].reason}"
         )
     is_answered = run(*result) if result and run else True
     end([written if written and is_answered and not written.without else None])
@@ -233,8 +233,8 @@ def sweep(
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
             page.show([report], views(partial(sweep_blocks, statistics=_stats_command(store))))
             if report.unread or not report.servers:
-                some = f"{count_words(report.unread, 'input')} could not be read to the end"
-                raise InputError(some if report.servers else "no server could be read")  # --watch goes on
+                unread = f"{count_words(report.unread, 'input')} could not be read to the end"
+                raise InputError(unread if report.servers else "no server could be read")  # --watch goes on
         except TdqsError as error:
             if watch is None:
                 raise

@@ -114,7 +114,7 @@ class Installed:
         may_start = bool(agreed) and live.consent(question)
         with waiting().on("capturing and scoring the servers of all clients", at_once=True):
             report = blocking(installed_servers.score_installed)(
-                consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
+                consent=lambda foreign: may_start and {entry.id for entry in foreign} <= agreed,
                 options=live,
                 task=self.task,
                 **options,

@@ -199,8 +199,8 @@ def _guarded(app: "ASGIApp", http: Http) -> "ASGIApp":
             await send(message)
 
         if scope["type"] == "http" and not is_known(Headers(scope=scope).get("host", "")):
-            told = "This host name is not the dashboard's; its operator can name it with --allowed-host.\n"
-            await PlainTextResponse(told, 421)(scope, receive, send)
+            refusal = "This host name is not the dashboard's; its operator can name it with --allowed-host.\n"
+            await PlainTextResponse(refusal, 421)(scope, receive, send)
             return
         await app(scope, receive, send_with_policy)
 

@@ -59,7 +59,7 @@ def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impac
     """Return what is pinned of a server."""
     catalog = measured.catalog
     hashes = {subject.tool.index: subject.signals.input_hash for subject in measured.subjects}
-    scores = {each.index: _score(each.tdqs, score.spec_version, each.judge) for each in score.tools}
+    scores = {item.index: _score(item.tdqs, score.spec_version, item.judge) for item in score.tools}
     tools = [
         LockedTool(
             name=tool.name,
@@ -76,11 +76,11 @@ def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impac
         name=catalog.server,
         version=catalog.version,
         source=catalog.source,
-        allow=tuple(each for each in Impact if each in allow),
+        allow=tuple(item for item in Impact if item in allow),
         score=None if overall is None else _score(overall, score.spec_version, score.judge),
         digest=digest(parts),
         **parts,
-        tools=tuple(sorted(tools, key=lambda each: (each.name, each.digest))),
+        tools=tuple(sorted(tools, key=lambda item: (item.name, item.digest))),
     )
 
 
@@ -151,7 +151,7 @@ def check_lock(lock: DefinitionLock, origin: str) -> None:
 def find_entry(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
     """The entry of a server: by its name, and its source if others have its name, else by its source."""
     named = [server for server in lock.servers if server.name == catalog.server]
-    sources = [each for each in named or lock.servers if each.source and each.source == catalog.source]
+    sources = [entry for entry in named or lock.servers if entry.source and entry.source == catalog.source]
     return next(iter([*sources, *named]), None)
 
 
@@ -199,15 +199,15 @@ def accept(
 def identity(entry: Any) -> str:  # noqa: ANN401
     """A resource's URI or URI template, a prompt's name."""
     candidates = [entry.get(key) for key in ("uri", "uriTemplate", "name")] if isinstance(entry, Mapping) else []
-    return next((each for each in candidates if isinstance(each, str)), "")
+    return next((candidate for candidate in candidates if isinstance(candidate, str)), "")
 
 
 def _merged(old: Any, new: Any, names: Collection[str], name_of: Callable[[Any], str]) -> Any:  # noqa: ANN401
     """The entries of these names as they are now, the others as they were."""
     if not names:
         return old
-    entries = [each for each in old or () if name_of(each) not in names]
-    return (*entries, *(each for each in new or () if name_of(each) in names))
+    entries = [entry for entry in old or () if name_of(entry) not in names]
+    return (*entries, *(entry for entry in new or () if name_of(entry) in names))
 
 
 def _with_scores(now: LockedServer, locked: LockedServer) -> LockedServer:
@@ -279,9 +279,9 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
 def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) -> _Changes:
     old = [_Entry(tool.name, tool.digest, tool.definition) for tool in locked.tools]
     new = [_Entry(tool.name, digest(tool.raw), normalized_or_none(tool.raw)) for tool in catalog.tools]
-    for part, each in _entry_changes("tool", old, new, vocabulary):
-        if not (catalog.incomplete and each.change == "removed-tool"):
-            yield part, each
+    for part, change in _entry_changes("tool", old, new, vocabulary):
+        if not (catalog.incomplete and change.change == "removed-tool"):
+            yield part, change
 
 
 class _Entry(NamedTuple):
@@ -332,8 +332,8 @@ def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Di
 
 def _is_said(path: str, reported: Collection[str]) -> bool:
     """A difference at the path, or above it, has been told; `required` changes with the parameters that it names."""
-    above = any(path == each or path.startswith(f"{each}/") for each in reported if each)
-    return above or (path.endswith("/required") and any(each.startswith(path[:-9]) for each in reported))
+    above = any(path == pointer or path.startswith(f"{pointer}/") for pointer in reported if pointer)
+    return above or (path.endswith("/required") and any(pointer.startswith(path[:-9]) for pointer in reported))
 
 
 def _reworded(old: str, new: str) -> str:
@@ -371,8 +371,8 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) ->
     server = Location(kind="server", name=catalog.server, index=None, path="")
     if locked.server_info is not None and present["server_info"] is not None:
         before, after = {"serverInfo": locked.server_info}, {"serverInfo": present["server_info"]}
-        for each in (*_additions(before, after, vocabulary), *_edits(locked.server_info, present["server_info"])):
-            yield server, each
+        for change in (*_additions(before, after, vocabulary), *_edits(locked.server_info, present["server_info"])):
+            yield server, change
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
         verb = "gone" if not text else "changed" if locked.instructions else "new"
@@ -384,14 +384,14 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) ->
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
         if entries is not None and now is not None:
             old, new = (
-                [_Entry(identity(each), canonical_json(each), each) for each in side] for side in (entries, now)
+                [_Entry(identity(change), canonical_json(change), change) for change in side] for side in (entries, now)
             )
             yield from _entry_changes(kind, old, new, vocabulary)
 
 
 def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], vocabulary: _Known) -> _Changes:
     for index, (before, after) in enumerate(_paired(old, new)):
-        name = next(each.name for each in (after, before) if each is not None)
+        name = next(version.name for version in (after, before) if version is not None)
         for difference in _entry_differences(kind, before, after, vocabulary):
             yield Location(kind=kind, name=name, index=index, path=""), difference
 
@@ -410,12 +410,12 @@ def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, vocabu
         differences = (_contract_changes if kind == "tool" else _lost_arguments)(old.raw, new.raw)
         yield from differences
         yield from _additions(old.raw, new.raw, vocabulary)
-        yield from _edits(old.raw, new.raw, reported={each.path for each in differences})
+        yield from _edits(old.raw, new.raw, reported={difference.path for difference in differences})
 
 
 def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     """Return what breaks callers of a tool, and every hint that changed."""
-    before, after = (read_tool(each, 0) for each in (old, new))
+    before, after = (read_tool(version, 0) for version in (old, new))
     hints = safer_hints(before.annotations, after.annotations)
     safer = (Difference(impact=Impact.DANGEROUS, **hint._asdict()) for hint in hints)
     return [*catalog_diff.contract_differences(before, after), *safer]
@@ -434,12 +434,12 @@ def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
 def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
     arguments = entry.get("arguments") if isinstance(entry, Mapping) else None
     entries = arguments if isinstance(arguments, list) else []
-    return [each for each in entries if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
+    return [argument for argument in entries if isinstance(argument, Mapping) and isinstance(argument.get("name"), str)]
 
 
 def _unstable(first: Catalog, second: Catalog) -> list[tuple[Location, Difference]]:
     """Return what differs between two listings of the same server; the order does not count."""
-    listed, again = ({(tool.name, digest(tool.raw)) for tool in each.tools} for each in (first, second))
+    listed, again = ({(tool.name, digest(tool.raw)) for tool in version.tools} for version in (first, second))
     names = dict.fromkeys(name for name, _ in sorted(listed ^ again))
     parts = [Location(kind="tool", name=name, index=0, path="") for name in names]
     if parts_of(first) != parts_of(second):

@@ -108,7 +108,7 @@ class SuiteEntry(_Strict):
         """Return what the entry is held to; the published defaults where it does not say."""
         if self.expect is None:
             return DEFAULTS
-        return [(parse_target(each.target), each.matcher.schema_.bar) for each in self.expect]
+        return [(parse_target(expectation.target), expectation.matcher.schema_.bar) for expectation in self.expect]
 
 
 class Server(BaseModel):

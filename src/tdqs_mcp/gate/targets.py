@@ -139,7 +139,7 @@ def parse_target(text: str) -> Target:
         return Target(text=text, tool=match["name"], field=ToolField(field))
     if match and match["list"] == "findings" and field is None:
         return Target(text=text, rule=registry.find(match["name"]).id)
-    fields = ", ".join(f'tool["NAME"].{each}' for each in ToolField)
+    fields = ", ".join(f'tool["NAME"].{tool_field}' for tool_field in ToolField)
     raise ValueError(f'there is no target {text!r}; there are {", ".join(TargetKind)}, {fields} and findings["RULE"]')
 
 
@@ -258,9 +258,9 @@ _READERS: Mapping[TargetKind, Callable[[Evidence], Bounds]] = {
 
 
 def _of_tool(target: Target, evidence: Evidence) -> Bounds:
-    subjects = [each for each in evidence.measured.subjects if each.tool.name == target.tool]
+    subjects = [candidate for candidate in evidence.measured.subjects if candidate.tool.name == target.tool]
     if len(subjects) != 1:
-        is_listed = any(each.tool.name == target.tool for each in evidence.measured.unmeasured)
+        is_listed = any(candidate.tool.name == target.tool for candidate in evidence.measured.unmeasured)
         count = f"is listed {len(subjects)} times" if subjects else "is not listed"
         problem = "cannot be measured" if is_listed else count
         return _unknown(f"the tool {target.tool!r} {problem}")

@@ -188,8 +188,8 @@ def as_markdown(blocks: Sequence[Block]) -> str:
     if text is not None:
         return text
     end = f"\n\nThe rest is too long for a comment; `--format json` has all.\n\n{marker}\n"
-    kept = _markdown(blocks, 0)[: MAX_COMMENT - len(end)]
-    return kept[: kept.rfind("\n")] + end
+    lines = _markdown(blocks, 0)[: MAX_COMMENT - len(end)]
+    return lines[: lines.rfind("\n")] + end
 
 
 def _text(block: Block) -> "Iterator[RenderableType]":

@@ -64,7 +64,7 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
 
 def _tally(view: ClientView) -> str:
     counts = Counter(tool.handling for tool in view.tools)
-    words = ", ".join(f"{counts[each]} {each}" for each in Handling if counts[each])
+    words = ", ".join(f"{counts[handling]} {handling}" for handling in Handling if counts[handling])
     return f"{words}: the whole list is refused" if view.loses_all else words
 
 
@@ -139,7 +139,7 @@ def gate_blocks(report: GateReport) -> list[Block]:
     """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
     results = [row.result for row in report.rows]
     words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
-    summary = ", ".join(f"{count} {words[each]}" for each in GateResult if (count := results.count(each)))
+    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := results.count(result)))
     rows = []
     for row in report.rows:
         rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
@@ -174,7 +174,7 @@ def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
     heads = (points, Column(head="rule", is_whole=True), times, Column(head="first"))
     rows = [
         (
-            f"-{sum(each.points for each in group)}",
+            f"-{sum(finding.points for finding in group)}",
             Span(group[0].alias, SEVERITY_STYLES[group[0].severity]),
             str(len(group)),
             f"{group[0].subject.label}: {group[0].message}",
@@ -186,7 +186,7 @@ def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
 
 def _by_rule(deductions: Sequence[Deduction]) -> list[list[Deduction]]:
     groups = [list(group) for _, group in groupby(deductions, key=lambda deduction: deduction.alias)]
-    return sorted(groups, key=lambda group: -sum(each.points for each in group))
+    return sorted(groups, key=lambda group: -sum(finding.points for finding in group))
 
 
 def _gate_lines(report: GateReport) -> Iterator[Block]:
@@ -269,7 +269,10 @@ def _shares(selection: Selection) -> Table:
 
 
 def _lacking(selection: Selection) -> Table:
-    rows = [(each.tool, ", ".join(each.words), str(each.queries)) for each in selection.lacking[:MAX_SHOWN]]
+    rows = [
+        (lacking_tool.tool, ", ".join(lacking_tool.words), str(lacking_tool.queries))
+        for lacking_tool in selection.lacking[:MAX_SHOWN]
+    ]
     return Table(columns("tool", "words", "queries", left=2), rows)
 
 

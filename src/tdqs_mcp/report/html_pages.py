@@ -61,7 +61,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.tests["block"] = lambda block, kind: kind in (each.__name__ for each in type(block).__mro__)
+    environment.tests["block"] = lambda block, kind: kind in (base.__name__ for base in type(block).__mro__)
     environment.filters |= {"parts": word_parts, "runs": diff_runs}
     environment.globals |= _inside(_source("page.css"), _source("page.js"))
     environment.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}

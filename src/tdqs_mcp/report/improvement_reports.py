@@ -80,8 +80,8 @@ def plan_blocks(plan: Plan) -> list[Block]:
         target = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
         then = f"with coherence {score_words(plan.after.coherence)} that makes overall {score_words(plan.target)}"
-        entries = [(f"{each.tool.name}   {_standing(each.tool)}", "bold") for each in plan.advice]
-        below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
+        entries = [(f"{advice.tool.name}   {_standing(advice.tool)}", "bold") for advice in plan.advice]
+        below = [Items(list(_advice_lines(advice)), indent=4) for advice in plan.advice]
         blocks += [
             Heading(f"Not drafted: the author has to bring {tools} to TDQS {target}; {then}"),
             Items(entries, indent=2, shown=MAX_ROWS, below=below),
@@ -134,11 +134,11 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     gains = {each.index: each.after.tdqs - each.before.tdqs for each in changed if each.before and each.after}
     changed.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
-    shown = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
-    blocks += [block for each in shown[:MAX_ROWS] for block in each]
+    sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
+    blocks += [block for each in sections[:MAX_ROWS] for block in each]
     if len(changed) > MAX_ROWS:
         more = f"… and {len(changed) - MAX_ROWS} more; --tool NAME shows one, --format json all"
-        rest = [block for each in shown[MAX_ROWS:] for block in each]
+        rest = [block for each in sections[MAX_ROWS:] for block in each]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
     blocks += _gain_note((each.before, each.after, each.gain) for each in changed)
     if report.questions:
@@ -153,12 +153,12 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
 def _plan_summary(plan: Plan) -> str:
     now, then, target = score_words(plan.before.overall), score_words(plan.after.overall), score_words(plan.target)
     by = "estimated, " if plan.is_estimated else ""
-    done = f"with {count_words(len(plan.fixes), 'rewrite')} ({by}about {plan.tokens_added:+d} tokens)"
+    outcome = f"with {count_words(len(plan.fixes), 'rewrite')} ({by}about {plan.tokens_added:+d} tokens)"
     if plan.is_reached and not plan.fixes:
         return f"overall {now} is at the target {target} already"
     if plan.is_reached:
-        return f"overall {now} → {then} {done}: the target {target} is reached"
-    change = f"{now} → {then} {done}" if plan.fixes else f"stays {now}, no rewrite moves it"
+        return f"overall {now} → {then} {outcome}: the target {target} is reached"
+    change = f"{now} → {then} {outcome}" if plan.fixes else f"stays {now}, no rewrite moves it"
     return f"overall {change}: the target {target} is out of reach{' without the author' * bool(plan.advice)}"
 
 
@@ -173,7 +173,7 @@ def _plan_next(plan: Plan) -> str:
 
 
 def _change(before: ToolScore | None, after: ToolScore | None) -> str:
-    old, new = (score_words(each.tdqs if each else None) for each in (before, after))
+    old, new = (score_words(value.tdqs if value else None) for value in (before, after))
     return f"{old} → {new}"
 
 
@@ -376,7 +376,9 @@ def _evidence(rewrite: Rewrite) -> Iterator[str]:
 def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
     """Return what of the material no rewrite rests on, in a line each."""
     used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
-    reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    reasons = {
+        unused.source: unused.reason for rewrite in rewrites for unused in rewrite.unused if unused.source not in used
+    }
     ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
     more = len(ordered) - MAX_ROWS
     lines = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]

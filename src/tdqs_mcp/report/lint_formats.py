@@ -201,7 +201,7 @@ def _rule_entry(rule: AnyRule) -> dict[str, Any]:
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {
             "precision": _PRECISIONS[rule.confidence],
-            "tags": [each for each in (rule.dimension, *rule.aliases) if each],
+            "tags": [tag for tag in (rule.dimension, *rule.aliases) if tag],
             "source": rule.source,
         },
     }

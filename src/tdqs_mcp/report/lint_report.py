@@ -143,7 +143,11 @@ def sentence(finding: Finding) -> str:
 def tally_words(report: LintReport) -> str:
     """The counts in words, the worst first: `3 findings: 2 errors, 1 warning`."""
     counts = Counter(finding.severity for finding in report.findings)
-    totals = [f"{n} {each}{'s' * (n != 1 and each is not Severity.INFO)}" for each in Severity if (n := counts[each])]
+    totals = [
+        f"{n} {severity}{'s' * (n != 1 and severity is not Severity.INFO)}"
+        for severity in Severity
+        if (n := counts[severity])
+    ]
     new = "new finding" if report.baseline else "finding"
     return f"{count_words(len(report.findings), new)}: {', '.join(totals)}" if totals else f"no {new}"
 
@@ -167,7 +171,7 @@ def notes(report: LintReport) -> list[str]:
 
 def unused_line(suppression: Suppression) -> str:
     """Return what to do about an entry of the configuration that matches nothing."""
-    place = " ".join(each for each in (suppression.tool, suppression.path) if each)
+    place = " ".join(part for part in (suppression.tool, suppression.path) if part)
     return f"the suppression of {suppression.rule}{f' for {place}' if place else ''} matches nothing: remove it"
 
 
@@ -255,7 +259,7 @@ def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[B
     rows = [
         (
             str(len(group)),
-            str(len({each.tool_index for each in group} - {None})),
+            str(len({finding.tool_index for finding in group} - {None})),
             _severity(group[0]),
             group[0].rule,
             group[0].name,
@@ -275,8 +279,12 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
     words = [Span(each, "dim") for each in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
-    ours = [group[0].rule for group in by_rule(report.findings) if group[0].rule.startswith("TDQ")]
-    following = ("Next: ", Code(f"tdqs-mcp explain {ours[0]}" if ours else "tdqs-mcp rules --rules MODULE"), more)
+    own_rules = [group[0].rule for group in by_rule(report.findings) if group[0].rule.startswith("TDQ")]
+    following = (
+        "Next: ",
+        Code(f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"),
+        more,
+    )
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
 
 

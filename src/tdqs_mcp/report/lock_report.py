@@ -27,11 +27,11 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
     for impact in Impact:
         changes = [change for change in report.changes if change.difference.impact is impact]
         if changes:
-            allowed = ", allowed by the lock" if all(each.is_allowed for each in changes) else ""
+            allowed = ", allowed by the lock" if all(item.is_allowed for item in changes) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(changes)}){allowed}", STYLES[impact])]
-            blocks.append(Items([(_line(each, report), "") for each in changes], indent=2, shown=MAX_CHANGES))
+            blocks.append(Items([(_line(item, report), "") for item in changes], indent=2, shown=MAX_CHANGES))
     blocks += [
-        Items([(f"not verified: {each}", "yellow") for each in report.unverified]),
+        Items([(f"not verified: {item}", "yellow") for item in report.unverified]),
         problem_items(report.problems),
     ]
     following = _next(report, is_lock=is_lock)

@@ -147,9 +147,9 @@ def _together(client: ClientSet) -> list[Block]:
 def _by_servers(shared: Sequence[SharedName]) -> list[str]:
     """The names that the same servers share, once for those servers."""
     names: dict[str, list[str]] = {}
-    for each in shared:
-        servers = first_of(list(dict.fromkeys(place.server for place in each.tools)), MAX_SHOWN)
-        names.setdefault(servers, []).append(each.tools[0].tool)
+    for overlap in shared:
+        servers = first_of(list(dict.fromkeys(place.server for place in overlap.tools)), MAX_SHOWN)
+        names.setdefault(servers, []).append(overlap.tools[0].tool)
     return [f"{servers}: {first_of(name, MAX_SHOWN)}" for servers, name in names.items()]
 
 
@@ -182,7 +182,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
         Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
     ]
     if report.changed:
-        rows = [(each.server, number(each.before), number(each.after)) for each in report.changed]
+        rows = [(change.server, number(change.before), number(change.after)) for change in report.changed]
         blocks += [Gap(), Table(columns("changed", "before", "after"), rows, shown=MAX_LINES, more="more servers")]
     if report.ungraded:
         suspicious = f"; of them {report.held:,} held as suspicious" if report.held else ""

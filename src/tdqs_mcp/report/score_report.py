@@ -138,7 +138,7 @@ def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
     with_findings = {finding.tool_index for finding in score.findings}
     worst = sorted((tool for tool in score.tools if tool.index in with_findings), key=lambda tool: tool.tdqs)
     lines += [line for tool in worst[:MAX_ASSERTED_TOOLS] for line in _asserted(tool, score.findings)]
-    lines += [f"  {each.name}: {each.ungraded.reason}" for each in score.ungraded[:MAX_ASSERTED_TOOLS]]
+    lines += [f"  {ungraded.name}: {ungraded.ungraded.reason}" for ungraded in score.ungraded[:MAX_ASSERTED_TOOLS]]
     return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{printable(line)}" for line in lines)
 
 
@@ -290,16 +290,16 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
 
 def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list[Block]:
     """The tools of one name: why each dimension has its score, and the best fixes."""
-    nearest, fixes = _Nearest(score), {each[0].tool.index: each for each in fixes_by_tool(score)}
-    named = [each for each in score.tools if each.name == tool]
-    blocks = [block for each in named for block in _tool(score, each, fixes.get(each.index, []), nearest, locator)]
-    return [*blocks, ungraded_items([each for each in score.ungraded if each.name == tool])]
+    nearest, fixes = _Nearest(score), {entry[0].tool.index: entry for entry in fixes_by_tool(score)}
+    named = [entry for entry in score.tools if entry.name == tool]
+    blocks = [block for entry in named for block in _tool(score, entry, fixes.get(entry.index, []), nearest, locator)]
+    return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name == tool])]
 
 
 def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_Nearest", locator: str) -> list[Block]:
     points = _points(tool.scores, list(tool.judgements))
     pairs = zip(tool.judgements.items(), points, strict=True)
-    rows = [(key.replace("_", " "), point, each.justification) for (key, each), point in pairs]
+    rows = [(key.replace("_", " "), point, judgement.justification) for (key, judgement), point in pairs]
     rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
     blocks: list[Block] = [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
@@ -328,11 +328,11 @@ def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
 
 def _disputed(score: ServerScore | LabelScore) -> list[str]:
     juries = [(tool.name, tool.jury) for tool in score.tools if tool.jury]
-    close = [f"{name} ({', '.join(each.grades)})" for name, each in juries if each.too_close]
+    close = [f"{name} ({', '.join(jury.grades)})" for name, jury in juries if jury.too_close]
     apart = [
         f"{name} ({', '.join(f'{key} by {points}' for key, points in wide.items())})"
-        for name, each in juries
-        if (wide := {key: points for key, points in each.spread.items() if points >= WIDE_SPREAD})
+        for name, jury in juries
+        if (wide := {key: points for key, points in jury.spread.items() if points >= WIDE_SPREAD})
     ]
     return _listed("too close to call", close) + _listed("jurors far apart", apart)
 
@@ -405,10 +405,10 @@ def _average(hundredths: int) -> str:
 
 def _unlabeled(score: LabelScore) -> Items:
     """The tools and the skill without a verdict, once for each reason."""
-    failed = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in score.ungraded]
+    failed = [(ungraded.name or f"tool {ungraded.index + 1}", ungraded.ungraded.reason) for ungraded in score.ungraded]
     if score.skill is not None and isinstance(score.skill.verdict, Ungraded):
         failed.append(("the skill", score.skill.verdict.reason))
-    decided = next((each.decided for each in score.ungraded if isinstance(each.decided, Mapping)), {})
+    decided = next((ungraded.decided for ungraded in score.ungraded if isinstance(ungraded.decided, Mapping)), {})
     lines = [f"decided without a judge, as there is one tool: {key} {points}" for key, points in decided.items()]
     return Items([(line, "yellow") for line in (*unjudged_words(failed), *lines)])
 
@@ -429,7 +429,7 @@ def _skill(skill: SkillScore, *, when: str) -> list[Block]:
         blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
     if skill.judgements:
         pairs = zip(skill.judgements.items(), _points(skill.scores, list(skill.judgements)), strict=True)
-        rows = [(key.replace("_", " "), points, each.justification) for (key, each), points in pairs]
+        rows = [(key.replace("_", " "), points, judgement.justification) for (key, judgement), points in pairs]
         blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
     return [*blocks, problem_items(skill.problems)]
 

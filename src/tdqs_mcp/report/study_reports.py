@@ -191,8 +191,12 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     measured = [predictor for predictor in study.predictors if predictor.found.estimate or predictor.fails.estimate]
     names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
     rows = [
-        (names.get(each.name, each.name.replace("_", " ")), _predicted(each.found), _predicted(each.fails))
-        for each in measured
+        (
+            names.get(estimate.name, estimate.name.replace("_", " ")),
+            _predicted(estimate.found),
+            _predicted(estimate.fails),
+        )
+        for estimate in measured
     ]
     left_out = count_words(len(study.predictors) - len(measured), "rule")
     return [
@@ -224,7 +228,7 @@ def _predicted(prediction: Prediction) -> str:
 
 
 def _conclusion(study: BenchmarkStudy) -> str:
-    readings = Counter(each.reading for by in study.predictors for each in (by.found, by.fails))
+    readings = Counter(effect.reading for by in study.predictors for effect in (by.found, by.fails))
     return (
         f"{readings[Reading.SOMETHING]} predict after Holm's correction, {readings[Reading.NOTHING]} predict nothing. "
         "Next: take none of this as proof that agents do better; run your own tasks with both descriptions and compare "
@@ -240,7 +244,7 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
     return [
         Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({totals})"),
         Table(columns("tool", "kind", "task", left=3), rows, shown=SHOWN),
-        Items([(f"{each.tool}: {each.reason}", "yellow") for each in tasks.without]),
+        Items([(f"{tool.tool}: {tool.reason}", "yellow") for tool in tasks.without]),
         Line(
             ("Next: read them, then add ", Code("--format jsonl -o tasks.jsonl"), " or ", Code("--run LOG"))
             if tasks.tasks

@@ -195,7 +195,7 @@ def _beyond_values(text: str, schema: Mapping[str, Any]) -> str | None:
     listed = {value.lower() for value in closed_values(" ".join(text.split()), {})}
     if not listed <= spelled:
         return f"the values {', '.join(map(str, values))}"
-    named = {said.value for said in find_bounds(text) if said.bound is Bound.DEFAULT} & spelled
+    named = {bound.value for bound in find_bounds(text) if bound.bound is Bound.DEFAULT} & spelled
     return f"the default {default}" if named and default is not None and str(default).lower() not in named else None
 
 

@@ -243,7 +243,7 @@ def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int, 
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
     parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
-    definition = {**job.draft, "description": " ".join(each.strip() for each in parts if each.strip())}
+    definition = {**job.draft, "description": " ".join(part.strip() for part in parts if part.strip())}
     explained = {
         parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()
     }

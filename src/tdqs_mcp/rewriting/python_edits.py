@@ -161,7 +161,7 @@ def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
     if not declarations:
         return "no function and no Tool(…) declares it where the source was searched"
     if len(declarations) > 1:
-        return f"it is declared more than once: {', '.join(each.place for each in declarations[:3])}"
+        return f"it is declared more than once: {', '.join(declaration.place for declaration in declarations[:3])}"
     return _Placement(source=source, declaration=declarations[0], change=change).edits()
 
 
@@ -330,7 +330,11 @@ def _fields_of(model: cst.ClassDef) -> list[_Slot]:
 
 def _field_calls(slot: _Slot) -> list[cst.Call]:
     candidates = [*(_metadata(slot[1].annotation) if slot[1] else ()), slot[2]]
-    return [each for each in candidates if isinstance(each, cst.Call) and last_name(each.func) == "Field"]
+    return [
+        candidate
+        for candidate in candidates
+        if isinstance(candidate, cst.Call) and last_name(candidate.func) == "Field"
+    ]
 
 
 def _metadata(annotation: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -397,7 +401,7 @@ def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mappin
     if isinstance(node, cst.Call) and any(arg.star == "**" for arg in node.args):
         return "its call takes keywords from elsewhere"
     members = _members(node)
-    is_snake = isinstance(node, cst.Call) and any("_" in each for each in members)
+    is_snake = isinstance(node, cst.Call) and any("_" in member for member in members)
     edits = []
     for key, value in after.items():
         name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key

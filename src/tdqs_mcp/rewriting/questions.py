@@ -241,7 +241,7 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
     }
     silent = {node.name: node for node in shape.nodes if node.is_top and node.name and node.path in empty}
     mentions = read_mentions(subject.tool.description, shape) if silent else ()
-    explained = {each.node.name for each in mentions if each.kind is not MentionKind.OWN}
+    explained = {mention.node.name for mention in mentions if mention.kind is not MentionKind.OWN}
     return {name: node for name, node in silent.items() if name not in explained}
 
 

@@ -36,7 +36,7 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
     fixers = _fixers(measured)
     fixed = []
     for subject in measured.subjects:
-        rules = {each.rule for each in findings if each.tool_index in (subject.tool.index, None)}
+        rules = {finding.rule for finding in findings if finding.tool_index in (subject.tool.index, None)}
         changes = {each.path: each for rule in fixers if rule in rules for each in fixers[rule](subject)}
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))

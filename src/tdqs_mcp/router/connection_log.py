@@ -40,8 +40,8 @@ class Frame:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages in it."""
-        each = self.value if isinstance(self.value, list) else [self.value]
-        return [message for message in each if isinstance(message, dict)]
+        entries = self.value if isinstance(self.value, list) else [self.value]
+        return [message for message in entries if isinstance(message, dict)]
 
 
 def read_frame(raw: bytes) -> Frame:
@@ -272,7 +272,7 @@ def _shape(value: object) -> str:
 def _result_shape(result: Mapping[str, Any]) -> list[str]:
     """The shapes of the parts of a result."""
     content = result.get("content")
-    blocks = [each for each in content if isinstance(each, Mapping)] if isinstance(content, list) else []
+    blocks = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
     shapes = [_shape(block["text"]) if isinstance(block.get("text"), str) else "<content>" for block in blocks]
     structured = result.get("structuredContent")
     return [*shapes, *([_shape(structured)] if structured is not None else [])]

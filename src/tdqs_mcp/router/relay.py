@@ -155,7 +155,7 @@ class Relay:
         self._seen = self._source.current
         notified: list[dict[str, Any]] = [{}] if self._is_ready else []
         notified += [{"params": {"_meta": {SUBSCRIPTION_ID_META_KEY: key}}} for key in self._listeners()]
-        return [make_frame({"jsonrpc": "2.0", "method": LIST_CHANGED, **each}) for each in notified]
+        return [make_frame({"jsonrpc": "2.0", "method": LIST_CHANGED, **session}) for session in notified]
 
     def _listeners(self) -> Iterator[Any]:
         """The subscriptions of the newer era that want to know about tools."""
@@ -317,7 +317,9 @@ class _Exchange:
             latest = time.monotonic() - seconds
             if self._sends_since < latest:
                 await self._fail(f"took no message for {seconds:g} s")
-            if not self._relay.is_answered and any(each.started < latest for each in self._relay.pending.values()):
+            if not self._relay.is_answered and any(
+                request.started < latest for request in self._relay.pending.values()
+            ):
                 self._attempt.timed_out = True
                 await self._fail()
 

@@ -230,7 +230,7 @@ def _wording(texts: Wording, by_component: Mapping[Component, str], components: 
     """The texts of one tool by pointer, its description from the components that are asked for."""
     wording = {pointer: text for pointer, text in texts.items() if not components or pointer != DESCRIPTION}
     chosen = components or (() if DESCRIPTION in wording else tuple(Component))
-    description = "\n".join(by_component[each] for each in chosen if by_component.get(each))
+    description = "\n".join(by_component[component] for component in chosen if by_component.get(component))
     return {DESCRIPTION: description, **wording} if description else wording
 
 

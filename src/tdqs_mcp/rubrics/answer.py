@@ -135,10 +135,10 @@ def parse_json(answer: object) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        found = _only_object(text)
-        if found is None:
+        value = _only_object(text)
+        if value is None:
             raise ContractError(f"the answer is not JSON: {error}") from error
-        return found
+        return value
 
 
 def _only_object(text: str) -> object:
@@ -260,9 +260,9 @@ def read_verdict(case: Case, answer: object) -> Verdict:
 
 def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[list[ShadowingRisk], list[str]]:
     """Confirmed pairs that were really asked about, each once, and why others are none (TDQS 1.1)."""
-    asked: dict[tuple[str, str], list[ShadowCandidate]] = {}
+    candidates_by_pair: dict[tuple[str, str], list[ShadowCandidate]] = {}
     for candidate in candidates:
-        asked.setdefault((candidate.tool, candidate.cheaper_sibling), []).append(candidate)
+        candidates_by_pair.setdefault((candidate.tool, candidate.cheaper_sibling), []).append(candidate)
     risks, refused = [], []
     for entry in entries if isinstance(entries, list) else [entries]:
         try:
@@ -270,7 +270,7 @@ def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[l
         except ContractError as error:
             refused.append(str(error))
             continue
-        open_pairs = asked.get((answer.tool, answer.cheaper_sibling))
+        open_pairs = candidates_by_pair.get((answer.tool, answer.cheaper_sibling))
         if open_pairs:
             risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
         else:

@@ -121,9 +121,9 @@ def render_hardened(case: Case) -> Prompt:
     rubric, so that an endpoint can keep it.
     """
     fields = _fields(case)
-    theirs = {name: visible(text) for name, text in fields.theirs.items()}
-    mark = delimiter("\0".join(theirs.values()))
-    prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in theirs.items()}})
+    foreign = {name: visible(text) for name, text in fields.theirs.items()}
+    mark = delimiter("\0".join(foreign.values()))
+    prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in foreign.items()}})
     system = "\n\n".join(part for part in (prompt.system, system_prompt("guard")) if part)
     return Prompt(system=system, user=f"MARK: {mark}\n\n{prompt.user}")
 

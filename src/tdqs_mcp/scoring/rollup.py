@@ -81,13 +81,13 @@ def _overlaps(servers: Mapping[str, Measured]) -> Iterator[SharedPurpose]:
 
 def _not_needed(servers: Mapping[str, Measured], task: str) -> NotNeeded:
     """The servers without a tool that comes near the best one; none if no tool has a word of the task."""
-    tools = [(server, subject.tool) for server, each in servers.items() for subject in each.subjects]
+    tools = [(server, subject.tool) for server, member in servers.items() for subject in member.subjects]
     weights = bm25_weights([search_terms(indexed_text(tool)) for _, tool in tools])
     scores = bm25_scores(weights, search_terms(task))
     best = max(scores.values(), default=0.0)
     needed = {tools[place][0] for place, score in scores.items() if 100 * score >= NEEDED * best}
     idle = tuple(server for server in servers if needed and server not in needed)
-    return NotNeeded(task=task, servers=idle, saved_tokens=sum(servers[each].tokens for each in idle))
+    return NotNeeded(task=task, servers=idle, saved_tokens=sum(servers[member].tokens for member in idle))
 
 
 SPECS = ("1.2", "1.0")
@@ -179,8 +179,10 @@ def reliabilities(tools: Sequence[Sequence[Ballot]], *, rubric: str) -> dict[str
     ballots = [tool for tool in tools if tool]
     if not ballots:
         return {}
-    whole = [each for each in ballots if all(ballot.scores for ballot in each)]
-    tables = {key: [[ballot.scores[key] for ballot in each] for each in whole] for key in load(rubric).keys}
+    whole = [tool_ballots for tool_ballots in ballots if all(ballot.scores for ballot in tool_ballots)]
+    tables = {
+        key: [[ballot.scores[key] for ballot in tool_ballots] for tool_ballots in whole] for key in load(rubric).keys
+    }
     return {key: reliability(table) for key, table in tables.items()}
 
 

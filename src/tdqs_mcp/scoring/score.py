@@ -141,11 +141,11 @@ def finish_cases(
         spec=spec,
         risks=confirmed.risks if isinstance(confirmed, Verdict) else (),
     )
-    told = list(score.problems)
+    lines = list(score.problems)
     if isinstance(confirmed, Ungraded) and confirmed.was_asked:
-        told.append(f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
+        lines.append(f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
     percentiles = captured_percentiles(score.rollup, judge=judge, spec=spec)
-    score = replace(score, percentiles=percentiles, problems=(*told, *problems), findings=tuple(findings))
+    score = replace(score, percentiles=percentiles, problems=(*lines, *problems), findings=tuple(findings))
     return with_judge_problems(score, cases, verdicts)
 
 
@@ -229,7 +229,9 @@ def sort_out(
 
 def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
     """The tools that no judge could be asked about; they have no hash."""
-    ungraded = [(each.tool, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    ungraded = [
+        (unmeasured.tool, Ungraded(judge=UNMEASURED, reason=unmeasured.reason)) for unmeasured in measured.unmeasured
+    ]
     return [UngradedTool(index=tool.index, name=tool.name, input_hash=None, ungraded=why) for tool, why in ungraded]
 
 

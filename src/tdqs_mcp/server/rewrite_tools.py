@@ -120,7 +120,9 @@ class RewriteTools(ToolGroup):
         improved = improving.with_rewrites(found, shown)
         rollup = await run_call(call, partial(_rollup, improved)) if asked.stamp.is_offline else None
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
-        questions = [each for each in open_ones if names or (is_worth_asking(each) and not is_reached)][:MAX_QUESTIONS]
+        questions = [question for question in open_ones if names or (is_worth_asking(question) and not is_reached)][
+            :MAX_QUESTIONS
+        ]
         new = self._context.keep_draft(improved, after, asked=questions)
         has_questions = any(map(is_worth_asking, questions))
         following = _after_rewrite(

@@ -357,10 +357,10 @@ class DefinitionText(JsonText):
             return None
         node = parents[0]
         members = {
-            name: node.members[theirs]
+            name: node.members[spelling]
             for name, spellings in _SPELLINGS.items()
-            for theirs in spellings
-            if theirs in node.members
+            for spelling in spellings
+            if spelling in node.members
         }
         return replace(node, parent=None, members={**members, **node.members})
 

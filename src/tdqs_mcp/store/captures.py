@@ -144,39 +144,39 @@ def method_row(method: MethodStamp) -> Row:
     return {"method": method.key, **method.columns}
 
 
-def _server(each: ScoredCapture) -> Row:
-    source = tables.public_source(each.measured.catalog.source)
+def _server(capture: ScoredCapture) -> Row:
+    source = tables.public_source(capture.measured.catalog.source)
     return {
-        "server": tables.clean_text(each.server),
-        "capture": each.capture,
-        "is_official": each.is_official,
+        "server": tables.clean_text(capture.server),
+        "capture": capture.capture,
+        "is_official": capture.is_official,
         "source": source and tables.clean_text(source),
     }
 
 
-def _capture(each: ScoredCapture, now: datetime) -> Row:
-    catalog = each.measured.catalog
+def _capture(capture: ScoredCapture, now: datetime) -> Row:
+    catalog = capture.measured.catalog
     return {
-        "capture": each.capture,
-        "server": tables.clean_text(each.server),
+        "capture": capture.capture,
+        "server": tables.clean_text(capture.server),
         "captured_at": now,
         "tool_count": len(catalog.tools),
         "document": tables.pack_catalog(catalog),
     }
 
 
-def _tools(each: ScoredCapture) -> Iterator[CapturedTool]:
-    signals = {subject.tool.index: subject.signals for subject in each.measured.subjects}
-    for tool in each.measured.catalog.tools:
-        known = signals.get(tool.index)
+def _tools(capture: ScoredCapture) -> Iterator[CapturedTool]:
+    signals = {subject.tool.index: subject.signals for subject in capture.measured.subjects}
+    for tool in capture.measured.catalog.tools:
+        measured_signals = signals.get(tool.index)
         row = {
-            "capture": each.capture,
+            "capture": capture.capture,
             "position": tool.index,
             "name": tables.clean_text(tool.name),
-            "input_hash": known and known.input_hash,
-            "definition_bytes": known and known.definition_bytes,
+            "input_hash": measured_signals and measured_signals.input_hash,
+            "definition_bytes": measured_signals and measured_signals.definition_bytes,
         }
-        yield CapturedTool(row=row, tool=tool, definition=tables.encode_definition(tool) if known else None)
+        yield CapturedTool(row=row, tool=tool, definition=tables.encode_definition(tool) if measured_signals else None)
 
 
 def definition_row(each: CapturedTool) -> Row:
@@ -192,10 +192,10 @@ def definition_row(each: CapturedTool) -> Row:
     }
 
 
-def _verdicts(each: ScoredCapture, method: str) -> Iterator[Row]:
-    hashes = {subject.tool.index: subject.signals.input_hash for subject in each.measured.subjects}
-    verdicts = [(hashes[index], verdict) for index, verdict in each.verdicts.items()]
-    verdicts += [("", verdict) for verdict in (each.coherence, each.shadowing) if verdict]
+def _verdicts(capture: ScoredCapture, method: str) -> Iterator[Row]:
+    hashes = {subject.tool.index: subject.signals.input_hash for subject in capture.measured.subjects}
+    verdicts = [(hashes[index], verdict) for index, verdict in capture.verdicts.items()]
+    verdicts += [("", verdict) for verdict in (capture.coherence, capture.shadowing) if verdict]
     for input_hash, stored in verdicts:
         if not stored.is_new:
             continue
@@ -215,22 +215,22 @@ def _verdict_key(method: str, input_hash: str, stored: StoredVerdict | None) -> 
     return _digest(f"{method}\0{input_hash}\0{stored.sibling_digest}\0{stored.prompt_hash}".encode())
 
 
-def _tool_score(each: ScoredCapture, tool: ToolScore, method: str) -> Row:
+def _tool_score(capture: ScoredCapture, tool: ToolScore, method: str) -> Row:
     flags = sum(FLAGS[flag] for flag in {*tool.flags, *tool.server_flags})
     return {
-        "capture": each.capture,
+        "capture": capture.capture,
         "method": method,
         "position": tool.index,
         "input_hash": tool.input_hash,
-        "verdict": _verdict_key(method, tool.input_hash, each.verdicts.get(tool.index)),
+        "verdict": _verdict_key(method, tool.input_hash, capture.verdicts.get(tool.index)),
         "tdqs": tool.tdqs,
         "flags": flags,
         **tool.scores,
     }
 
 
-def _server_score(each: ScoredCapture, method: str) -> Row:
-    score = each.score
+def _server_score(capture: ScoredCapture, method: str) -> Row:
+    score = capture.score
     document = {
         "problems": score.problems,
         "shadow_candidates": [asdict(pair) for pair in score.shadow_candidates],
@@ -238,22 +238,22 @@ def _server_score(each: ScoredCapture, method: str) -> Row:
     }
     coherence = score.coherence.scores if isinstance(score.coherence, Verdict) else {}
     return {
-        "capture": each.capture,
+        "capture": capture.capture,
         "method": method,
         "scored_tool_count": score.scored_tool_count,
         **{name: getattr(score.rollup, name) for name in ROLLUP},
         **{part: coherence.get(part) for part in PARTS},
-        "verdict": _verdict_key(method, "", each.coherence),
-        "shadow_verdict": _verdict_key(method, "", each.shadowing),
-        "is_complete": each.is_complete,
+        "verdict": _verdict_key(method, "", capture.coherence),
+        "shadow_verdict": _verdict_key(method, "", capture.shadowing),
+        "is_complete": capture.is_complete,
         "document": tables.pack({name: value for name, value in document.items() if value}),
     }
 
 
-def _ungraded(each: ScoredCapture, tool: UngradedTool, method: str) -> Row:
+def _ungraded(capture: ScoredCapture, tool: UngradedTool, method: str) -> Row:
     held_tdqs = None if tool.ungraded.held is ABSENT else tool.ungraded.held
     return {
-        "capture": each.capture,
+        "capture": capture.capture,
         "method": method,
         "position": tool.index,
         "name": tables.clean_text(tool.name),
@@ -382,7 +382,7 @@ def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> d
     by_hash = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
     stored = _read_definitions(connection, sorted(by_hash))
     missing = sorted(by_hash.keys() - stored.keys())
-    add_rows(connection, DEFINITIONS, [definition_row(by_hash[each]) for each in missing])
+    add_rows(connection, DEFINITIONS, [definition_row(by_hash[definition]) for definition in missing])
     return stored | _read_definitions(connection, missing)
 
 

@@ -174,7 +174,7 @@ def tool_versions(connection: Connection, method: MethodStamp, server: str, tool
     versions: list[ToolVersion] = []
     for row in rows:
         same = tools[row.capture]
-        standing = next((each for each in same if each.index == tool.index), same[0] if same else None)
+        standing = next((version for version in same if version.index == tool.index), same[0] if same else None)
         if standing is None:
             continue
         if versions and _content(versions[-1].standing) == _content(standing):
@@ -220,8 +220,8 @@ def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -
 def newest_statistics(connection: Connection, method: MethodStamp) -> str | None:
     """The JSON that the newest finished run of the method has stored."""
     query = select(RUNS.c.statistics).where(RUNS.c.method == method.key, RUNS.c.statistics.is_not(None))
-    found: str | None = connection.scalar(query.order_by(RUNS.c.run.desc()).limit(1))
-    return found
+    document: str | None = connection.scalar(query.order_by(RUNS.c.run.desc()).limit(1))
+    return document
 
 
 def _standings(method: str) -> Select[Any]:
@@ -248,7 +248,7 @@ def _conditions(server_filter: ServerFilter) -> list[ColumnElement[bool]]:
         conditions.append(rank == _MISSING)
     elif server_filter.tier:
         tier = Tier(server_filter.tier)
-        above = min((each.floor for each in Tier if each.floor > tier.floor), default=None)
+        above = min((higher_tier.floor for higher_tier in Tier if higher_tier.floor > tier.floor), default=None)
         conditions += [rank >= tier.floor, *([] if above is None else [rank < above])]
     elif server_filter.order == "lowest":
         conditions.append(rank > _MISSING)

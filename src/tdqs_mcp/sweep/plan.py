@@ -48,8 +48,8 @@ class Shares:
         if free < 1:
             return None
         share = ShardShare(
-            tools=(self._tools - sum(each.tools or 0 for each in self._out)) // free,
-            servers=(self._servers - sum(each.servers or 0 for each in self._out)) // free,
+            tools=(self._tools - sum(taken_share.tools or 0 for taken_share in self._out)) // free,
+            servers=(self._servers - sum(taken_share.servers or 0 for taken_share in self._out)) // free,
             budget=Budget(
                 calls=self._part("calls", free), tokens=self._part("tokens", free), cost=self._part("cost", free)
             ),
@@ -76,7 +76,7 @@ class Shares:
         left: int | None = getattr(self._budget, name)
         if left is None:
             return None
-        left -= sum(getattr(each.budget, name) for each in self._out)
+        left -= sum(getattr(taken_share.budget, name) for taken_share in self._out)
         return min(max(0, left), max(1, left // free))
 
 
@@ -149,7 +149,7 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
     entries: list[Entry] = []
     problems: list[str] = []
     unchanged = tools = size = 0
-    done = 0.0
+    progress = 0.0
     for record in _select(records, complete):
         if isinstance(record, str):
             problems.append(record)
@@ -157,10 +157,10 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
             entries.append(record)
             tools, size = tools + record.tools, size + len(record.record.content)
         else:
-            unchanged, done = unchanged + 1, record.done
+            unchanged, progress = unchanged + 1, record.done
         if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
-            done = entries[-1].record.done if entries else done
-            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=done)
+            progress = entries[-1].record.done if entries else progress
+            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=progress)
             entries, problems, unchanged, tools, size = [], [], 0, 0, 0
     yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=1)
 

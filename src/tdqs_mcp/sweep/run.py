@@ -174,12 +174,12 @@ def _tally(
     tally = _attempt(get, cluster)
     if not isinstance(tally, str):
         return tally
-    found = SweepTally()
+    total = SweepTally()
     for entry in shard.entries:
         alone = _attempt(partial(do, Shard(entries=(entry,))), cluster)
         problem = f"{entry.server!r} could not be scored: {alone}"
-        found += alone if isinstance(alone, SweepTally) else SweepTally(problems=(problem,))
-    return found
+        total += alone if isinstance(alone, SweepTally) else SweepTally(problems=(problem,))
+    return total
 
 
 def _attempt(get: Callable[[], SweepTally], cluster: str | None) -> SweepTally | str:
