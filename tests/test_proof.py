@@ -10,7 +10,7 @@ from definitions import tool
 import tdqs_mcp
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.text.wording import find_praise
+from tdqs_mcp.facts.text.prose import find_praise
 from tdqs_mcp.model import Fact, Material
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.rewriting.draft_checks import DraftChecker

@@ -12,7 +12,7 @@ from schemas import SCHEMAS
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import judging
-from tdqs_mcp.facts.text.wording import asks_for_credentials
+from tdqs_mcp.facts.text.prose import asks_for_credentials
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.rubrics.rubric import RUBRICS, load, user_template

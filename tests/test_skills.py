@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import tdqs_mcp
-from tdqs_mcp.facts.text.wording import asks_for_credentials
+from tdqs_mcp.facts.text.prose import asks_for_credentials
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.sources.locator import parse_locator, public
 

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.wording import lead_in_length
-from tdqs_mcp.facts.text.words import STOPWORDS, stem
+from tdqs_mcp.facts.text.prose import Prose, lead_in_length
+from tdqs_mcp.facts.text.words import CJK, STOPWORDS, stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""
@@ -91,7 +90,6 @@ _ENTRY = re.compile(
 )
 _ITEM = re.compile(r"\W{0,3}(?:[-*•·–]|\d{1,3}[.)]|#)\s|[-*•]")  # noqa: RUF001
 _LABEL = re.compile(r"\W{0,8}[\w. -]{1,40}\W{0,4}\s{0,4}(?:[:：=–]|- )")  # noqa: RUF001
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _DIGIT = re.compile(r"\d")
 _QUOTE = re.compile(r"[\"'`]")
 _BRIEF = 4
@@ -300,7 +298,7 @@ def _terms(
             return TOOL
         return form if word.isalpha() or not _DIGIT.search(word) else NUMBER
 
-    is_spaced = text.isascii() or not _UNSPACED.search(text)
+    is_spaced = text.isascii() or not CJK.search(text)
     terms = list(map(term, words, stems)) if is_spaced else words
     pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
     opening = [f"first {form}" for form in terms] if is_first else ()
@@ -313,7 +311,7 @@ def _stems(words: Iterable[str]) -> frozenset[str]:
 
 def _parts(word: str) -> Sequence[str]:
     """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
-    return [word[start : start + 2] for start in range(0, len(word), 2)] if _UNSPACED.search(word) else (word,)
+    return [word[start : start + 2] for start in range(0, len(word), 2)] if CJK.search(word) else (word,)
 
 
 def _property_names(schema: Mapping[str, Any] | None) -> Iterator[str]:

@@ -13,9 +13,8 @@ from tdqs_mcp.facts.schema.arguments import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of, plain_text
+from tdqs_mcp.facts.text.prose import cues_of, find_praise, lead_in_length, plain_text
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
-from tdqs_mcp.facts.text.wording import find_praise, lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Cue, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace

@@ -8,9 +8,8 @@ from functools import partial
 from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
 from tdqs_mcp.facts.text.statements import stated_hints
-from tdqs_mcp.facts.text.wording import lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, Cue, add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.results.improvements import Route

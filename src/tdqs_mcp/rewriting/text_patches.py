@@ -15,7 +15,7 @@ from tdqs_mcp.facts.schema.walk import put_at, split_pointer, value_at
 from tdqs_mcp.facts.spelling import is_plain
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.text.claims import Topic
-from tdqs_mcp.facts.text.wording import lead_in_length
+from tdqs_mcp.facts.text.prose import lead_in_length
 from tdqs_mcp.facts.text.words import spell_acronyms
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name

@@ -8,7 +8,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.wording import (
+from tdqs_mcp.facts.text.prose import (
     count_characters,
     count_code_units,
     find_position,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.wording import is_latin, lead_in_length
+from tdqs_mcp.facts.text.prose import is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, rule

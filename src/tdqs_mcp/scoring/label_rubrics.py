@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
+from tdqs_mcp.facts.text.prose import asks_for_credentials, count_code_units
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Finding, Severity

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from tdqs_mcp.facts.text.wording import credential_variables
+from tdqs_mcp.facts.text.prose import credential_variables
 from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, secrets
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
 from tdqs_mcp.sources.transports import Ending, Reply

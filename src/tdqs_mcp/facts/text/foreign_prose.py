@@ -11,6 +11,8 @@ from itertools import accumulate
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.words import (
+    CJK,
+    IDEOGRAPHS,
     LEMMAS,
     PHRASES,
     SPACED,
@@ -35,9 +37,7 @@ MAX_SUFFIX = 4
 MAX_WORD = 24
 """Letters of a word that are compared with stems."""
 
-_IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_CJK = lazy_pattern(_IDEOGRAPHS)
-_JOINT = lazy_pattern(rf"(?<={_IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={_IDEOGRAPHS})")
+_JOINT = lazy_pattern(rf"(?<={IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={IDEOGRAPHS})")
 _RUN = lazy_pattern(r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
 _KATAKANA = lazy_pattern(r"[\u30a0-\u30ff]")
 _PREDICATE = lazy_pattern(
@@ -99,7 +99,7 @@ def split_words(text: str, lexicon: Lexicon) -> list[str]:
 
 def count_words(text: str, spoken: Sequence[str]) -> int:
     """Words; two CJK characters count as one word, as no space tells."""
-    return sum(_CJK.match(word) is None for word in spoken) + len(_CJK.findall(text)) // 2
+    return sum(CJK.match(word) is None for word in spoken) + len(CJK.findall(text)) // 2
 
 
 def find_verb(sentence: str, spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
@@ -254,7 +254,7 @@ def content_words(spoken: Iterable[str], silent: Sequence[str], lexicon: Lexicon
     whole, stems = frozenset(silent) | STOPWORDS, tuple(fold(word) for word in silent if word)
     words: list[str] = []
     for word in map(fold, spoken):
-        if _CJK.match(word) and lexicon.language != "ko":
+        if CJK.match(word) and lexicon.language != "ko":
             words += _pieces(word, stems, lexicon)
         elif word not in lexicon.stopwords and word not in whole and not _continues(word, stems, lexicon):
             words.append(word)

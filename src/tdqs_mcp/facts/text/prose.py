@@ -1,20 +1,22 @@
-"""Facts of a definition's text, also against its schema: what is said, what is only repeated, what is contradicted."""
+"""Facts of the text of a definition: sentences, verb, cues, contradictions, repetition, length, praise, lead-ins."""
 
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import chain
 from typing import NamedTuple
 
-from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import MAX_TEXT
+from tdqs_mcp.canonical import trim, utf16_length
+from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
 from tdqs_mcp.facts.text.words import (
     CARRIERS,
+    CJK,
     EFFECTS,
     KNOWN,
     LEAD_IN,
@@ -52,7 +54,6 @@ _FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
 
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
 
 
@@ -139,7 +140,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         opens_with_verb=reading.opens_with_verb,
         has_vague_verb=reading.has_vague_verb,
         is_only_name=_is_only_name(text, tool),
-        restates_loosely=bool(all_words) and not reading.new_words and (lexicon is not None or not _CJK.search(text)),
+        restates_loosely=bool(all_words) and not reading.new_words and (lexicon is not None or not CJK.search(text)),
         cues={cue: sentences[places[0]] for cue, places in reading.places.items()},
         cue_places=reading.places,
         repeated_sentences=len(long) - len(set(long)),
@@ -174,7 +175,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
     return _Said(
-        word_count=sum(map(len, spoken)) + len(_CJK.findall(text)) // 2,
+        word_count=sum(map(len, spoken)) + len(CJK.findall(text)) // 2,
         verb=verb,
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
@@ -288,3 +289,143 @@ def count_copied(sentences: Sequence[str], parameters: Sequence[Parameter]) -> i
 def plain_text(text: str) -> str:
     """A text for comparison: in lower case, with single blanks and without its last full stop."""
     return " ".join(trim(text).rstrip(".").lower().split())
+
+
+_PATTERNS = PatternTable("wording")
+_words = partial(words_from, "wording")
+
+
+MAX_BEYOND_LATIN = 10
+"""Percent of letters beyond Latin from which English word lists say nothing about a text."""
+
+_LETTERS_BEYOND_LATIN = lazy_pattern(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]")
+
+_LETTERS = lazy_pattern(r"[a-z]+")
+
+MAX_PLACES = 6
+"""Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
+
+_FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
+
+
+def count_characters(tool: Tool) -> int:
+    """Characters of the trimmed description."""
+    return len(trim(tool.description or ""))
+
+
+def count_code_units(tool: Tool) -> int:
+    """UTF-16 code units of the trimmed description, as JavaScript counts; 0 without one."""
+    return utf16_length(trim(tool.description or ""))
+
+
+def is_name(tool: Tool) -> bool:
+    """The trimmed description is the tool's name, letter for letter."""
+    return tool.description is not None and trim(tool.description) == tool.name
+
+
+def is_spelled_name(tool: Tool) -> bool:
+    """Description and name are equal in lower case with spaces for `_` and `-`; camelCase and a full stop differ."""
+    text = trim(tool.description or "")
+    spaced, name = (label.lower().replace("_", " ").replace("-", " ") for label in (text, tool.name))
+    return bool(text) and len(text) == len(tool.name) and spaced == name
+
+
+def has_verb(tool: Tool, prose: Prose) -> bool:
+    """A word of the description, or a part of a joined one, is a common verb in some form."""
+    text = (tool.description or "")[:MAX_TEXT]
+    return any(word in LEMMAS for word in prose.words) or any(
+        word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
+    )
+
+
+@cache
+def _more_verb_forms() -> frozenset[str]:
+    """The inflections of verbs whose effect is not known."""
+    return frozenset(
+        form
+        for verb in _words("verbs")
+        for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
+        for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
+    )
+
+
+def find_position(prose: Prose) -> str | None:
+    """The first phrase that points to another place; a long text may point to a place of its own."""
+    if (_words("ordinals") | _words("times")).isdisjoint(prose.words):
+        return None
+    words = [word for word in prose.words if word != "the"]
+    is_short = len(prose.sentences) <= MAX_PLACES
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if word in _words("ordinals") and after in _words("tool_nouns"):
+            return f"{word} {after}"
+        is_side = word in _words("sides") and (
+            before in _words("tool_nouns") or (is_short and before in _words("seeing"))
+        )
+        if is_side or (is_short and word in _words("times") and before in _words("telling")):
+            return f"{before} {word}"
+    return None
+
+
+def mentions_result(tool: Tool) -> bool:
+    """The description has a word for what comes back."""
+    text = (tool.description or "")[:MAX_TEXT].lower()
+    return any(word in text for word in ("give back", "gives back", *_words("results")))
+
+
+def is_latin(tool: Tool) -> bool:
+    """Nearly all letters of the description are Latin, so that English word lists may be asked at all."""
+    text = (tool.description or "")[:MAX_TEXT]
+    return text.isascii() or 100 * len(_LETTERS_BEYOND_LATIN.findall(text)) < MAX_BEYOND_LATIN * len(text)
+
+
+def is_english(tool: Tool, prose: Prose) -> bool:
+    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
+    is_ascii = (tool.description or "").isascii()
+    return is_ascii or (is_latin(tool) and not _words("grammar").isdisjoint(prose.words))
+
+
+def find_praise(text: str) -> str | None:
+    """The first words that praise."""
+    match = _PATTERNS.praise.search(text) or _PATTERNS.judgment.search(text.strip())
+    return match[0] if match else None
+
+
+def lead_in_length(text: str) -> int:
+    """Characters of a sentence before its verb that only say that it is a tool: "This tool allows you to "."""
+    match = _PATTERNS.lead_in.match(text)
+    word = match and _FIRST_WORD.match(text, match.end())
+    return match.end() if match and word and word[0].lower() in LEMMAS else 0
+
+
+_SENTENCE = lazy_pattern(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
+_VERB = (
+    r"(?:past(?:e|ing)|enter(?:ing)?|obtain(?:ing)?|get|generat(?:e|ing)|creat(?:e|ing)|set(?:ting)?(?: up)?"
+    r"|configur(?:e|ing)"
+    r"|provid(?:e|ing)|suppl(?:y|ying)|export(?:ing)?|add(?:ing)?|put(?:ting)?|cop(?:y|ying)|insert(?:ing)?|sign up for"
+    r"|request|register for|save|store|fill in|include|pass|replace)"
+)
+_VARIABLE = r"[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN|SECRET|PASSWORD)"
+_THING = (
+    r"(?:(?:an?|the|your|their|its)\s+(?:[\w-]+\s+){0,2}?)?"
+    r"(?:api[ _-]?keys?|access[ _-]tokens?|bearer[ _-]tokens?|personal access tokens?|client[ _-]secrets?"
+    rf"|authori[sz]ation headers?|x-api-key|(?-i:{_VARIABLE}))"
+    r"|(?:your|their)\s+(?:[\w-]+\s+){0,2}?(?:credentials?|tokens?|passwords?|secrets?|login)"
+)
+_ASKS = lazy_pattern(rf"\b{_VERB}\b(?:\s+[\w'’-]+){{0,4}}?\s+(?:{_THING})\b", re.IGNORECASE)
+_DENIES = lazy_pattern(
+    r"\b(?:not|never|don['’]t|doesn['’]t|no need|without|needn['’]t|cannot|nobody|instead of|avoid)\b", re.IGNORECASE
+)
+
+
+def asks_for_credentials(text: str) -> str | None:
+    """The first sentence that tells the reader to; None where there is none, or where the sentence denies it."""
+    for sentence in _SENTENCE.findall(text.replace("`", "").replace("*", "")):
+        match = _ASKS.search(sentence)
+        if match and not _DENIES.search(sentence[: match.end()]):
+            return " ".join(sentence.split())
+    return None
+
+
+def credential_variables(text: str) -> list[str]:
+    """The names of environment variables in the text that hold a credential by their last word."""
+    return re.findall(rf"\b{_VARIABLE}\b", text)

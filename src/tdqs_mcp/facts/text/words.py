@@ -248,6 +248,10 @@ _NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = lazy_pattern(r"`([\w.\-/]{1,128})`")
 _JOINT = lazy_pattern(r"[-/'’.]")
 
+IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+CJK = lazy_pattern(IDEOGRAPHS)
+"""Chinese, Japanese and Korean characters, which no spaces part into words."""
+
 
 @cached_by_text(5_000)
 def stem(word: str) -> str:
