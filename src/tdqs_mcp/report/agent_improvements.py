@@ -1,4 +1,4 @@
-"""What an agent gets of rewrites, plans and comparisons: short, and in pages."""
+"""Rewrites, plans and comparisons for an agent: short, and in pages."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,6 @@ from tdqs_mcp.report.agent_page import (
     AgentAnswer,
     AnswerPage,
     CatalogPage,
-    Judge,
     Window,
     page_of,
     within_budget,
@@ -41,7 +40,6 @@ MAX_MARKED = 8_000
 Key = TypeVar("Key")
 
 _OVERALL = "overall=score overall_tier=tier"
-Overall = Annotated[Rollup, Only(_OVERALL)]
 _REWRITE = (
     "name changes(path after=new) before.tdqs=tdqs after.tdqs=becomes tokens_added setback? "
     "refused?(path text refusal) conflicts?(path text conflict) unproven? unjudged?=ungraded"
@@ -118,19 +116,17 @@ class CompareAnswer(AnswerPage):
     new_catalog: str
     """Names the new version."""
 
-    comparison: Annotated[Inline[Comparison], Only("old new tokens_before tokens_after")]
-    judge: Judge
+    comparison: Annotated[
+        Inline[Comparison],
+        Only(
+            f"old new tokens_before tokens_after judge({JUDGE}) standing_before({_OVERALL}) standing_after({_OVERALL})"
+        ),
+    ]
     worse: bool
     """Whether anything is a regression."""
 
     regressions: Annotated[tuple[str, ...], Max(MAX_MESSAGE)]
     """What is worse: 10 sentences at most."""
-
-    before: Overall
-    """Overall score and tier."""
-
-    after: Overall
-    """The same of the new version."""
 
     impacts: Mapping[Impact, int]
     """Differences by what they mean for a caller."""
@@ -181,9 +177,9 @@ def _marked(change: Change) -> dict[str, Any]:
 def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     """The most gain per token first; what has no score comes last."""
 
-    def rank(each: Rewrite) -> tuple[bool, float]:
-        gain = each.after.tdqs - each.before.tdqs if each.before and each.after else 0
-        return not gain, -gain / max(each.tokens_added, 1)
+    def rank(rewrite: Rewrite) -> tuple[bool, float]:
+        gain = rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
+        return not gain, -gain / max(rewrite.tokens_added, 1)
 
     return sorted(rewrites, key=rank)
 
@@ -213,15 +209,15 @@ def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str
 def plan_questions(plan: Plan, window: Window) -> list[Question]:
     """Return what the steps of one page ask, each question once."""
     page = _steps(plan)[window.offset : window.offset + window.limit]
-    return list({each.id: each for _, advice in page if advice for each in _asked(advice)}.values())
+    return list({question.id: question for _, advice in page if advice for question in _asked(advice)}.values())
 
 
 def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window: Window, next_step: str) -> PlanAnswer:
-    """One page of steps, the drafted ones first, by gain per token; `descriptions` are those of all tools, in order."""
+    """Return a page of steps, the drafted ones first, by gain per token; `descriptions` has those of all tools."""
     steps = _steps(plan)
     page = steps[window.offset : window.offset + window.limit]
     asking = [advice for _, advice in page if advice and advice.questions]
-    sentences = _first_sentences({each.tool.index: descriptions[each.tool.index] for each in asking})
+    sentences = _first_sentences({advice.tool.index: descriptions[advice.tool.index] for advice in asking})
     return PlanAnswer(
         server=plan.server,
         catalog=catalog,
@@ -247,11 +243,8 @@ def compare_answer(
         old_catalog=catalogs[0],
         new_catalog=catalogs[1],
         comparison=comparison,
-        judge=comparison.new.judge,
         worse=bool(comparison.regressions),
         regressions=comparison.regressions[:MAX_FINDINGS],
-        before=comparison.old.rollup,
-        after=comparison.new.rollup,
         impacts=dict(Counter(difference.impact for _, difference in changes)),
         changes=tuple(
             {"tool": fence_name(name), **answer(difference, limit=MAX_MESSAGE)}
@@ -269,9 +262,9 @@ def compare_answer(
 
 def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
     """Each tool once: with its draft, with what is left to write, or with both."""
-    advised = {each.tool.index: each for each in plan.advice}
+    advised = {advice.tool.index: advice for advice in plan.advice}
     drafted = [(fix, advised.pop(fix.rewrite.index, None)) for fix in plan.fixes]
-    return [*drafted, *((None, each) for each in advised.values())]
+    return [*drafted, *((None, advice) for advice in advised.values())]
 
 
 def _step(fix: PlannedFix | None, advice: Advice | None, sentences: Mapping[int, str]) -> Encoded:
@@ -306,7 +299,7 @@ def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str:
     Empty where nothing is left to write.
     """
     left = [room for room in rooms if room.dimension not in asked]
-    suggested = next((each for each in left if each.finding and each.finding.suggestion), None)
+    suggested = next((room for room in left if room.finding and room.finding.suggestion), None)
     if suggested and suggested.finding:
         return f"{suggested.dimension}: {suggested.finding.suggestion}"
     return left[0].dimension if left and not asked else ""

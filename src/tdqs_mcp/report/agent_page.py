@@ -1,4 +1,4 @@
-"""What every answer to an agent has, a notice and pages, and the pages of findings and of prompts to be judged."""
+"""The notice and page that every answer to an agent begins with; pages of findings and of prompts to be judged."""
 
 import json
 from collections import Counter
@@ -37,14 +37,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAnswer:
-    """What every answer begins with."""
+    """The beginning of every answer."""
 
     LISTED: ClassVar[str]
     """The members that an agent acts on: the output schema tells of them, and leaves the rest open."""
 
     notice: Own = NOTICE
     card: Internal[Mapping[str, Any] | None] = None
-    """What only a card in the chat shows; None where the client has none."""
+    """Data for a card in the chat alone; None where the client shows no cards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,13 +144,13 @@ def lint_answer(report: LintReport, wanted: Wanted, *, catalog: str, window: Win
 
 
 def page_of(window: Window, total: int) -> dict[str, Any]:
-    """The fields of a page."""
+    """Return the fields of a page."""
     end = window.offset + window.limit
     return {"offset": window.offset, "total": total, "next_offset": end if end < total else None}
 
 
 def first_problems(problems: Sequence[str]) -> tuple[str, ...]:
-    """The first problems, and how many more there are."""
+    """Return the first problems, and how many more there are."""
     more = len(problems) - MAX_PROBLEMS
     return (*problems[:MAX_PROBLEMS], *((f"and {more} more",) if more > 0 else ()))
 
@@ -200,7 +200,7 @@ def prompts_answer(
     window: Window,
     next_step: str,
 ) -> PromptsAnswer:
-    """One page of the prompts of `prompts --format json`, without what is answered, cut where it grows too long."""
+    """Return a page of the prompts of `prompts --format json` that have no answer, cut where it grows too long."""
     entries = prompts["tools"] if part == "tools" else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]

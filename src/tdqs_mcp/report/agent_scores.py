@@ -1,4 +1,4 @@
-"""What an agent gets of a score, also of one that it makes itself: the server's numbers and its tools in pages."""
+"""Scores for an agent, also of its own judgement: the server's numbers and its tools in pages."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,11 +7,11 @@ from operator import itemgetter
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from tdqs_mcp.report.agent_page import (
+    JUDGE,
     MAX_MESSAGE,
     MAX_NAMES,
     SEVERITIES,
     CatalogPage,
-    Judge,
     Problems,
     SeverityCounts,
     Window,
@@ -48,7 +48,7 @@ AnyTool: TypeAlias = GradedTool | UngradedTool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolGrade:
-    """What a tool's scores end in: a TDQS, or a label under rubrics smells and bundles."""
+    """The result of a tool's scores: a TDQS, or a label under rubrics smells and bundles."""
 
     tdqs: Tenths | Absent | None = ABSENT
     """1.0-5.0; null for an ungraded tool."""
@@ -71,7 +71,7 @@ class ToolGrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """One definition's score and what to fix in it."""
+    """A definition's score and what to fix in it."""
 
     LISTED: ClassVar = "tdqs tier findings next"
 
@@ -82,9 +82,7 @@ class ToolAnswer:
 
     name: Name
     input_hash: str | None
-    judge: Judge
-    rubric: str
-    spec_version: str
+    score: Annotated[Inline[Scored], Only(f"judge({JUDGE}) rubric spec_version")]
     scores: Mapping[str, Point]
     """Dimension scores."""
 
@@ -111,11 +109,7 @@ class ScoreAnswer(CatalogPage):
     report: str
     """Resource URI of the whole report."""
 
-    judge: Judge
-    rubric: str
-    spec_version: str
-    tool_count: int
-    scored_tool_count: int
+    score: Annotated[Inline[Scored], Only(f"judge({JUDGE}) rubric spec_version tool_count scored_tool_count")]
     rollup: Annotated[
         Inline[Rollup | Absent], Only("overall overall_tier description_quality coherence=coherenceScore")
     ] = ABSENT
@@ -157,13 +151,8 @@ class ScoreAnswer(CatalogPage):
     """The next call."""
 
 
-def rubric_of(score: Scored) -> str:
-    """The rubric that a score is by."""
-    return "tdqs" if isinstance(score, ServerScore) else score.rubric
-
-
 def report_document(score: Scored) -> dict[str, Any]:
-    """All of it."""
+    """Return the whole report for an agent."""
     return {"notice": NOTICE, **answer(score)}
 
 
@@ -172,7 +161,7 @@ def score_answer(
 ) -> ScoreAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
     fields = _score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step)
-    means = dimension_means(rubric_of(score), score.tools) if has_card else ()
+    means = dimension_means(score.rubric, score.tools) if has_card else ()
     card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
     return ScoreAnswer(**fields, card=card if has_card else None)
 
@@ -188,11 +177,7 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
         "server": score.server,
         "catalog": catalog,
         "report": report,
-        "judge": score.judge,
-        "rubric": rubric_of(score),
-        "spec_version": score.spec_version,
-        "tool_count": score.tool_count,
-        "scored_tool_count": len(score.tools),
+        "score": score,
         "discovery_status": score.discovery_status or ABSENT,
         **_results(score),
         "findings": tally(score.findings),
@@ -202,7 +187,10 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
         **page_of(replace(window, limit=len(shown) or window.limit), len(lines)),
     }
     if score.agreement:
-        icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
+        icc = {
+            dimension: None if reliability.icc is None else float(f"{reliability.icc:.3f}")
+            for dimension, reliability in score.agreement.items()
+        }
         close = [tool.name for tool in graded if tool.jury and tool.jury.too_close]
         fields["jury"] = {"icc": icc, "tooClose": list(map(fence_name, close[:MAX_NAMES]))}
     if window.is_full and isinstance(score, ServerScore):
@@ -222,9 +210,7 @@ def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_
         catalog=catalog,
         name=tool.name,
         input_hash=graded.input_hash if graded else None,
-        judge=score.judge,
-        rubric=rubric_of(score),
-        spec_version=score.spec_version,
+        score=score,
         scores=graded.scores if graded else {},
         why=graded.judgements[grade.weakest].justification if graded and grade.weakest else None,
         flags=graded.flags if graded else (),
@@ -235,7 +221,7 @@ def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_
 
 
 def _results(score: Scored) -> dict[str, Any]:
-    """The numbers of the server, and how many tools have each tier or label."""
+    """Return the numbers of the server, and how many tools have each tier or label."""
     if isinstance(score, LabelScore):
         labels = Counter(tool.label for tool in score.tools)
         return {
@@ -288,7 +274,7 @@ def _details(score: Scored, tool: AnyTool) -> Encoded:
 
 
 def _grade(score: Scored, tool: AnyTool) -> ToolGrade:
-    """Return what a tool's scores end in under this rubric; an ungraded tool has the rubric's keys too."""
+    """Return the result of a tool's scores under this rubric; an ungraded tool has the rubric's keys too."""
     if isinstance(tool, ToolScore):
         return ToolGrade(tdqs=tool.tdqs, tier=tool.tier, weakest=_weakest(tool))
     if isinstance(tool, LabeledTool):

@@ -18,7 +18,7 @@ ANSWERS = "answers.json"
 
 
 Text: TypeAlias = Callable[[str, int], str]
-"""What happens to a foreign text of which an agent gets so many characters."""
+"""Treatment of a foreign text of which an agent gets so many characters."""
 
 
 Result = TypeVar("Result")
@@ -34,7 +34,7 @@ def document(result: Any) -> dict[str, Any]:  # noqa: ANN401  # any result
 
 
 def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> dict[str, Any]:  # noqa: ANN401  # any result
-    """Return the same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
+    """Return the result for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
     cls: Any = type(result)
     return _object(cls, only, limit)(result, fence)  # type: ignore[no-any-return]  # as above
 
@@ -105,7 +105,7 @@ def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401 
 
 
 def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any type
-    """What makes JSON of a value of the type; an agent gets `limit` characters of its texts, unless the type says."""
+    """Return how values of the type become JSON; an agent gets `limit` characters of a text, unless the type says."""
     kind, marks = unwrap(annotation)
     limit = next((mark.characters for mark in marks if isinstance(mark, Max)), limit)
     only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)  # the outer projection
@@ -141,8 +141,8 @@ def _plain(kind: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401 
 
 def _container(origin: Any, args: tuple[Any, ...], only: str | None, limit: int) -> Convert:  # noqa: ANN401  # any type
     if origin is tuple:
-        each = _plain(args[0], only, limit)
-        return lambda value, text: [each(child, text) for child in value]
+        item = _plain(args[0], only, limit)
+        return lambda value, text: [item(child, text) for child in value]
     if origin in (dict, Mapping):
         key, child = _plain(args[0], None, limit), _converter(args[1], limit)
         return lambda value, text: {key(name, text): child(inner, text) for name, inner in value.items()}
@@ -163,7 +163,7 @@ def _number(unit: Unit) -> Convert:
 
 def _any(limit: int) -> Convert:
     """Any JSON value."""
-    return lambda value, text: clean(value, lambda each: text(each, limit))
+    return lambda value, text: clean(value, lambda part: text(part, limit))
 
 
 def _read(annotation: Any, value: Any) -> Any:  # noqa: ANN401  # any type and its JSON
@@ -174,12 +174,12 @@ def _read(annotation: Any, value: Any) -> Any:  # noqa: ANN401  # any type and i
     if get_origin(kind) in (Union, UnionType):
         return _read(strip_none(kind), value)
     if get_origin(kind) is tuple:
-        return tuple(_read(get_args(kind)[0], each) for each in value)
+        return tuple(_read(get_args(kind)[0], item) for item in value)
     if isinstance(value, Mapping) and not isinstance(kind, type):
         name, child = get_args(kind)
-        return {_read(name, key): _read(child, each) for key, each in value.items()}
+        return {_read(name, key): _read(child, item) for key, item in value.items()}
     if is_dataclass(kind) and isinstance(kind, type):
         names = {field.name for field in fields(kind)}
         stored = [member for member in members(kind) if member.path[0] in names]
-        return kind(**{each.path[0]: _read(each.kind, value[each.key]) for each in stored})
+        return kind(**{member.path[0]: _read(member.kind, value[member.key]) for member in stored})
     return kind(value) if isinstance(kind, type) and issubclass(kind, Enum) else value

@@ -112,7 +112,7 @@ class ClientView:
     def loses_all(self) -> bool:
         """One refusal loses every tool of the server."""
         changes = [*self.changes, *(change for tool in self.tools for change in tool.changes)]
-        return any(each.handling is Handling.REFUSED and each.limit.loses != "tool" for each in changes)
+        return any(change.handling is Handling.REFUSED and change.limit.loses != "tool" for change in changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ class Matches:
 
 
 class Trait(Enum):
-    """What else can be said of a field."""
+    """A property of a field that its type does not say."""
 
     INTERNAL = "not part of the contract"
     INLINE = "its members become members of the class"
@@ -88,7 +88,7 @@ Inline = Annotated[T, Trait.INLINE]
 Advice = Annotated[T, Trait.ADVICE]
 
 Encoded = Annotated[dict[str, Any], Trait.ENCODED]
-"""What has been written down already and is neither escaped nor fenced again."""
+"""JSON that is ready: it is neither escaped nor fenced again."""
 
 Tenths = Annotated[int, Unit(divisor=10, low=1, high=5, says="A score with one decimal, 1.0-5.0")]
 Point = Annotated[int, Unit(low=1, high=5)]
@@ -151,7 +151,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One key of a class in JSON."""
+    """A key of a class in JSON."""
 
     key: str
     path: tuple[str, ...]
@@ -175,7 +175,7 @@ _CHOICE = re.compile(r"(?P<path>[\w.]+)(?P<sparse>\??)(?:\((?P<parts>[^()]*)\))?
 
 @cache
 def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: ANN401  # a class
-    """What a class has in JSON, in order; `only` names what is wanted, which may be any attribute."""
+    """Return the keys of a class in JSON, in order; `only` is a projection, which may name any attribute."""
     by_name: dict[str, Member] = {}
     for field in fields(cls):
         kind, marks = unwrap(field.type)

@@ -317,7 +317,7 @@ class Rewrite:
     @published(after="findings_added")
     def diff(self) -> str:
         """Unified diff of the definition's JSON; empty where nothing changes."""
-        sides = (json.dumps(each, indent=2, ensure_ascii=False) for each in (self.original, self.definition))
+        sides = (json.dumps(side, indent=2, ensure_ascii=False) for side in (self.original, self.definition))
         before, after = (side.encode(errors="replace").decode().split("\n") for side in sides)
         lines = unified_diff(before, after, lineterm="")
         return "\n".join(line for line in lines if line not in ("--- ", "+++ "))
@@ -345,8 +345,8 @@ class Rewrite:
     @property
     def sources(self) -> frozenset[str]:
         """All that its changes and claims rest on."""
-        told = [*(change.sources for change in self.changes), *(claim.sources for claim in self.claims)]
-        return frozenset(source for sources in told for source in sources)
+        parts = [*(change.sources for change in self.changes), *(claim.sources for claim in self.claims)]
+        return frozenset(source for sources in parts for source in sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,9 +364,9 @@ class RewriteReport(OfServer, Document):
 
 def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
     """What of the author's material none of the rewrites rests on."""
-    used = {source for each in rewrites for source in each.sources}
-    by_source = {each.source: each for rewrite in rewrites for each in rewrite.unused if each.source not in used}
-    return tuple(by_source.values())
+    used = {source for rewrite in rewrites for source in rewrite.sources}
+    entries = (entry for rewrite in rewrites for entry in rewrite.unused)
+    return tuple({entry.source: entry for entry in entries if entry.source not in used}.values())
 
 
 MIN_GAIN = 10

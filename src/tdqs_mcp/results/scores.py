@@ -237,6 +237,11 @@ class ServerScore(OfServer, Document):
     spec_version: str
 
     @property
+    def rubric(self) -> str:
+        """The rubric that the tools are scored by."""
+        return "tdqs"
+
+    @property
     def counted(self) -> list[int]:
         """TDQS in tenths as the roll-up counts them: those of the scored tools, then the estimates of held ones."""
         estimates = (tool.ungraded.estimate for tool in self.ungraded)
@@ -293,7 +298,7 @@ def unjudged(score: ServerScore) -> list[tuple[str, str]]:
 
     What nobody can call or measure is a finding, not a failure.
     """
-    failed = [(each.name, each.ungraded.reason) for each in score.ungraded if each.ungraded.judge != UNMEASURED]
+    failed = [(tool.name, tool.ungraded.reason) for tool in score.ungraded if tool.ungraded.judge != UNMEASURED]
     coherence = score.coherence
     if isinstance(coherence, Ungraded) and coherence.was_asked:
         failed.append(("coherence", coherence.reason))

@@ -1,4 +1,4 @@
-"""What our tools say about themselves: the types of their arguments, and how a method becomes a tool of the SDK."""
+"""Descriptions of our tools: the types of their arguments, and how a method becomes a tool of the SDK."""
 
 import inspect
 import json
