@@ -18,7 +18,7 @@ class TdqsError(Exception):
 
 
 class InputError(TdqsError):
-    """What was given cannot be read as a catalog, a locator or a set of answers."""
+    """Input that cannot be read as a catalog, a locator or a set of answers."""
 
 
 class CaptureError(TdqsError):

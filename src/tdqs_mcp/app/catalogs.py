@@ -52,7 +52,7 @@ async def list_again(locator: str, options: LiveOptions | None = None) -> Catalo
 
 
 def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:
-    """The same for a caller without an event loop; files need none at all. Raises InputError and CaptureError."""
+    """Read a locator for a caller without an event loop; files need none at all. Raises InputError and CaptureError."""
     return load_still(locator) or blocking(load)(locator, options)
 
 

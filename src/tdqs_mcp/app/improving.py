@@ -408,7 +408,7 @@ def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """What was written."""
+    """Files that were written."""
 
     catalog: Catalog
     """The definitions with it."""

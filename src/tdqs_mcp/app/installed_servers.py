@@ -63,7 +63,7 @@ async def score_installed(
     blocked = {entry.id: never for entry in entries if (never := _blocked(entry))}
     foreign = [entry for entry in entries if entry.is_project and entry.id not in blocked]
     if foreign and not consent(foreign):
-        blocked |= {each.id: _row(each, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for each in foreign}
+        blocked |= {server.id: _row(server, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for server in foreign}
     firsts = {entry.connection: entry for entry in reversed(entries) if entry.id not in blocked}
     captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
     measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}

@@ -26,7 +26,7 @@ _SECRET = ("env", "headers")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What installing or uninstalling does to a client's file."""
+    """Change that installing or uninstalling makes to a client's file."""
 
     client: ClientFile
     before: str | None

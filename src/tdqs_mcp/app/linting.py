@@ -101,7 +101,7 @@ _SUPPRESSION = dict.fromkeys(("rule", "tool", "path", "server", "reason"), (is_t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleChoice:
-    """What flags, the environment or a file say about the rules that run; None if they say nothing."""
+    """Rules that flags, the environment or a file choose; None where they say nothing."""
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
@@ -168,7 +168,7 @@ def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
 
 
 def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) -> list[LintReport]:
-    """The same for servers that one agent sees together, in order; each report also tells what two of them share."""
+    """Return the findings about servers that an agent sees together; each report tells what two of them share."""
     return [_report(measured, policy) for measured in measure_together(catalogs)]
 
 

@@ -30,7 +30,7 @@ LOG_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Router:
-    """What serves any number of clients, each through a connection to the server of its own."""
+    """Serves any number of clients, each through a connection to the server of its own."""
 
     locator: Stdio | Url
     name: str

@@ -36,7 +36,7 @@ _PARTS = "tool:NAME, coherence or skill"
 
 
 class JudgeKind(StrEnum):
-    """What `--judge` may name."""
+    """Kinds of judges that `--judge` names."""
 
     OFFLINE = "offline"
     OPENAI = "openai"

@@ -236,7 +236,7 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
     return replace(
         public,
         score=next((tool for tool in score.tools if tool.index == index), None),
-        ungraded=next((each.ungraded.reason for each in score.ungraded if each.index == index), None),
+        ungraded=next((tool.ungraded.reason for tool in score.ungraded if tool.index == index), None),
         findings=tuple(finding for finding in score.findings if finding.tool_index == index),
         definition=measured.catalog.tools[index].raw,
     )

@@ -126,13 +126,13 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
     readable = [subject for subject in measured.subjects if subject.tool.name]
     if not readable:
         raise InputError(f"{catalog.server!r} has no tool that can be read, so there is nothing to write tasks for")
-    unsafe = {each.tool.name: words for each in readable if (words := first_aimed_at_model(each.threats))}
-    tools = [each.tool for each in readable if each.tool.name not in unsafe]
+    unsafe = {subject.tool.name: words for subject in readable if (words := first_aimed_at_model(subject.threats))}
+    tools = [subject.tool for subject in readable if subject.tool.name not in unsafe]
     written = await trace_tasks.write_tasks(tools, model=model)
     outcomes = list(zip(tools, written, strict=True))
     failed = {tool.name: outcome.reason for tool, outcome in outcomes if isinstance(outcome, Failure)}
     failed |= {name: UNSHOWN.format(words) for name, words in unsafe.items()}
-    failed |= {each.tool.name: each.reason for each in measured.unmeasured}
+    failed |= {subject.tool.name: subject.reason for subject in measured.unmeasured}
     return TaskSet(
         server=catalog.server,
         model=model.name,

@@ -54,7 +54,7 @@ Progress: TypeAlias = Callable[[SweepTally, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRequest:
-    """What to sweep, and how."""
+    """Input of a sweep, and how it is scored."""
 
     inputs: tuple[str, ...]
     """Files with many records, folders of captures, captures, and locators of live servers."""
@@ -73,7 +73,7 @@ class SweepRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What a worker must know besides its shard; no key of a judge is in it."""
+    """Settings of a worker besides its shard; no key of a judge is in it."""
 
     store: URL
     settings: Settings
@@ -190,7 +190,7 @@ def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping
 
 
 class _Counts:
-    """What a sweep has done so far."""
+    """Progress of a sweep."""
 
     def __init__(self, on_progress: Progress) -> None:
         self._on_progress = on_progress

@@ -122,7 +122,7 @@ LOCATOR = _LocatorType()
 
 
 def is_command(word: str) -> bool:
-    """Whether a word starts the command of a server: a program, or what is neither a file nor another locator."""
+    """Return whether a word starts the command of a server: a program, or neither a file nor another locator."""
     is_other = word == "-" or Path(word).exists() or ":" in word
     return which(word) is not None or not is_other
 

@@ -188,15 +188,15 @@ def lint(
     places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
     if fixes:
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
-        catalogs = [each.catalog for each in fixed]
-        listing = listing or (None if any(each.made for each in fixed) else "summary")
+        catalogs = [report.catalog for report in fixed]
+        listing = listing or (None if any(report.made for report in fixed) else "summary")
     reports = merge_unused_suppressions(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         baseline_findings = _renew(baseline, baseline_findings, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
     located = list(map(linting.locate_report, reports, catalogs, places))
-    missing = [None for each in loaded if each is None]
+    missing = [None for report in loaded if report is None]
     if page.form in _DOCUMENTS:
         page.show([located] if located else [], _documents(policy))
     else:

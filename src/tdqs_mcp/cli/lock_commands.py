@@ -38,8 +38,8 @@ def _each(
 
     return [
         report
-        for each in locators
-        for report in for_each((each,), live, partial(listed, locator=each), doing="locking")
+        for locator in locators
+        for report in for_each((locator,), live, partial(listed, locator=locator), doing="locking")
     ]
 
 

@@ -1,4 +1,4 @@
-"""What every command does around its use case: read input, show progress, write output, set the exit code."""
+"""Steps around every use case: read input, show progress, write output, set the exit code."""
 
 import io
 import os

@@ -79,7 +79,7 @@ from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What the command line says of installed servers."""
+    """Options for installed servers."""
 
     is_asked: bool
     task: str | None

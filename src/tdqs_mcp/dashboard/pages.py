@@ -1,4 +1,4 @@
-"""What each address of the dashboard shows, as a function of what is asked: pages, badges and JSON."""
+"""Pages, badges and JSON of the dashboard by address, each a function of its request."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ MAINTAINERS = {"": None, "official": True, "community": False}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One request."""
+    """A visitor's request."""
 
     scores: StoredScores
     params: Mapping[str, str]
@@ -60,7 +60,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What is sent."""
+    """Content of an answer."""
 
     text: str
     media_type: str = HTML

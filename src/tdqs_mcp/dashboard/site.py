@@ -175,7 +175,7 @@ def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
 
 
 def is_open(http: Http) -> bool:
-    """Whether everybody sees more than scores: without a token, if only visitors on this machine itself can connect."""
+    """Return whether everybody sees more than scores: without a token, if only this machine can connect."""
     return http.token is None and http.is_loopback and not http.allowed_hosts
 
 

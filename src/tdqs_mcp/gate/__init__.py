@@ -1,1 +1,1 @@
-"""What a result means for an exit code: the pass/fail policy, known findings, and suites."""
+"""The pass/fail policy, known findings, and suites: from a result to an exit code."""

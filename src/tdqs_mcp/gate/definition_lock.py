@@ -231,7 +231,7 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
     problems = list(catalog.problems)
     if again is not None:
         changed_parts = {part.part for part, _ in changes}
-        changes += [each for each in _unstable(catalog, again) if each[0].part not in changed_parts]
+        changes += [change for change in _unstable(catalog, again) if change[0].part not in changed_parts]
         problems += filter(None, [catalog_diff.listing_change(catalog, again)])
     ranks = list(Impact)
     lock_changes = [
@@ -256,7 +256,7 @@ _Changes = Iterator[tuple[Location, Difference]]
 
 
 class _Known(NamedTuple):
-    """What a new text may name without a warning: hosts; and tools, unless it orders to call them."""
+    """Names that a new text may have without a warning: hosts; and tools, unless it orders to call them."""
 
     hosts: frozenset[str]
     tools: frozenset[str]
@@ -295,7 +295,7 @@ class _Entry(NamedTuple):
 
 def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Entry | None, _Entry | None]]:
     """Entries that are not on both sides, by name, the first with the first where a name is there twice."""
-    same = Counter(each.digest for each in old) & Counter(each.digest for each in new)
+    same = Counter(entry.digest for entry in old) & Counter(entry.digest for entry in new)
     waiting: dict[str, list[_Entry]] = {}
     for each in unmatched(old, same.copy(), attrgetter("digest")):
         waiting.setdefault(each.name, []).append(each)
@@ -317,7 +317,7 @@ def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Di
         return
     for edit in list_edits(old, new):
         verb = "new" if edit.before is MISSING else "gone" if edit.after is MISSING else "changed"
-        values = [each for each in (edit.before, edit.after) if each is not MISSING]
+        values = [value for value in (edit.before, edit.after) if value is not MISSING]
         field = edit.path.split("/")[1]
         if field in _SHOWN:
             message = "clients act on it, but people who read the description do not see it"

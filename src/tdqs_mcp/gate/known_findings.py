@@ -52,8 +52,11 @@ def compare_to_baseline(
     """
     left = Counter(entry.fingerprint for entry in baseline)
     compared = [
-        replace(each, findings=tuple(unmatched(each.findings, left, partial(fingerprint, server=each.server))))
-        for each in reports
+        replace(
+            report,
+            findings=tuple(unmatched(report.findings, left, partial(fingerprint, server=report.server))),
+        )
+        for report in reports
     ]
     last = {report.server: index for index, report in enumerate(compared)}
     fixed: dict[int, list[KnownFinding]] = {}
@@ -101,12 +104,12 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
         for suppression in suppressions
         if suppression.rules & rules and _matches(report.server, suppression.server)
     ]
-    reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
-    used = {id(each) for covering in reasons for each in covering}
+    reasons = [[suppression for suppression in here if _covers(suppression, finding)] for finding in report.findings]
+    used = {id(suppression) for covering in reasons for suppression in covering}
     judged = list(zip(report.findings, reasons, strict=True))
     findings = tuple(finding for finding, covering in judged if not covering)
     hidden = tuple(Suppressed(finding=finding, reason=each[0].reason) for finding, each in judged if each)
-    unused = tuple(each for each in here if id(each) not in used)
+    unused = tuple(suppression for suppression in here if id(suppression) not in used)
     return replace(report, findings=findings, suppressed=hidden, unused_suppressions=unused)
 
 

@@ -113,7 +113,7 @@ def decide(rows: Sequence[GateRow]) -> Outcome:
 
 
 def earns(grade: ServerGrade, letter: Letter) -> Outcome:
-    """Whether the score has at least this letter, F being any score; tools that could not be read can only lower it."""
+    """Return whether the score has at least this letter, F being any score; unread tools can only lower it."""
     if grade.score is None:
         return Outcome.UNKNOWN
     return _outcome(grade.score < letter.floor, grade.unmeasured and letter.floor)

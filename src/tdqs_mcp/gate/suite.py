@@ -80,7 +80,7 @@ class _Matcher(_Strict):
 
 
 class Expectation(_Strict):
-    """One target and the bar that it is held to."""
+    """A target and the bar that it is held to."""
 
     target: Annotated[str, AfterValidator(_known)]
     matcher: _Matcher
@@ -97,7 +97,7 @@ class Expectation(_Strict):
 
 
 class SuiteEntry(_Strict):
-    """One entry of `tool_quality`: a row of the result."""
+    """Entry of `tool_quality`: a row of the result."""
 
     name: str
     server: str

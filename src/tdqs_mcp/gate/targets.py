@@ -1,4 +1,4 @@
-"""What a suite can hold a server to: each target read from the facts as bounds, and held against its bar.
+"""Targets that a suite can hold a server to: each read from the facts as bounds, and held against its bar.
 
 A number that something ungraded could change has a lowest and a highest value. Where both meet the bar it is met, where
 no number between them does it is missed, and otherwise nobody knows.
@@ -40,7 +40,7 @@ class TargetKind(StrEnum):
 
 
 class ToolField(StrEnum):
-    """What `tool["NAME"].…` may ask of one tool; the first is mcptest's."""
+    """Fields that `tool["NAME"].…` may ask of a tool; the first is mcptest's."""
 
     SCORE = "score"
     TDQS = "tdqs"
@@ -61,7 +61,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """What a target is held to: numbers, or letters for a tier."""
+    """Bar that a target is held to: numbers, or letters for a tier."""
 
     minimum: Fraction | None = None
     maximum: Fraction | None = None

@@ -69,7 +69,7 @@ class Budget:
 
 
 class Ledger:
-    """What has been asked so far, by all models of a run."""
+    """Requests and costs so far, of all models of a run."""
 
     def __init__(self, budget: Budget, price: Price) -> None:
         self._budget = budget

@@ -14,7 +14,7 @@ UNKNOWN = "the client's model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What a model said, and which one it was."""
+    """A model's answer, with the model's name."""
 
     text: str
     model: str

@@ -56,7 +56,7 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One prompt, with all that a model needs to answer it in form."""
+    """A prompt, with all that a model needs to answer it in form."""
 
     prompt: Prompt
     name: str
@@ -129,7 +129,7 @@ class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a model has been asked so far and what that cost."""
+    """Requests, tokens and cost of a model so far."""
 
     requests: int = 0
     """Requests sent, those that failed included."""

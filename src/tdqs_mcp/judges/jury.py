@@ -98,7 +98,7 @@ class Jury:
 
 
 def silences(tools: Iterable[Sequence[Ballot]]) -> tuple[str, ...]:
-    """One sentence, with the first reason, for each juror who gave no verdict on tools that the others scored."""
+    """Return a sentence, with the first reason, for each juror who gave no verdict on tools that the others scored."""
     voted = [ballots for ballots in tools if ballots]
     seats = [[ballot for ballot in seat if ballot.reason] for seat in zip(*voted, strict=True)]
     return tuple(

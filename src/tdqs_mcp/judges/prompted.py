@@ -39,7 +39,7 @@ class AnswerCache(ModelWrapper):
     """Digest of what else shapes an answer to a request without a cache key."""
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in order; each is cached as it arrives, and equal requests are asked once."""
+        """Return an answer for each request, in order. Each is cached as it arrives; equal requests are asked once."""
         cached = {request.key: self.find(request) for request in requests}
         missing = {each.key: self.keeping(each) for each in requests if cached[each.key] is None}
         answers: dict[str, str | Failure] = {key: answer for key, answer in cached.items() if answer is not None}
@@ -112,7 +112,7 @@ CheckedRequest: TypeAlias = tuple[Request, Callable[[str], Outcome]]
 
 
 async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> list[Outcome | Failure]:
-    """What is read from the answer to each question, in their order; each round asks for all that is open at once.
+    """Return what is read from the answer to each question, in their order. A round asks for all that is open.
 
     An answer that cannot be used goes back with the reason, MAX_CORRECTIONS times at most; then it is a Failure.
     """
@@ -182,7 +182,7 @@ class Prompted:
         ]
 
     def open(self, cases: Sequence[Case]) -> list[Request]:
-        """What the model would be asked about the cases: nothing whose answer is cached. Its answers are, if valid."""
+        """Return the requests about the cases. Skip cached ones; cache valid answers."""
         requests, answers = map(self._request, cases), self._answers
         return (
             [answers.keeping(request) for request in requests if answers.find(request) is None]

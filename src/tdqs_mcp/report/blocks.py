@@ -64,7 +64,7 @@ class Heading:
 
 
 class Title(Heading):
-    """What the report is about and what came out."""
+    """Subject of a report, and its result."""
 
     __slots__ = ()
 
@@ -445,7 +445,7 @@ def unjudged_words(failed: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def unjudged_lines(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> list[str]:
-    """What the judge failed on: once where it was so in both versions for the same reason, else with the version."""
+    """Return the failures of the judge: once if both versions had it for the same reason, else with the version."""
     failed = [(name if (name, reason) in new else f"{name} (old)", reason) for name, reason in dict.fromkeys(old)]
     failed += [(f"{name} (new)", reason) for name, reason in dict.fromkeys(new) if (name, reason) not in old]
     return unjudged_words(failed)

@@ -33,7 +33,7 @@ COLORS: Mapping[Tier, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One bar: its length in any unit, and what is written beside it."""
+    """A bar: its length in any unit, and what is written beside it."""
 
     label: str
     length: int

@@ -114,19 +114,19 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     if grade.deductions:
         rows = [
             (
-                each.subject.label,
-                each.alias,
-                f"-{each.points}",
-                "; ".join(filter(None, (each.message, each.suggestion))),
+                deduction.subject.label,
+                deduction.alias,
+                f"-{deduction.points}",
+                "; ".join(filter(None, (deduction.message, deduction.suggestion))),
             )
-            for each in grade.deductions
+            for deduction in grade.deductions
         ]
         blocks += [
             Gap(),
             OnlyIn("text", [_by_rule_table(grade.deductions)]),
             OnlyIn("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
         ]
-    unread = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in grade.unmeasured]
+    unread = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in grade.unmeasured]
     blocks.append(Items([(f"not judged: {name}: {reason}", "yellow") for name, reason in unread]))
     blocks.append(problem_items(grade.problems))
     if grade.deductions:
@@ -264,7 +264,7 @@ def _change(paired: Paired | None) -> str:
 
 def _shares(selection: Selection) -> Table:
     shares = sorted(selection.shares, key=lambda share: -(share.share or 0))[:MAX_SHOWN]
-    rows = [(each.server, str(each.queries), _percent(each.share), _percent(each.others)) for each in shares]
+    rows = [(share.server, str(share.queries), _percent(share.share), _percent(share.others)) for share in shares]
     return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
 
 

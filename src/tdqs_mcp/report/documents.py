@@ -82,7 +82,7 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
     if catalog.caching is not None:
         document["caching"] = catalog.caching
     lost = [
-        f"{each.name}{odd.path}: {odd.message}." for each in catalog.tools for odd in each.defects if odd.is_of_text
+        f"{tool.name}{odd.path}: {odd.message}." for tool in catalog.tools for odd in tool.defects if odd.is_of_text
     ]
     if catalog.problems or lost:
         document["problems"] = [*catalog.problems, *lost]

@@ -80,7 +80,7 @@ def _inside(style: str, script: str) -> dict[str, str]:
 
 
 def _shown(value: object) -> object:
-    """What a template puts out: markup of ours as it is, text without invisible characters, and nothing for None."""
+    """Output of a template: markup of ours as it is, text without invisible characters, and nothing for None."""
     if value is None:
         return ""
     return readable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

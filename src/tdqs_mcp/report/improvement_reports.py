@@ -132,15 +132,19 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
-    gains = {each.index: each.after.tdqs - each.before.tdqs for each in changed if each.before and each.after}
+    gains = {
+        rewrite.index: rewrite.after.tdqs - rewrite.before.tdqs
+        for rewrite in changed
+        if rewrite.before and rewrite.after
+    }
     changed.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
-    blocks += [block for each in sections[:MAX_ROWS] for block in each]
+    blocks += [block for section in sections[:MAX_ROWS] for block in section]
     if len(changed) > MAX_ROWS:
         more = f"… and {len(changed) - MAX_ROWS} more; --tool NAME shows one, --format json all"
-        rest = [block for each in sections[MAX_ROWS:] for block in each]
+        rest = [block for section in sections[MAX_ROWS:] for block in section]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
-    blocks += _gain_note((each.before, each.after, each.gain) for each in changed)
+    blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
     if report.questions:
         questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
         blocks += [Heading(f"Only the author can know ({len(questions)})"), Items(questions, indent=2, shown=MAX_ROWS)]
@@ -348,7 +352,10 @@ def _doubts(rewrite: Rewrite) -> Iterator[str]:
 
 def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
     changed = sum(bool(rewrite.changes) for rewrite in rewrites)
-    before, after = sum(each.tokens_before for each in rewrites), sum(each.tokens_after for each in rewrites)
+    before, after = (
+        sum(rewrite.tokens_before for rewrite in rewrites),
+        sum(rewrite.tokens_after for rewrite in rewrites),
+    )
     return f"{changed} of {count_words(len(rewrites), 'tool')} rewritten · about {before} → {after} tokens"
 
 

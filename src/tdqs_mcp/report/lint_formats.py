@@ -116,8 +116,8 @@ def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
 def _case(report: LintReport, name: str, findings: Sequence[Finding], *, fail_on: Severity | None) -> ET.Element:
     case = _element("testcase", {"classname": report.server, "name": name, "time": "0"})
     limit = Severity.ERROR.rank + 1 if fail_on is None else fail_on.rank
-    failing = [each for each in findings if each.severity.rank >= limit]
-    rest = [each for each in findings if each.severity.rank < limit]
+    failing = [finding for finding in findings if finding.severity.rank >= limit]
+    rest = [finding for finding in findings if finding.severity.rank < limit]
     if failing:
         worst = max(failing, key=lambda finding: finding.severity.rank)
         message = worst.message if len(failing) == 1 else f"{len(failing)} findings"

@@ -1,4 +1,4 @@
-"""What all forms of findings share: the file that they are about, the verdict, the words; lists of rules, comments."""
+"""Shared parts of all forms of findings: their file, the verdict, the words; lists of rules, comments."""
 
 import json
 import textwrap
@@ -82,7 +82,7 @@ _FAILING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOutcome:
-    """What decides whether a server passes, for the line that says so."""
+    """Result of the gate for a server, for the line that says so."""
 
     fail_on: Severity | None
     """None if no finding fails."""
@@ -116,13 +116,13 @@ def rules_blocks(rules: RuleList) -> list[Block]:
     for lane, entries in groupby(rules.rules, key=lambda entry: entry.lane):
         rows = [
             (
-                each.id,
-                Span(each.severity, SEVERITY_STYLES[each.severity]),
-                each.confidence,
-                "on" if each.default else "off",
-                f"{each.name}: {each.summary}{f' [{each.limit}]' if each.limit is not None else ''}",
+                entry.id,
+                Span(entry.severity, SEVERITY_STYLES[entry.severity]),
+                entry.confidence,
+                "on" if entry.default else "off",
+                f"{entry.name}: {entry.summary}{f' [{entry.limit}]' if entry.limit is not None else ''}",
             )
-            for each in entries
+            for entry in entries
         ]
         blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)]
     following = ("Next: ", Code("tdqs-mcp explain RULE"), " shows the reason and examples")
@@ -185,7 +185,7 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
             [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups],
         )
         worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
-        rows = [(each.subject.label, each.severity, each.rule, sentence(each)) for each in worst]
+        rows = [(finding.subject.label, finding.severity, finding.rule, sentence(finding)) for finding in worst]
         whole = Table(columns("tool", "severity", "rule", "finding", left=4), rows)
         blocks += [table, Fold("Findings, the worst first", [whole])]
     return [*blocks, *(Line(note) for note in notes(report))]
@@ -246,8 +246,8 @@ def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: boo
     if common:
         rows = [row for finding in common.values() for row in _whole(finding, None)]
         blocks += [Heading(_all(len(report.tools))), _table(rows)]
-    for name, findings in _by_subject(each for each in report.findings if _wording(each) not in common):
-        rows = [row for each in findings for row in _whole(each, located, has_source=has_source)]
+    for name, findings in _by_subject(finding for finding in report.findings if _wording(finding) not in common):
+        rows = [row for finding in findings for row in _whole(finding, located, has_source=has_source)]
         blocks += [Heading(name), _table(rows)]
     return [*_head(report), *blocks, *_summary(located, verdict)]
 
@@ -276,7 +276,7 @@ def _head(report: LintReport) -> list[Block]:
 def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> list[Block]:
     """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
     report = located.report
-    words = [Span(each, "dim") for each in (*_tool_words(report), *notes(report))]
+    words = [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in by_rule(report.findings) if group[0].rule.startswith("TDQ")]

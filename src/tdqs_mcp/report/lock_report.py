@@ -1,4 +1,4 @@
-"""What has changed since definitions were locked, for people."""
+"""Changes since definitions were locked, for people."""
 
 from tdqs_mcp.report.blocks import (
     Block,

@@ -94,7 +94,7 @@ def installed_blocks(report: InstalledReport) -> list[Block]:
     gaps = [(f"{server.server.id}: {server.incomplete}", "yellow") for server in report.servers if server.incomplete]
     if reasons or gaps:
         blocks += [Heading("Without a score"), Items([*reasons, *gaps])]
-    unresolved = [(f"! {each.server.id}: {note}", "yellow") for each in scored for note in each.server.unresolved]
+    unresolved = [(f"! {server.server.id}: {note}", "yellow") for server in scored for note in server.server.unresolved]
     blocks += [Items(unresolved), problem_items(report.problems)]
     if scored:
         worst = shlex.quote(_by_score(scored)[0].server.locator_name)
@@ -321,7 +321,7 @@ def _tiers(tools: Mapping[Tier, Share], servers: Mapping[Tier, Share] | None) ->
 def _dimensions(tools: ToolStatistics) -> Table:
     """With Table 2's chain of combinations: each row adds its dimension to those above it."""
     keys = list(tools.dimensions)
-    free = {each.dimensions: each.tools for each in tools.smell_free}
+    free = {server.dimensions: server.tools for server in tools.smell_free}
     rows = [
         (
             key.replace("_", " "),

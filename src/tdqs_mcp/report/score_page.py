@@ -46,7 +46,7 @@ ROW = 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """One dimension's score with what it rests on."""
+    """A dimension's score with what it rests on."""
 
     dimension: Dimension
     judgement: Judgement
@@ -62,7 +62,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One property of the input schema, at any depth."""
+    """A property of the input schema, at any depth."""
 
     name: str
     kinds: str
@@ -127,7 +127,10 @@ def score_page(
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
     better = {rewrite.index: changed_words(rewrite) for rewrite in rewrites if rewrite.changes}
     cards = [replace(card, rewrite=better.get(card.score.index, ())) for card in _cards(score, measured)]
-    pairs = [(each.first, each.second, each.kind) for each in dict.fromkeys((*measured.copies, *measured.overlaps))]
+    pairs = [
+        (overlap.first, overlap.second, overlap.kind)
+        for overlap in dict.fromkeys((*measured.copies, *measured.overlaps))
+    ]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
     height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}
     arcs = [Arc(top=height[first], bottom=height[second], kind=kind) for first, second, kind in pairs[:MAX_PICTURED]]
@@ -144,8 +147,8 @@ def score_page(
         histogram=Counter(tool.tdqs for tool in score.tools),
         common=_common(cards),
         server_findings=[finding for finding in score.findings if finding.tool_index is None],
-        doubts=[each for each in uncertainty(score) if not isinstance(each, Items) or each.entries],
-        unjudged=unjudged_words((each.name or "coherence", each.ungraded.reason) for each in score.unscored),
+        doubts=[block for block in uncertainty(score) if not isinstance(block, Items) or block.entries],
+        unjudged=unjudged_words((tool.name or "coherence", tool.ungraded.reason) for tool in score.unscored),
         overlaps=pairs,
         rows=height,
         arcs=arcs,

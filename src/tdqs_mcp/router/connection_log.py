@@ -1,4 +1,4 @@
-"""What was served and how calls ended as lines of JSON, arguments and results redacted to shapes."""
+"""Log of served definitions and ended calls as lines of JSON, arguments and results redacted to shapes."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStrea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One line of the wire: a message, or a batch of them."""
+    """A line of the wire: a message, or a batch of them."""
 
     raw: bytes
     value: Any
@@ -64,7 +64,7 @@ def error_frame(request: object, code: int, message: str, data: object = None) -
 
 
 class Peer(Protocol):
-    """One end of the wire: a client or a server."""
+    """An end of the wire: a client or a server."""
 
     async def receive(self) -> Frame:
         """The next frame. Raises one of CLOSED at the end, and OverflowError for one that is too long."""

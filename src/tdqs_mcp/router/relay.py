@@ -87,7 +87,7 @@ class Relay:
         self._is_ready = False
 
     def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
-        """What a message repeats over HTTP: the version agreed on, and in 2026-07-28 what the request asks for."""
+        """Return the headers that repeat a message over HTTP: the version, and in 2026-07-28 what it asks for."""
         method, params = str(message.get("method")), params_of(message)
         stated = meta_of(message).get(PROTOCOL_VERSION_META_KEY)
         if not isinstance(stated, str):
@@ -243,7 +243,7 @@ async def relay_frames(relay: Relay, client: Peer, attempt: Attempt, *, name: st
 
 
 class _Exchange:
-    """One connection under way."""
+    """A connection under way."""
 
     _upstream: Peer
     _tasks: TaskGroup

@@ -119,7 +119,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class _Tool(BaseModel):
-    """What a file says of one tool: its description, or a text for each component, and its parameters."""
+    """Texts of a tool in a file: its description, or a text for each component, and its parameters."""
 
     description: Text | None = None
     parameters: dict[str, Text] = {}

@@ -68,7 +68,7 @@ class _PlainAnswer(BaseModel):
 
 
 class ShadowingAnswer(BaseModel):
-    """One confirmed pair."""
+    """A confirmed pair."""
 
     model_config = ConfigDict(strict=True, populate_by_name=True)
     tool: str

@@ -42,7 +42,7 @@ class PromptForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a judge gets, to the byte."""
+    """Text that a judge gets, to the byte."""
 
     system: str
     """Empty where the published prompt is one message."""
@@ -57,7 +57,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCase:
-    """One tool to be judged among the tools of its catalog."""
+    """A tool to be judged among the tools of its catalog."""
 
     subject: "Subject"
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ Case: TypeAlias = ToolCase | SetCase | SkillCase | ShadowCase
 
 
 class Fields(NamedTuple):
-    """What fills a template: our own words and numbers, and the definition's."""
+    """Values for a template: our own words and numbers, and the definition's."""
 
     ours: Mapping[str, str]
     theirs: Mapping[str, str]

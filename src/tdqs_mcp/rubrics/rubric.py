@@ -8,7 +8,7 @@ from importlib.resources import files
 
 
 class Grade(StrEnum):
-    """What a rubric's scores end in."""
+    """Grade that a rubric's scores end in."""
 
     TIER = "tier"
     """A weighted score of 1.0 to 5.0 and its letter."""
@@ -29,7 +29,7 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """One thing that is scored 1-5."""
+    """Dimension that is scored 1-5."""
 
     key: str
     title: str

@@ -165,7 +165,7 @@ class ProgressModel(ModelWrapper):
 
 
 class _State(BaseModel):
-    """What the client carries from one round to the next; the SDK seals it."""
+    """State that the client carries from one round to the next; the SDK seals it."""
 
     catalog: str | None = None
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""What the tools of one server share, and the whole server: tools, resources, prompts to start from, completions."""
+"""State that the tools of a server share, and the server: tools, resources, prompts to start from, completions."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What callers of our tools may have read, started or opened: the operator's policy; refusals name the option."""
+"""The operator's policy: what callers of our tools may have read, started or opened; refusals name the option."""
 
 import ipaddress
 import os

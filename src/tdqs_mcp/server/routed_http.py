@@ -76,7 +76,7 @@ def router_app(router: Router, http: Http, *, tell: Callable[[str], None]) -> AS
 
 
 class _Endpoint:
-    """What answers at /mcp, and who is connected."""
+    """Application at /mcp, with its connected clients."""
 
     _tasks: TaskGroup
     """All connections; there from the start of the application on."""

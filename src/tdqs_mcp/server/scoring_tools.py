@@ -38,7 +38,7 @@ CLEAN = "Nothing to fix by the rules."
 
 
 class ScoreTools(ToolGroup):
-    """What a definition or a server is worth, and why."""
+    """Tools that score a definition or a server, with reasons."""
 
     @mcp_tool("Score one tool definition", ToolAnswer)
     async def score_tool_definition(
@@ -208,7 +208,7 @@ def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
 
 
 class CallerJudgement:
-    """One model's judgement of one catalog by one rubric, as far as it has come."""
+    """A model's judgement of a catalog by a rubric, as far as it has come."""
 
     def __init__(self, cases: Sequence[Case], *, host: Prompted) -> None:
         """The cases to judge, and the judge that keeps the answers."""

@@ -57,7 +57,7 @@ async def _read_chunks() -> AsyncIterator[bytes]:
 
 
 def _can_wait(file: int) -> bool:
-    """Whether the event loop can wait for a file: a thread takes longer, and would keep the process from ending."""
+    """Return whether the event loop can wait for a file: a thread is slower, and would keep the process from ending."""
     mode = os.fstat(file).st_mode
     return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(file))
 

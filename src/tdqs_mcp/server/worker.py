@@ -41,7 +41,7 @@ class _Stopped(BaseException):
 
 
 class _Worker:
-    """One coroutine that computes in a thread and waits for nothing there."""
+    """A coroutine that computes in a thread and waits for nothing there."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self._work = work

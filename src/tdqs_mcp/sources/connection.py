@@ -193,7 +193,7 @@ async def _in_process(connection: _Connection, locator: InProcess, options: Live
 
 
 def _name(locator: Stdio | Url | InProcess) -> str:
-    """What to call a server that does not say its name: its host, module, or the package that a launcher runs."""
+    """Return a name for a server that gives none: its host, module, or the package that a launcher runs."""
     match locator:
         case Url(url=url):
             return urlsplit(url).hostname or url

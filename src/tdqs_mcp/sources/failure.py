@@ -25,7 +25,7 @@ _ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One connection: what was recorded on it, and how it ended."""
+    """A connection: what was recorded on it, and how it ended."""
 
     locator: Stdio | Url | InProcess
     options: LiveOptions
@@ -69,7 +69,7 @@ def explain(attempt: Attempt) -> str:
 
 
 def lacks_credential(attempt: Attempt) -> bool:
-    """Whether the server asks for a credential: by 401 or 403, or by the name of a variable that is missing or empty.
+    """Return whether the server asks for a credential: by 401 or 403, or by the name of a missing or empty variable.
 
     The name counts only in the last words of a process that has ended by itself.
     """

@@ -1,4 +1,4 @@
-"""What one connection said: every raw answer, error and stray line, and the catalog that they add up to.
+"""Record of a connection: every raw answer, error and stray line, and the catalog that they add up to.
 
 The SDK's typed client refuses a whole page for one malformed tool and drops fields that it does not know. So every
 answer is recorded as it came, and in place of a listing the client gets an empty valid page.

@@ -1,4 +1,4 @@
-"""What studies read: outcomes of tasks, and a benchmark with its tools, human steps and recorded calls."""
+"""Input files of studies: outcomes of tasks, and a benchmark with its tools, human steps and recorded calls."""
 
 import csv
 import gzip
@@ -29,7 +29,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class TaskRun(BaseModel):
-    """One task as one model did it with one variant of the descriptions."""
+    """A task as a model did it with a variant of the descriptions."""
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True, str_strip_whitespace=True)
 
@@ -161,7 +161,7 @@ def _as_run(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
 
 
 class Call(NamedTuple):
-    """One recorded call of a benchmark's agent."""
+    """A recorded call of a benchmark's agent."""
 
     task: str
     server: str

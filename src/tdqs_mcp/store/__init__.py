@@ -1,1 +1,1 @@
-"""What outlives a run, in SQLite or PostgreSQL: captures, verdicts, scores and models' answers."""
+"""Captures, verdicts, scores and models' answers in SQLite or PostgreSQL."""

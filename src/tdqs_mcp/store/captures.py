@@ -71,7 +71,7 @@ class StoredVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredCapture:
-    """One server as it was captured and scored."""
+    """A server as it was captured and scored."""
 
     server: str
     """Its key in the registry."""
@@ -108,7 +108,7 @@ class CapturedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What a write adds, in the order of the keys, so that two writers never wait for each other in a circle."""
+    """Rows that a write adds, in the order of the keys, so that two writers never wait for each other in a circle."""
 
     method: Row
     captures: list[Row]
@@ -122,20 +122,20 @@ class Rows:
 
 def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: datetime) -> Rows:
     """The rows of some captures; of equal ones, the last counts."""
-    by_key = {each.capture: each for each in captures}
+    by_key = {capture.capture: capture for capture in captures}
     ordered = [by_key[capture] for capture in sorted(by_key)]
     key = method.key
-    tools = [tool for each in ordered for tool in _tools(each)]
-    verdicts = {row["verdict"]: row for each in ordered for row in _verdicts(each, key)}
+    tools = [tool for capture in ordered for tool in _tools(capture)]
+    verdicts = {row["verdict"]: row for capture in ordered for row in _verdicts(capture, key)}
     return Rows(
         method=method_row(method),
-        captures=[_capture(each, now) for each in ordered],
+        captures=[_capture(capture, now) for capture in ordered],
         tools=tools,
         verdicts=[verdicts[verdict] for verdict in sorted(verdicts)],
-        tool_scores=[_tool_score(each, tool, key) for each in ordered for tool in each.score.tools],
-        server_scores=[_server_score(each, key) for each in ordered],
-        ungraded=[_ungraded(each, tool, key) for each in ordered for tool in each.score.unscored],
-        servers=sorted((_server(each) for each in ordered), key=lambda row: row["server"]),
+        tool_scores=[_tool_score(capture, tool, key) for capture in ordered for tool in capture.score.tools],
+        server_scores=[_server_score(capture, key) for capture in ordered],
+        ungraded=[_ungraded(capture, tool, key) for capture in ordered for tool in capture.score.unscored],
+        servers=sorted((_server(capture) for capture in ordered), key=lambda row: row["server"]),
     )
 
 
@@ -420,7 +420,7 @@ def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) 
         .where(TOOL_SCORES.c.method == method)
     )
     tools: dict[str, dict[str, StoredVerdict]] = {}
-    for row in rows_among(connection, query, TOOL_SCORES.c.capture, [each["capture"] for each in latest.values()]):
+    for row in rows_among(connection, query, TOOL_SCORES.c.capture, [row["capture"] for row in latest.values()]):
         tools.setdefault(row["capture"], {})[row["input_hash"]] = _stored(row)
     return {
         server: KnownVerdicts(

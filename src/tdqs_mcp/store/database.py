@@ -95,7 +95,7 @@ def open_filled_store(named: str) -> Engine:
 
 
 def read(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
-    """What `use` reads, as of one moment, from a server that may be away for `recovery` seconds. Raises InputError."""
+    """Return what `use` reads at a moment from a server that may be away for `recovery` seconds. Raises InputError."""
     return _repeat(snapshot(engine), use, recovery=recovery)
 
 

@@ -1,4 +1,4 @@
-"""What models were asked: valid answers, which are never paid for again, and batches that are under way."""
+"""Valid answers of models, which are never paid for again, and batches that are under way."""
 
 import json
 from collections.abc import Callable, Collection, Sequence

@@ -208,7 +208,7 @@ def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -
     places = {position: verdict for verdict, position in connection.execute(tools) if verdict}
     keys = [*places.values(), *filter(None, row)]
     rows = rows_among(connection, select(VERDICTS.c.verdict, VERDICTS.c.document), VERDICTS.c.verdict, keys)
-    documents = {each["verdict"]: each["document"] for each in rows}
+    documents = {row["verdict"]: row["document"] for row in rows}
     places |= {COHERENCE: row.verdict} if row.verdict else {}
     return StoredVerdicts(
         verdicts={place: tables.unpack_verdict(documents[verdict]) for place, verdict in places.items()},

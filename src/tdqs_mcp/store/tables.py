@@ -160,7 +160,7 @@ def public_source(source: str | None) -> str | None:
 
 
 def _with_room(convert: Callable[[Given], Result], value: Given) -> Result:
-    """What `convert` gives; where the stack is too full for a value that nests deep, on the stack of a new thread."""
+    """Return what `convert` gives; for a value that nests too deep for the stack, on the stack of a new thread."""
     try:
         return convert(value)
     except RecursionError:

@@ -90,7 +90,7 @@ dimensions, and 1 or 0 for every rule."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One search or one call."""
+    """A search or a call."""
 
     tool: ToolKey
     outcome: float
@@ -114,7 +114,7 @@ def predict(
 
 def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation], name: str) -> Estimate | None:
     """Points for one unit of the predictor; errors clustered by server, and by task where there are tasks."""
-    pairs = [(each, tools[each.tool][name]) for each in observed if name in tools[each.tool]]
+    pairs = [(estimate, tools[estimate.tool][name]) for estimate in observed if name in tools[estimate.tool]]
     values = [value for _, value in pairs]
     mean = sum(values) / len(values) if values else 0.0
     sides = [{each.tool[0] for each, value in pairs if (value > mean) is above} for above in (True, False)]
@@ -131,7 +131,7 @@ def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
     """Yield what each interval says; one that excludes zero must do so after Holm's correction."""
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
 
-    raw = [each.p_value for each in estimates if each]
+    raw = [estimate.p_value for estimate in estimates if estimate]
     corrected = iter(multipletests(raw, method="holm")[1].tolist() if raw else ())
     for each in estimates:
         if each is None:

@@ -1,4 +1,4 @@
-"""What of a registry has to be scored: the servers whose record the store does not know, in shards."""
+"""The part of a registry that has to be scored: the servers whose record the store does not know, in shards."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -18,7 +18,7 @@ SERVERS_AT_ONCE = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardShare:
-    """What one shard may use; None where nothing bounds it."""
+    """Budget of a shard; None where nothing bounds it."""
 
     tools: int | None = None
     """Requests about tools at once."""
@@ -111,7 +111,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepTally:
-    """What has been done, in numbers; those of parts add up."""
+    """Progress in numbers; those of parts add up."""
 
     servers: int = 0
     tools: int = 0

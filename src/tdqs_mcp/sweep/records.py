@@ -27,7 +27,7 @@ SHAPE = "give each record an `id`, `server` or `name`: text or a whole number"
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One server as it was read; its JSON is not parsed yet."""
+    """A server as it was read; its JSON is not parsed yet."""
 
     content: bytes = field(repr=False)
     origin: str
@@ -51,7 +51,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One server to be scored."""
+    """A server to be scored."""
 
     record: Record
     server: str

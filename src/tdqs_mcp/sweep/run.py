@@ -167,7 +167,7 @@ class _Runner:
 def _tally(
     shard: Shard, get: Callable[[], SweepTally], do: Callable[[Shard], SweepTally], cluster: str | None
 ) -> SweepTally:
-    """What `get` gives of a shard; where it fails, `do` is called for each server, and who fails again is a problem.
+    """Return what `get` gives of a shard; where it fails, `do` runs for each server; a second failure is a problem.
 
     Raises TdqsErrors.
     """

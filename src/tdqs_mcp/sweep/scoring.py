@@ -79,7 +79,7 @@ async def score_shard(
 
 
 def _change(previous: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
-    """What came of a server that was scored before; None for a new one, and where neither record nor score differs."""
+    """Return the change of a server that was scored before; None for a new one, or if record and score are equal."""
     after = now.score.rollup.overall
     if previous.capture is None or (previous.capture, previous.overall) == (now.capture, after):
         return None
