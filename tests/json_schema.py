@@ -113,7 +113,7 @@ class _Schema:
     def of(self, annotation: Any) -> dict[str, Any]:  # any type
         """Any type that a member may have."""
         kind, marks = unwrap(annotation)
-        if Trait.EXACT in marks or (Trait.AS_JSON in marks and self.is_answer):
+        if Trait.AS_JSON in marks and self.is_answer:
             return dict(_SIMPLE[str])
         if Trait.ENCODED in marks:
             return {"type": "object"}

@@ -10,7 +10,7 @@ from importlib.resources import files
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
-from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_advice, fence_exact, fence_json, well_formed
+from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_advice, fence_json, well_formed
 from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, strip_none, unwrap
 
 ANSWERS = "answers.json"
@@ -111,8 +111,6 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
     only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)  # the outer projection
     if Trait.AS_JSON in marks:
         return lambda value, text: fence_json(value) if text is fence else clean(value, well_formed)
-    if Trait.EXACT in marks:
-        return lambda value, _: fence_exact(value)
     if Trait.ADVICE in marks:
         return _nullable(lambda value, text: fence_advice(value, limit) if text is fence else text(value, limit))
     if Trait.ENCODED in marks:

@@ -79,7 +79,6 @@ class Trait(Enum):
     AS_JSON = "for an agent: JSON text between the marks, which gives the exact value back"
     ENCODED = "JSON values already"
     ADVICE = "our own words, which quote what is foreign; for an agent: without marks where that is plain words only"
-    EXACT = "for an agent: the exact text, between marks that carry its hash"
 
 
 Internal = Annotated[T, Trait.INTERNAL]
