@@ -1,7 +1,6 @@
 """A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -66,11 +65,6 @@ class Subject:
     def copied_words(self) -> int:
         """Words of description sentences that stand in a parameter's description already."""
         return count_copied(self.prose.sentences, self.signals.parameters)
-
-    @property
-    def names(self) -> AbstractSet[str]:
-        """The lower-cased names of all tools of the catalog."""
-        return self.siblings.keys()
 
     @cached_property
     def mentions(self) -> tuple[str, ...]:

@@ -263,11 +263,6 @@ class Cost(NamedTuple):
     size: Mapping[str, int]
     """UTF-8 bytes of the canonical JSON by field."""
 
-    @property
-    def sent(self) -> int:
-        """Tokens of the fields that a model gets; up to a dozen below the whole, which has braces and keys as well."""
-        return sum(self.tokens[field] for field in SENT_FIELDS)
-
 
 class Repeat(NamedTuple):
     """A subschema that a definition spells out more than once."""
