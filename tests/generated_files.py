@@ -38,7 +38,7 @@ def rules_page() -> str:
 def _row(rule: AnyRule) -> str:
     link = f"[{rule.id}](../src/tdqs_mcp/rules/specs/{rule.id}.md) `{rule.name}`"
     default = "on" if is_default(rule) else "off"
-    aliases = ", ".join(f"`{alias}`" for alias in rule.aliases)
+    aliases = ", ".join(f"`{alias}`" for alias in rule.all_aliases)
     return f"| {link} | {_plain(rule.summary)} | {rule.severity} | {rule.confidence} | {default} | {aliases} |\n"
 
 

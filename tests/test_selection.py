@@ -56,7 +56,7 @@ def test_a_lane_is_every_rule_whose_id_begins_with_it(word):
 
 def test_a_lane_of_aliases_is_every_rule_that_has_one():
     assert rules(names=["DESC"], profile="strict") == {
-        rule.id for rule in registry.RULES if any(alias.startswith("DESC-") for alias in rule.aliases)
+        rule.id for rule in registry.RULES if any(alias.startswith("DESC-") for alias in rule.all_aliases)
     }
     assert registry.find("DESC-003").id in rules(names=["DESC-0"], profile="strict")
 
@@ -68,6 +68,9 @@ def test_a_lane_runs_all_its_rules_and_of_a_named_profile_those_that_it_has():
     assert rules(names=["DESC"]) == rules(profile="mcptest")
     assert rules(names=["TDQ2"], profile="mcptest") == {registry.find("DESC-011").id}
     assert rules(names=[shadow.id]) == rules(names=[shadow.name], profile="mcptest") == {shadow.id}
+
+
+CHECKS = [check for rule in registry.RULES for check in (rule, *rule.variants)]
 
 
 def test_all_means_every_rule_in_every_list():
@@ -136,7 +139,7 @@ def test_glama_is_its_six_rules_with_its_severities():
     assert rules(profile="glama") == {registry.find(word).id for word in words}
     assert registry.select(profile="glama").severities == dict(
         zip(
-            [registry.find(word).id for word in words],
+            [check.id for word in words for check in CHECKS if word in check.aliases],
             [Severity(word) for word in ("error", "error", "warning", "warning", "info", "warning")],
             strict=True,
         )
@@ -168,8 +171,32 @@ def test_a_foreign_profile_reports_at_the_severity_of_its_source():
     own = findings(restated, names=["tool-description-is-name"]).findings
     foreign = findings(restated, profile="playground").findings
     word = "tool-description-is-name"
-    assert [each.severity for each in own if word in each.aliases] == [registry.find(word).severity]
+    [variant] = [variant for variant in registry.find(word).variants if word in variant.aliases]
+    assert [finding.severity for finding in own if word in finding.aliases] == [variant.severity]
     assert [each.severity for each in foreign if word in each.aliases] == [Severity.WARNING]
+
+
+@pytest.mark.parametrize("word", ["tool-short-description", "TDQ127", "terse-description"])
+def test_a_word_of_a_variant_runs_the_variant_under_the_id_of_its_rule(word):
+    terse, brief = tool("ring", "Rings."), tool("ring", "Rings one bell.")
+    assert [finding.rule for finding in findings(terse, names=[word]).findings] == ["TDQ113"]
+    assert findings(brief, names=[word]).findings == ()
+    assert [finding.rule for finding in findings(brief, names=["TDQ113"]).findings] == ["TDQ113"]
+    assert len(findings(terse, names=[word, "TDQ113"]).findings) == 1
+
+
+def test_what_ignores_a_variant_leaves_its_rule_and_what_ignores_the_rule_takes_both():
+    assert "TDQ101" in rules(ignored=["DESC"])
+    assert "TDQ101" in rules(ignored=["tool-description-is-name"])
+    assert "TDQ101" in rules(severities={"DESC-003": None})
+    assert "TDQ101" not in rules(profile="playground", ignored=["tool-description-is-name"])
+    assert "TDQ101" not in rules(profile="playground", ignored=["TDQ101"])
+    assert "TDQ101" not in rules(profile="playground", severities={"TDQ101": None})
+
+
+def test_a_variant_keeps_the_limit_of_its_source():
+    with pytest.raises(InputError, match="'TDQ127' keeps the limit of its source; set the limit of TDQ113"):
+        registry.select(limits={"TDQ127": 5})
 
 
 def test_a_milder_case_stays_milder_whatever_severity_is_set():

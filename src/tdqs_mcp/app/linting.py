@@ -40,9 +40,7 @@ def load_rules(module: str) -> tuple[AnyRule, ...]:
         raise InputError(
             f'{module!r} has no rule; write @rule("ORG001", ...) above a function, as docs/custom-rules.md says'
         )
-    rule_by_word = {
-        word: rule for rule in RULES for word in (rule.id.lower(), rule.name, *map(str.lower, rule.aliases))
-    }
+    rule_by_word = {word: rule for rule in RULES for word in registry.words_of(rule)}
     for rule in rules:
         if not _ID.fullmatch(rule.id):
             raise InputError(

@@ -108,7 +108,7 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
         *(["for auditors"] if rule.persona is Persona.AUDITOR else []),
         *([f"dimension {rule.dimension}"] if rule.dimension else []),
         f"source {rule.source}",
-        *([f"also known as {', '.join(rule.aliases)}"] if rule.aliases else []),
+        *([f"also known as {', '.join(rule.all_aliases)}"] if rule.all_aliases else []),
     ]
     prediction = f"\n\n{rule.prediction}" if rule.prediction else ""
     return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}{prediction}\n{body}"

@@ -11,6 +11,7 @@ from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.overlaps import Overlap, OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.linter_rules import duplicate_tools
 from tdqs_mcp.rules.rule import Hit, rule
 
 TOOL_BUDGET = 800
@@ -147,7 +148,7 @@ SHARED = {
 """How a message says what two tools have in common."""
 
 
-@rule("TDQ202", severity=Severity.ERROR, source="MCP specification, Tool names")
+@rule("TDQ202", severity=Severity.ERROR, source="MCP specification, Tool names", variants=(duplicate_tools,))
 def duplicate_name(subject: Subject) -> Iterator[Hit]:
     """Another tool of the server has the same name; only one of them can be called."""
     if subject.is_duplicate:

@@ -1,4 +1,4 @@
-"""The rules of mcptest and MCP Playground, exactly as their authors compute them."""
+"""The rules of mcptest and MCP Playground and Glama's comparison of names, exactly as their authors compute them."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -42,7 +42,30 @@ _mcptest = partial(foreign_rule, "mcptest", MCPTEST, persona=Persona.AUDITOR)
 """A rule that mcptest has under a code."""
 
 
-@_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ127", "TDQ141"))
+SHORTEST = 10
+"""UTF-16 code units of a trimmed description (tool-short-description)."""
+
+LONGEST = 500
+"""UTF-16 code units of a trimmed description (tool-long-description)."""
+
+
+_playground = partial(foreign_rule, "MCP Playground", PLAYGROUND)
+"""A rule that MCP Playground has under a name."""
+
+
+@_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
+def terse_description(subject: Subject) -> Iterator[Hit]:
+    """There is a description, and it has fewer than 10 characters."""
+    length = count_code_units(subject.tool)
+    if 0 < length < SHORTEST:
+        yield Hit(
+            "/description",
+            f"the description has {length} characters, fewer than {SHORTEST}",
+            "say when and why to use the tool",
+        )
+
+
+@_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ141",), variants=(terse_description,))
 def brief_description(subject: Subject, *, limit: int = MCPTEST_SHORTEST) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
     length = count_characters(subject.tool)
@@ -54,7 +77,19 @@ def brief_description(subject: Subject, *, limit: int = MCPTEST_SHORTEST) -> Ite
         )
 
 
-@_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", entails=("TDQ128",))
+@_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
+def wordy_description(subject: Subject) -> Iterator[Hit]:
+    """The description has more than 500 UTF-16 code units."""
+    length = count_code_units(subject.tool)
+    if length > LONGEST:
+        yield Hit(
+            "/description",
+            f"the description has {length} UTF-16 code units, more than {LONGEST}",
+            "cut what the schema says already; MCP Playground aims for 300",
+        )
+
+
+@_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", variants=(wordy_description,))
 def long_description(subject: Subject, *, limit: int = MCPTEST_LONGEST) -> Iterator[Hit]:
     """The description has more than 500 characters."""
     length = count_characters(subject.tool)
@@ -66,7 +101,7 @@ def long_description(subject: Subject, *, limit: int = MCPTEST_LONGEST) -> Itera
         )
 
 
-@_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity", entails=("TDQ129",))
+@_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity")
 def verbatim_name(subject: Subject) -> Iterator[Hit]:
     """The description equals the tool's name."""
     if is_name(subject.tool):
@@ -97,17 +132,6 @@ def positional_phrase(subject: Subject) -> Iterator[Hit]:
             "/description",
             f"{phrase!r} points to a position, but tools have no fixed order",
             "name the tool or the parameter that is meant",
-        )
-
-
-@_mcptest("TDQ118", "DESC-006", dimension="parameter_semantics")
-def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
-    """A required argument has no description in the schema."""
-    for name in arguments.undescribed_required(subject.tool):
-        yield Hit(
-            arguments.property_pointer(name),
-            f"the required argument {name!r} has no description",
-            "describe its meaning and format in the schema",
         )
 
 
@@ -206,40 +230,24 @@ def _listed(values: list[str]) -> str:
     return first_of([value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values], MAX_LISTED)
 
 
-SHORTEST = 10
-"""UTF-16 code units of a trimmed description (tool-short-description)."""
-
-LONGEST = 500
-"""The same (tool-long-description)."""
-
 _USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-_playground = partial(foreign_rule, "MCP Playground", PLAYGROUND)
-"""A rule that MCP Playground has under a name."""
-
-
-@_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
-def terse_description(subject: Subject, *, limit: int = SHORTEST) -> Iterator[Hit]:
-    """There is a description, and it has fewer than 10 characters."""
-    length = count_code_units(subject.tool)
-    if 0 < length < limit:
+@rule(
+    "TDQ143",
+    aliases=("tautological-description",),
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="purpose_clarity",
+    source="TDQS, hard gates",
+)
+def restated_label(subject: Subject) -> Iterator[Hit]:
+    """The description equals the tool's name or title except for case and surrounding white space."""
+    if subject.signals.restates_name:
         yield Hit(
             "/description",
-            f"the description has {length} characters, fewer than {limit}",
-            "say when and why to use the tool",
-        )
-
-
-@_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
-def wordy_description(subject: Subject, *, limit: int = LONGEST) -> Iterator[Hit]:
-    """The description has more than 500 UTF-16 code units."""
-    length = count_code_units(subject.tool)
-    if length > limit:
-        yield Hit(
-            "/description",
-            f"the description has {length} UTF-16 code units, more than {limit}",
-            "cut what the schema says already; MCP Playground aims for 300",
+            "the description equals the name or the title, so TDQS caps purpose clarity at 2",
+            "say in the description what the title leaves out, or shorten the title",
         )
 
 
@@ -254,8 +262,23 @@ def spelled_name(subject: Subject) -> Iterator[Hit]:
         )
 
 
+@_mcptest("TDQ118", "DESC-006", dimension="parameter_semantics")
+def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
+    """A required argument has no description in the schema."""
+    for name in arguments.undescribed_required(subject.tool):
+        yield Hit(
+            arguments.property_pointer(name),
+            f"the required argument {name!r} has no description",
+            "describe its meaning and format in the schema",
+        )
+
+
 @_playground(
-    "TDQ130", "prop-no-description", persona=Persona.AUDITOR, dimension="parameter_semantics", entails=("TDQ118",)
+    "TDQ130",
+    "prop-no-description",
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    variants=(undescribed_requirement,),
 )
 def undescribed_property(subject: Subject) -> Iterator[Hit]:
     """A property has no description in the schema."""

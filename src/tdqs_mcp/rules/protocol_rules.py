@@ -6,6 +6,7 @@ from tdqs_mcp.facts.schema import protocol
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.linter_rules import undeclared_properties
 from tdqs_mcp.rules.rule import Hit, rule
 
 
@@ -118,7 +119,7 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
     persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="MCP 2026-07-28, Tools, Tool",
-    entails=("TDQ216",),
+    variants=(undeclared_properties,),
 )
 def open_parameters(subject: Subject) -> Iterator[Hit]:
     """The tool has no parameters, but its schema accepts any, so an agent that invents one gets no error."""

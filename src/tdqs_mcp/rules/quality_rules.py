@@ -8,6 +8,7 @@ from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.prose import is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.linter_rules import absent_annotations, restated_label, spelled_name, verbatim_name
 from tdqs_mcp.rules.rule import Hit, Rule, rule
 
 COPIED_WORDS = 12
@@ -22,7 +23,8 @@ MAX_NAMED = 5
     severity=Severity.ERROR,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
-    entails=("TDQ113", "TDQ115", "TDQ127", "TDQ129", "TDQ141", "TDQ143"),
+    entails=("TDQ113", "TDQ141"),
+    variants=(verbatim_name, spelled_name, restated_label),
 )
 def restated_name(subject: Subject) -> Iterator[Hit]:
     """The description only restates the tool's name."""
@@ -119,7 +121,8 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     severity=Severity.WARNING,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
-    entails=("TDQ123", "TDQ242"),
+    entails=("TDQ242",),
+    variants=(absent_annotations,),
 )
 def missing_annotations(subject: Subject) -> Iterator[Hit]:
     """No hint is declared, so the description carries the whole burden of disclosure."""
@@ -166,7 +169,7 @@ MAX_BARE_WORDS = 15
     severity=Severity.WARNING,
     dimension="parameter_semantics",
     source="TDQS, checklist 4",
-    entails=("TDQ118", "TDQ130"),
+    entails=("TDQ130",),
 )
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
@@ -365,24 +368,6 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
     if _is_read(subject) and Cue.EXAMPLE not in subject.prose.cues:
         yield Hit(
             "/description", "the description gives no example", "show one call, or a value for the hardest parameter"
-        )
-
-
-@rule(
-    "TDQ143",
-    aliases=("tautological-description",),
-    severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="TDQS, hard gates",
-)
-def restated_label(subject: Subject) -> Iterator[Hit]:
-    """The description equals the tool's name or title except for case and surrounding white space."""
-    if subject.signals.restates_name:
-        yield Hit(
-            "/description",
-            "the description equals the name or the title, so TDQS caps purpose clarity at 2",
-            "say in the description what the title leaves out, or shorten the title",
         )
 
 

@@ -1,7 +1,8 @@
 """The table of rules, and the only place that selects, runs and filters them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -36,10 +37,14 @@ LANES = (
     client_rules,
 )
 
-RULES: tuple[AnyRule, ...] = tuple(
-    sorted((var for lane in LANES for var in vars(lane).values() if isinstance(var, Rule)), key=lambda rule: rule.id)
-)
-"""Every rule, by id."""
+_DEFINED: Mapping[str, AnyRule] = {
+    value.id: value for lane in LANES for value in vars(lane).values() if isinstance(value, Rule)
+}
+
+_VARIANTS = frozenset(variant.id for rule in _DEFINED.values() for variant in rule.variants)
+
+RULES: tuple[AnyRule, ...] = tuple(rule for _, rule in sorted(_DEFINED.items()) if rule.id not in _VARIANTS)
+"""Every rule, by id; other linters' variants of a rule stand inside it."""
 
 _CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
 _LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
@@ -59,7 +64,7 @@ class RuleSelection(NamedTuple):
     """Uncertain rules, whose findings only `strict` shows."""
 
     severities: Mapping[str, Severity]
-    """The worst severity at which a rule reports, if it differs from the rule's own."""
+    """The worst severity at which a rule or variant reports, if it differs from its own."""
 
     entailed: Mapping[str, frozenset[str]]
     """By rule, the rules that it entails; empty if no finding is dropped."""
@@ -72,6 +77,9 @@ class RuleSelection(NamedTuple):
 
     table: tuple[AnyRule, ...] = RULES
     """Every rule that could run."""
+
+    variants: frozenset[str] = frozenset()
+    """The variants that run, each instead of the check of its rule."""
 
 
 def select(
@@ -86,30 +94,45 @@ def select(
 ) -> RuleSelection:
     """Select rules of a table by a profile and by words.
 
-    A word is an id, name or alias, a lane such as TDQ5 or DESC, or ALL. A rule named in full is selected whatever the
+    A word is an id, name or alias, a lane such as TDQ5 or DESC, or ALL. A word of a variant means the variant alone; it
+    runs unless its rule runs or is off. A rule named in full is selected whatever the
     profile says, and no ignored lane and no severity of None takes it away; a lane selects all its rules, of a profile
     that is named those that it has. Rules about clients look at those that are named, or at all. Raises UnknownIdError,
     and InputError where no rule is left or a rule has no limit.
     """
     chosen = _profile(profile)
-    asked = _asked(table, chosen)
-    named, lanes = _split(table, names)
-    unnamed, unlaned = _split(table, ignored)
-    own = _by_rule(table, severities or {})
-    off = {rule for rule, severity in own.items() if severity is None}
-    ids = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
-    rules = (named | (lanes & asked.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
-    if not rules:
+    checks = _all_checks(table)
+    rule_of = {check.id: rule.id for rule in table for check in (rule, *rule.variants)}
+    asked = _asked(checks, chosen)
+    named, lanes = _split(checks, names)
+    unnamed, unlaned = _split(checks, ignored)
+    own = _by_rule(checks, severities or {})
+    off = {check for check, severity in own.items() if severity is None}
+    ids = {rule.id for rule in table if _is_shown(rule, chosen)} if chosen.rules is None else asked.keys()
+    selected = (named | (lanes & asked.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
+    if not selected:
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
+    # with its rule selected or off, a variant has nothing of its own to report
+    variants = {check for check in selected if rule_of[check] not in {check} | selected | unnamed | off}
+    rules = {rule_of[check] for check in selected if rule_of[check] == check or check in variants}
     hidden = set() if names else asked.keys() & _uncertain(table)
+    own |= {check: own[rule_of[check]] for check in variants if rule_of[check] in own}
+    as_variants = {rule_of[check] for check in variants}
     return RuleSelection(
         rules=frozenset(rules),
         hidden=frozenset(hidden - rules - unnamed - unlaned - off),
-        severities={rule: severity for rule, severity in (asked | own).items() if severity is not None},
-        entailed={} if chosen.is_foreign else entailments(table),
+        severities={
+            check: severity
+            for check, severity in (asked | own).items()
+            if severity is not None and (check == rule_of[check] or check in variants)
+        },
+        entailed={}
+        if chosen.is_foreign
+        else {rule: targets - as_variants for rule, targets in entailments(table).items() if rule not in as_variants},
         clients=check_clients(clients),
         limits={_limited(name, table).id: limit for name, limit in (limits or {}).items()},
         table=tuple(table),
+        variants=frozenset(variants),
     )
 
 
@@ -117,7 +140,7 @@ def find(name: str, table: Sequence[AnyRule] = RULES) -> AnyRule:
     """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
     lowered = name.lower()
     for rule in table:
-        if lowered in _words(rule):
+        if lowered in words_of(rule):
             return rule
     raise UnknownIdError(f"there is no rule {name!r}{nearest(name, _spelled(table))}")
 
@@ -171,6 +194,8 @@ def _by_rule(table: Sequence[AnyRule], values: Mapping[str, Value]) -> dict[str,
 
 def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
     rule = find(name, table)
+    if name.lower() not in _own_words(rule):
+        raise InputError(f"{name!r} keeps the limit of its source; set the limit of {rule.id} {rule.name}")
     if rule.limit is None:
         limited = ", ".join(each.id for each in table if each.limit is not None)
         raise InputError(f"{rule.id} {rule.name} has no limit; these have one: {limited}")
@@ -195,7 +220,7 @@ def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], se
 
 
 def _named(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
-    return tuple(rule.id for rule in table if word.lower() in _words(rule))
+    return tuple(rule.id for rule in table if word.lower() in words_of(rule))
 
 
 def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
@@ -205,7 +230,7 @@ def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
     wanted = _LANE.fullmatch(word.lower())
     if wanted is None:
         return ()
-    codes = [(rule.id, match) for rule in table for each in _words(rule) if (match := _CODE.fullmatch(each))]
+    codes = [(rule.id, code) for rule in table for word in words_of(rule) if (code := _CODE.fullmatch(word))]
     return tuple(
         dict.fromkeys(
             rule
@@ -215,12 +240,24 @@ def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
     )
 
 
-def _words(rule: AnyRule) -> set[str]:
+def _all_checks(table: Sequence[AnyRule]) -> list[AnyRule]:
+    """Return each rule alone, followed by its variants: a word that means a variant does not mean the rule."""
+    return [
+        check for rule in table for check in (replace(rule, variants=()) if rule.variants else rule, *rule.variants)
+    ]
+
+
+def words_of(rule: AnyRule) -> set[str]:
+    """Return the words that mean a rule, in lower case: its own and those of its variants."""
+    return _own_words(rule).union(*map(_own_words, rule.variants))
+
+
+def _own_words(rule: AnyRule) -> set[str]:
     return {rule.id.lower(), rule.name, *(alias.lower() for alias in rule.aliases)}
 
 
 def _spelled(table: Sequence[AnyRule]) -> list[str]:
-    return [word for rule in table for word in (rule.id, rule.name, *rule.aliases)]
+    return [word for rule in table for word in (rule.id, rule.name, *rule.all_aliases)]
 
 
 def _reachable(start: str, direct: Mapping[str, Sequence[str]]) -> frozenset[str]:
@@ -275,24 +312,34 @@ def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Locatio
 
 def _found(measured: Measured, chosen: RuleSelection, ids: AbstractSet[str]) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
-    running = [
-        (rule, partial(rule.check, limit=chosen.limits[rule.id]) if rule.id in chosen.limits else rule.check)
-        for rule in chosen.table
-        if rule.id in ids
-    ]
-    tool_rules = [(rule, check, chosen.severities.get(rule.id)) for rule, check in running if rule.reads is Subject]
-    language_free = [each for each in tool_rules if not each[0].needs_language]
+    running = [check for rule in chosen.table if rule.id in ids for check in _checks(rule, chosen)]
+    tool_rules = [entry for entry in running if entry[0].reads is Subject]
+    language_free = [entry for entry in tool_rules if not entry[0].needs_language]
     audience = Audience(measured, chosen.clients)
     findings: list[Finding] = []
-    for rule, check in running:
+    for rule, check, worst in running:
         if rule.reads is not Subject:
             for hit in check(measured if rule.reads is Measured else audience):
-                findings.append(_finding(rule, hit, hit.part, chosen.severities.get(rule.id)))  # noqa: PERF401  # a comprehension is one frame more
+                findings.append(_finding(rule, hit, hit.part, worst))  # noqa: PERF401  # a comprehension is one frame more
     for subject in measured.subjects:
         for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
             for hit in check(subject):
                 findings.append(_finding(rule, hit, subject.tool, worst))  # noqa: PERF401
     return findings
+
+
+def _checks(
+    rule: AnyRule, chosen: RuleSelection
+) -> list[tuple[AnyRule, Callable[..., Iterator[Hit]], Severity | None]]:
+    """Return the rule with its check and the worst severity of a finding; or its selected variants, under its id."""
+    variants = [variant for variant in rule.variants if variant.id in chosen.variants]
+    if variants:
+        return [
+            (replace(variant, id=rule.id, name=rule.name), variant.check, chosen.severities.get(variant.id))
+            for variant in variants
+        ]
+    check = partial(rule.check, limit=chosen.limits[rule.id]) if rule.id in chosen.limits else rule.check
+    return [(rule, check, chosen.severities.get(rule.id))]
 
 
 def _charged(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:

@@ -57,6 +57,12 @@ class Rule(Generic[Seen]):
     entails: tuple[str, ...]
     """Ids of rules that would report the same defect of the same part again; their findings are dropped."""
 
+    variants: tuple["Rule[Any]", ...]
+    """Other linters' forms of this rule: each runs only, and instead of this check, if one of its own words selects it.
+
+    A variant's findings are reported under the id of this rule, with the aliases and the severity of the variant.
+    """
+
     check: Callable[..., Iterator[Hit]]
     """Takes what it reads, and `limit` where its function has one."""
 
@@ -68,6 +74,11 @@ class Rule(Generic[Seen]):
 
     text: str = ""
     """The check's whole docstring."""
+
+    @property
+    def all_aliases(self) -> tuple[str, ...]:
+        """Return the aliases of the rule, then the ids and aliases of its variants."""
+        return (*self.aliases, *(word for variant in self.variants for word in (variant.id, *variant.aliases)))
 
     @property
     def page(self) -> str:
@@ -116,6 +127,7 @@ def rule(
     dimension: str | None = None,
     needs_language: bool = False,
     entails: tuple[str, ...] = (),
+    variants: tuple[AnyRule, ...] = (),
 ) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
     """Make a check a rule: its name is the function's, with hyphens, its summary the docstring's first paragraph.
 
@@ -139,6 +151,7 @@ def rule(
             source=source,
             needs_language=needs_language,
             entails=entails,
+            variants=variants,
             check=check,
             reads=next(iter(get_annotations(check, eval_str=True).values())),
         )
@@ -157,6 +170,7 @@ def foreign_rule(
     persona: Persona = Persona.AUTHOR,
     dimension: str | None = None,
     entails: tuple[str, ...] = (),
+    variants: tuple[AnyRule, ...] = (),
 ) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
     """Make a check a rule that another linter has under a word of its own, with that linter's severity."""
     return rule(
@@ -168,4 +182,5 @@ def foreign_rule(
         dimension=dimension,
         source=f"{linter}, {alias}",
         entails=entails,
+        variants=variants,
     )

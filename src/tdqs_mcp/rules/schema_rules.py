@@ -13,6 +13,7 @@ from tdqs_mcp.facts.text.claims import Topic
 from tdqs_mcp.facts.text.parameter_mentions import Clash
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_QUOTE = 80
@@ -144,7 +145,12 @@ def contradicted_unit(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ201", severity=Severity.ERROR, source="MCP specification, Tool", entails=("TDQ211", "TDQ212"))
+@rule(
+    "TDQ201",
+    severity=Severity.ERROR,
+    source="MCP specification, Tool",
+    variants=(missing_schema, schema_of_another_type),
+)
 def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
     for tool in measured.catalog.tools:
@@ -193,7 +199,7 @@ def unwrapped_result(subject: Subject) -> Iterator[Hit]:
     severity=Severity.ERROR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, required",
-    entails=("TDQ215",),
+    variants=(unknown_requirement,),
 )
 def unknown_required(subject: Subject) -> Iterator[Hit]:
     """`required` names a property that the schema does not have; a warning below the top level."""
