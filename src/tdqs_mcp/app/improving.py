@@ -112,9 +112,9 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    statements = ((each, material_statements(each, basis.checker.material(each), mode)) for each in subjects)
-    proposals = (rewrite_review.admit(Proposal(subject=each, parts=parts)) for each, parts in statements)
-    return {each.index: each for each in proposals if each.parts}
+    statements = ((entry, material_statements(entry, basis.checker.material(entry), mode)) for entry in subjects)
+    proposals = (rewrite_review.admit(Proposal(subject=entry, parts=parts)) for entry, parts in statements)
+    return {entry.index: entry for entry in proposals if entry.parts}
 
 
 async def _drafts(

@@ -77,11 +77,11 @@ def make_model(
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
     from tdqs_mcp.judges.prompted import AnswerCache  # noqa: PLC0415  # judges remember by themselves
 
-    asked = _model(settings.judge, _endpoint(settings))
-    model = _watch(settings, ledger, price=price, on_progress=on_progress)(asked)
+    chosen = _model(settings.judge, _endpoint(settings))
+    model = _watch(settings, ledger, price=price, on_progress=on_progress)(chosen)
     if settings.cache is None:
         return model
-    return AnswerCache(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
+    return AnswerCache(model=model, cache=_open_cache(settings.cache, warn), parameters=chosen.parameters)
 
 
 def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: Report | None) -> Wrap:

@@ -134,21 +134,21 @@ async def call_tasks(
     left, is_reached = list(tasks), True
     while left and is_reached:
         before, is_reached = len(outcomes), False
-        async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as serving:
-            serving.start_soon(_serve, router, theirs, tell)
-            client = Client(nullcontext(ours), mode=mode, cache=None, read_timeout_seconds=options.timeout)
+        async with create_client_server_memory_streams() as (near_end, far_end), anyio.create_task_group() as serving:
+            serving.start_soon(_serve, router, far_end, tell)
+            client = Client(nullcontext(near_end), mode=mode, cache=None, read_timeout_seconds=options.timeout)
             with suppress(Exception):  # groups of whatever the SDK raises when the server has gone; `_serve` tells why
                 async with client:
                     await _list_tools(client, options.max_pages)
                     is_reached = True
-                    for done, task in enumerate(left, start=before + 1):
+                    for number, task in enumerate(left, start=before + 1):
                         parameters = CallToolRequestParams(name=task.tool, arguments=task.arguments)
                         with suppress(MCPError, ValueError):
                             await client.session.send_request(CallToolRequest(params=parameters), CallToolResult)
-                        if len(outcomes) < done or outcomes[-1] not in set(CallOutcome):
+                        if len(outcomes) < number or outcomes[-1] not in set(CallOutcome):
                             await anyio.sleep(LOG_SECONDS)
                             break
-            await ours[1].aclose()
+            await near_end[1].aclose()
         del left[: max(len(outcomes) - before, 1)]
     return outcomes
 

@@ -149,12 +149,12 @@ class StoredScores:
             named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
             if not named:
                 raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
-            found = next((candidate for candidate in named if candidate.index == index), named[0])
+            match = next((candidate for candidate in named if candidate.index == index), named[0])
             public = StoredToolHistory(
                 method=now.method,
                 server=standing.server,
-                standing=found,
-                history=tuple(server_queries.tool_versions(now.connection, now.method, server, found)),
+                standing=match,
+                history=tuple(server_queries.tool_versions(now.connection, now.method, server, match)),
             )
             return _in_full(public, *self._score(now, capture)) if in_full else public
 

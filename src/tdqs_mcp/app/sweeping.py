@@ -227,7 +227,7 @@ class _Counts:
             unchanged=self._unchanged,
             scored=tally.servers,
             new=tally.new,
-            changed=tuple(sorted(self._changed, key=lambda each: (-each.size, each.server))),
+            changed=tuple(sorted(self._changed, key=lambda shard_tally: (-shard_tally.size, shard_tally.server))),
             tools=tally.tools,
             asked=tally.asked,
             ungraded=tally.ungraded,

@@ -94,13 +94,16 @@ class Draft:
     @property
     def is_open(self) -> bool:
         """Return whether a question that was put has no answer yet."""
-        return any(each not in self.answered for each in self.asked.items())
+        return any(question not in self.answered for question in self.asked.items())
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
         answers = material.get("answers")
         ids = answers if isinstance(answers, Mapping) else {}
-        return replace(self, answered=self.answered | {(each, self.asked.get(each, _tools_in(each))) for each in ids})
+        return replace(
+            self,
+            answered=self.answered | {(question, self.asked.get(question, _tools_in(question))) for question in ids},
+        )
 
 
 def _tools_in(question: str) -> tuple[str, ...]:
@@ -125,14 +128,14 @@ class _Memory:
     def keep(self, key: str, catalog: Catalog, size: int) -> None:
         """Keeps a catalog in place of the least recently used one."""
         self.catalogs[key] = catalog
-        self.sizes = {each: self.sizes.get(each, size) for each in self.catalogs}
+        self.sizes = {catalog_key: self.sizes.get(catalog_key, size) for catalog_key in self.catalogs}
 
     def forget_oldest(self) -> None:
         """Drops a catalog, and what came of it."""
         key, _ = self.catalogs.popitem()
         for memory in (self.reports, self.drafts):
-            for each in [each for each in memory if each.startswith(key)]:
-                memory.pop(each)
+            for entry in [entry for entry in memory if entry.startswith(key)]:
+                memory.pop(entry)
 
 
 class ServerContext:
@@ -211,28 +214,28 @@ class ServerContext:
         """The judge of a call that grades many times."""
         return ProgressJudge(judge=self.find_judge(name), progress=progress)
 
-    async def read_catalog(self, call: CallContext, given: schema.Catalog) -> tuple[Catalog, str]:
+    async def read_catalog(self, call: CallContext, definition_input: schema.Catalog) -> tuple[Catalog, str]:
         """The catalog that a call is about, and its id. Raises InputError and ToolError."""
-        if isinstance(given, str) and (kept := self._kept.catalogs.get(given)) is not None:
-            return kept, given
-        is_place = isinstance(given, str) and not unfence(given).lstrip().startswith(("{", "["))
-        loaded = await self._load(call, str(given)) if is_place else None
+        if isinstance(definition_input, str) and (remembered := self._kept.catalogs.get(definition_input)) is not None:
+            return remembered, definition_input
+        is_place = isinstance(definition_input, str) and not unfence(definition_input).lstrip().startswith(("{", "["))
+        loaded = await self._load(call, str(definition_input)) if is_place else None
 
         async def read() -> tuple[Catalog, str, int]:
-            loaded_catalog = read_definitions(given) if loaded is None else loaded
+            loaded_catalog = read_definitions(definition_input) if loaded is None else loaded
             if len(loaded_catalog.tools) > MAX_TOOLS:
                 raise InputError(f"{len(loaded_catalog.tools)} tools are more than {MAX_TOOLS}; send them in parts")
             return loaded_catalog, *_id_of(loaded_catalog)
 
-        found, key, size = await run_call(call, read)
-        self._keep(key, found, size)  # here, because these caches are not made for threads
-        return found, key
+        definitions, key, size = await run_call(call, read)
+        self._keep(key, definitions, size)  # here, because these caches are not made for threads
+        return definitions, key
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
         key = resumed_catalog(call)
-        found = None if key is None else self._kept.catalogs.get(key)
-        return None if key is None or found is None else (found, key)
+        definitions = None if key is None else self._kept.catalogs.get(key)
+        return None if key is None or definitions is None else (definitions, key)
 
     def keep_catalog(self, catalog: Catalog) -> str:
         """Keeps a catalog and returns its id. Raises InputError."""
@@ -301,12 +304,12 @@ def _id_of(catalog: Catalog) -> tuple[str, int]:
 
 def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
     """A catalog of one tool first and its siblings after it. Raises InputError."""
-    others = [_read_sibling(sibling) for sibling in siblings]
-    if len(others) >= MAX_TOOLS:
-        raise InputError(f"{len(others)} siblings are too many; give the names of the nearest ones")
+    sibling_tools = [_read_sibling(sibling) for sibling in siblings]
+    if len(sibling_tools) >= MAX_TOOLS:
+        raise InputError(f"{len(sibling_tools)} siblings are too many; give the names of the nearest ones")
     first = parse_definition(definition) if isinstance(definition, str) else definition
-    catalog = read_definitions([first, *others])
-    if len(catalog.tools) != 1 + len(others):
+    catalog = read_definitions([first, *sibling_tools])
+    if len(catalog.tools) != 1 + len(sibling_tools):
         raise InputError("'definition' and each of 'siblings' must be one tool; give a list to score_server")
     return catalog
 
@@ -325,14 +328,14 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     Names may have the marks with which our answers show them.
     """
     merged_entries = dict(old)
-    for key, value in ((unfence(name), each) for name, each in new.items()):
+    for key, value in ((unfence(name), item) for name, item in new.items()):
         earlier = merged_entries.get(key)
         if isinstance(earlier, Mapping) and isinstance(value, Mapping):
             merged_entries[key] = merged(earlier, value)
         elif isinstance(value, Mapping):
             merged_entries[key] = merged({}, value)
         elif isinstance(earlier, list) and isinstance(value, list):
-            merged_entries[key] = [*earlier, *(each for each in value if each not in earlier)]
+            merged_entries[key] = [*earlier, *(item for item in value if item not in earlier)]
         else:
             merged_entries[key] = value
     return merged_entries
@@ -355,7 +358,9 @@ def find_tool(catalog: Catalog, name: str | None) -> str | None:
     if name is None:
         return None
     names = [tool.name for tool in catalog.tools]
-    matching = [each for each in names if each == name] or [each for each in names if fence_name(each) == name]
+    matching = [candidate for candidate in names if candidate == name] or [
+        candidate for candidate in names if fence_name(candidate) == name
+    ]
     if not matching:
         raise InputError(f"the catalog has no tool {fence_name(name)}; give a name exactly as it is listed")
     if len(set(matching)) > 1:
@@ -409,12 +414,16 @@ class FullServer(MCPServer[Any]):
         """Rules by id or name, rubric keys and report ids that begin with what is there."""
         if not isinstance(ref, ResourceTemplateReference):
             return None
-        known: dict[str, Iterable[str]] = {
-            "rule_id": [word for each in registry.RULES for word in (each.id, each.name)],
+        values_by_argument: dict[str, Iterable[str]] = {
+            "rule_id": [word for rule in registry.RULES for word in (rule.id, rule.name)],
             "key": RUBRICS,
             "report_id": self._context.reports,
         }
-        return _matching(known[argument.name], argument.value) if argument.name in known else None
+        return (
+            _matching(values_by_argument[argument.name], argument.value)
+            if argument.name in values_by_argument
+            else None
+        )
 
 
 def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
@@ -427,7 +436,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
     )
     def rules() -> str:
         return _json(
-            [{key: getattr(each, key) for key in ("id", "name", "severity", "summary")} for each in registry.RULES]
+            [{key: getattr(entry, key) for key in ("id", "name", "severity", "summary")} for entry in registry.RULES]
         )
 
     @server.resource(
@@ -453,7 +462,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
             raise ResourceNotFoundError(f"there is no rubric {key!r}; there are {', '.join(RUBRICS)}")
         rubric, fields = load_rubric(key), ("key", "title", "weight", "question", "anchors")
         return _json(
-            {each: getattr(rubric, each) for each in ("key", "title", "source")}
+            {entry: getattr(rubric, entry) for entry in ("key", "title", "source")}
             | {"dimensions": [{name: getattr(dimension, name) for name in fields} for dimension in rubric.dimensions]}
             | {"grade": rubric.grade, "systemPrompt": system_prompt(key), "userTemplate": user_template(key)}
         )

@@ -310,8 +310,8 @@ class _Sessions:
         own = [name for name, session in self._open.items() if session.peer == peer]
         idle = {name: None for name, session in self._open.items() if not session.requests}
         ending = [name for name in own if name in idle][: max(0, len(own) - MAX_OF_PEER)]
-        others = [name for name in idle if name not in ending]
-        return ending + others[: max(0, len(self._open) - len(ending) - MAX_SESSIONS)]
+        waiting_names = [name for name in idle if name not in ending]
+        return ending + waiting_names[: max(0, len(self._open) - len(ending) - MAX_SESSIONS)]
 
     async def _end(self, name: str, scope: "Scope") -> None:
         self._open.pop(name, None)

@@ -82,43 +82,45 @@ class RewriteTools(ToolGroup):
         author knows comes back as questions, for example cancel_order.behavior; answer them in material and call again.
         Returns changes as path and value, and newCatalog with its score, for compare_definitions.
         """
-        found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
+        definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
-        drafts = {find_tool(found, name) or name: each for name, each in draft.items()}
-        names = list(drafts) or [find_tool(found, each) or each for each in ([tool] if isinstance(tool, str) else tool)]
-        told = merged(state.told, material)
-        known = parse_material(told, origin="'material'", tool=names[0] if len(names) == 1 else None)
+        drafts = {find_tool(definitions, name) or name: each for name, each in draft.items()}
+        names = list(drafts) or [
+            find_tool(definitions, each) or each for each in ([tool] if isinstance(tool, str) else tool)
+        ]
+        all_material = merged(state.told, material)
+        parsed_material = parse_material(all_material, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
-        asked = self._context.repeated_judge(judge, progress)
-        if writer == SAMPLING and asked.stamp.is_offline:
-            asked = Offline()  # the reports count what the client is asked
-        rewrite = partial(improving.rewrite, found, mode=Mode(mode), material=known, drafts=drafts)
+        active_judge = self._context.repeated_judge(judge, progress)
+        if writer == SAMPLING and active_judge.stamp.is_offline:
+            active_judge = Offline()  # the reports count what the client is asked
+        rewrite = partial(improving.rewrite, definitions, mode=Mode(mode), material=parsed_material, drafts=drafts)
 
         async def work() -> list[Rewrite]:
             chosen, model = names, None
-            if not names and (writer == SAMPLING or not asked.stamp.is_offline):
+            if not names and (writer == SAMPLING or not active_judge.stamp.is_offline):
                 pending = _pending(await rewrite(), state)
                 chosen = [each.name for each in in_order(pending)[:MAX_WRITTEN]]
             if writer == SAMPLING:
                 model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
-            return await rewrite(tools=chosen or None, judge=asked, writer=model)
+            return await rewrite(tools=chosen or None, judge=active_judge, writer=model)
 
         try:
             rewrites = await run_call(call, work, catalog=key)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
-        if twin := next((each for each in names if sum(each == one.name for one in rewrites) > 1), None):
+        if twin := next((each for each in names if sum(each == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
-        wanted = rewrites if names else _pending(rewrites, state)
-        shown, lines = rewrite_page(wanted, is_full=detail == "full")
-        left = len(wanted) - len(shown)
-        asked_of = shown if left else rewrites if names else _below_target(rewrites)
+        candidates = rewrites if names else _pending(rewrites, state)
+        listed_rewrites, lines = rewrite_page(candidates, is_full=detail == "full")
+        left = len(candidates) - len(listed_rewrites)
+        asked_of = listed_rewrites if left else rewrites if names else _below_target(rewrites)
         open_ones = [question for question in questions_of(asked_of) if not state.has_answer(question)]
-        done = state.done | {each.name for each in shown if each.changes}
+        rewritten_names = state.done | {each.name for each in listed_rewrites if each.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
-        after = replace(state, told=told if left else {}, done=done)
-        improved = improving.with_rewrites(found, shown)
-        rollup = await run_call(call, partial(_rollup, improved)) if asked.stamp.is_offline else None
+        after = replace(state, told=all_material if left else {}, done=rewritten_names)
+        improved = improving.with_rewrites(definitions, listed_rewrites)
+        rollup = await run_call(call, partial(_rollup, improved)) if active_judge.stamp.is_offline else None
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
         questions = [question for question in open_ones if names or (is_worth_asking(question) and not is_reached)][
             :MAX_QUESTIONS
@@ -126,15 +128,15 @@ class RewriteTools(ToolGroup):
         new = self._context.keep_draft(improved, after, asked=questions)
         has_questions = any(map(is_worth_asking, questions))
         following = _after_rewrite(
-            shown, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
+            listed_rewrites, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
         )
         return RewriteAnswer(
-            card=rewrite_card(shown) if client_supports_apps(call) else None,
+            card=rewrite_card(listed_rewrites) if client_supports_apps(call) else None,
             catalog=key,
             new_catalog=new,
             rollup=rollup or ABSENT,
             rewrites=lines,
-            questions=question_lines(questions, _unseen(found, shown, questions, state)),
+            questions=question_lines(questions, _unseen(definitions, listed_rewrites, questions, state)),
             unused=unused_by_all(rewrites)[:MAX_NAMES] if material else (),
             remaining=left,
             next=Own(following if rewrites else _unreadable(key)),
@@ -158,18 +160,18 @@ class RewriteTools(ToolGroup):
         before and after, tokens added, and the steps, 10 per page: drafted ones first, by expected gain per token, then
         tools that only the author can improve, with questions.
         """
-        found, key = await self._context.read_catalog(call, catalog)
-        if note := incomplete_note(found):
+        definitions, key = await self._context.read_catalog(call, catalog)
+        if note := incomplete_note(definitions):
             raise InputError(note.strip())
-        asked = self._context.repeated_judge(judge, Progress(call))
-        wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
-        plan = await run_call(call, partial(improving.plan, found, target=wanted, judge=asked))
+        active_judge = self._context.repeated_judge(judge, Progress(call))
+        fenced_target = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
+        plan = await run_call(call, partial(improving.plan, definitions, target=fenced_target, judge=active_judge))
         window = Window(offset=offset, limit=limit)
-        self._context.keep_draft(found, self._context.draft_of(key), asked=plan_questions(plan, window))
+        self._context.keep_draft(definitions, self._context.draft_of(key), asked=plan_questions(plan, window))
         return plan_answer(
             plan,
             catalog=key,
-            descriptions=[tool.description or "" for tool in found.tools],
+            descriptions=[tool.description or "" for tool in definitions.tools],
             window=window,
             next_step=_after_plan(plan, key),
         )
@@ -197,8 +199,8 @@ class RewriteTools(ToolGroup):
         after, new_key = await self._context.read_catalog(
             call, new if changed is None else _with_changed(before, changed)
         )
-        asked = self._context.repeated_judge(judge, Progress(call))
-        comparison = await run_call(call, partial(improving.compare, before, after, judge=asked))
+        active_judge = self._context.repeated_judge(judge, Progress(call))
+        comparison = await run_call(call, partial(improving.compare, before, after, judge=active_judge))
         note = incomplete_note(before, after)
         return compare_answer(
             comparison,
@@ -220,10 +222,13 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
 
 def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
     """The catalog with other definitions in place of those of the same name, and new ones after them."""
-    given = {tool.name: tool.raw for tool in read_definitions(changed).tools}
+    changed_tools = {tool.name: tool.raw for tool in read_definitions(changed).tools}
     names = {tool.name for tool in before.tools}
-    kept = [given.get(tool.name, tool.raw) for tool in before.tools]
-    return {**capture_document(before), "tools": [*kept, *(raw for name, raw in given.items() if name not in names)]}
+    definitions = [changed_tools.get(tool.name, tool.raw) for tool in before.tools]
+    return {
+        **capture_document(before),
+        "tools": [*definitions, *(raw for name, raw in changed_tools.items() if name not in names)],
+    }
 
 
 async def _rollup(catalog: Catalog) -> Rollup:
@@ -233,9 +238,9 @@ async def _rollup(catalog: Catalog) -> Rollup:
 
 def _unseen(found: Catalog, shown: Sequence[Rewrite], questions: Sequence[Question], draft: Draft) -> dict[str, str]:
     """The descriptions of tools that are asked about for the first time and that this answer does not show anew."""
-    asked = {question.tools[0] for question in questions if question.id not in draft.asked}
-    reworded = {each.name for each in shown if any(change.path == "/description" for change in each.changes)}
-    return {tool.name: tool.description or "" for tool in found.tools if tool.name in asked - reworded}
+    new_tools = {question.tools[0] for question in questions if question.id not in draft.asked}
+    reworded = {rewrite.name for rewrite in shown if any(change.path == "/description" for change in rewrite.changes)}
+    return {tool.name: tool.description or "" for tool in found.tools if tool.name in new_tools - reworded}
 
 
 def _unreadable(catalog: str) -> str:
@@ -247,7 +252,7 @@ def _after_rewrite(
 ) -> str:
     """The next step after definitions were drafted; the answer had no room for `left` tools with a draft."""
     compare = f"compare_definitions with old={old} and new={new}, then apply the changes of all answers"
-    if shown and all(each.unjudged for each in shown):
+    if shown and all(rewrite.unjudged for rewrite in shown):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
     more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
     if is_reached:
@@ -274,7 +279,7 @@ def _after_plan(plan: Plan, catalog: str) -> str:
         return f"suggest_rewrite with catalog {catalog} drafts these steps: give {names}.{rest}"
     if plan.is_reached:
         return "The target is reached already: there is nothing to do."
-    if any(each.questions for each in plan.advice):
+    if any(advice.questions for advice in plan.advice):
         return f"No rewrite helps without the author: answer the questions, {answer}.{_bound(plan)}"
     if plan.advice:
         return "No rewrite helps here: write what the steps say into the definitions, then score_server with them."

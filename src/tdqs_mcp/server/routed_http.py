@@ -217,16 +217,16 @@ class _SharedClient:
         key = self._only_call() if key is None and not is_answer else key
         if type(key) is not int or key not in self._waiting:
             return
-        asked, stream = self._waiting[key]
-        if "progressToken" in params and "progressToken" not in meta_of(asked):
+        request, stream = self._waiting[key]
+        if "progressToken" in params and "progressToken" not in meta_of(request):
             return  # a token that no client gave
         if is_answer:
             del self._waiting[key]
-            message = {**message, "id": asked["id"]}
+            message = {**message, "id": request["id"]}
         elif "progressToken" in params:
-            message = {**message, "params": {**params, "progressToken": meta_of(asked)["progressToken"]}}
+            message = {**message, "params": {**params, "progressToken": meta_of(request)["progressToken"]}}
         elif SUBSCRIPTION_ID_META_KEY in meta:
-            message = {**message, "params": {**params, "_meta": {**meta, SUBSCRIPTION_ID_META_KEY: asked["id"]}}}
+            message = {**message, "params": {**params, "_meta": {**meta, SUBSCRIPTION_ID_META_KEY: request["id"]}}}
         try:
             stream.send_nowait(make_frame(message))
         except (anyio.WouldBlock, *CLOSED):
@@ -234,7 +234,7 @@ class _SharedClient:
 
     def _only_call(self) -> int | None:
         """The request that a message without a token is about; among several, of clients apart, it is not known."""
-        keys = [key for key, (asked, _) in self._waiting.items() if asked["method"] != SUBSCRIBE]
+        keys = [key for key, (request, _) in self._waiting.items() if request["method"] != SUBSCRIBE]
         return keys[0] if len(keys) == 1 else None
 
     @asynccontextmanager

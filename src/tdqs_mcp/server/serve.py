@@ -88,10 +88,10 @@ async def _hide_cards(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
     result = await call_next(ctx)
     if ctx.method not in LISTS or client_supports_apps(ctx) or not isinstance(result, dict):
         return result
-    for each in result.get("tools", ()):
-        each.pop("_meta", None)
+    for entry in result.get("tools", ()):
+        entry.pop("_meta", None)
     if "resources" in result:
-        result["resources"] = [each for each in result["resources"] if not each["uri"].startswith("ui://")]
+        result["resources"] = [entry for entry in result["resources"] if not entry["uri"].startswith("ui://")]
     return result
 
 

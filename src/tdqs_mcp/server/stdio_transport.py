@@ -184,9 +184,9 @@ async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: 
 def _refusal(error: Exception, limit: int) -> JSONRPCError:
     """The answer to a line that is no message of the protocol, which also goes to stderr."""
     errors = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    inputs = [each["input"] for each in errors]
-    params = next((each for each in inputs if isinstance(each, dict)), inputs[0] if inputs else None)
-    is_json = not any(each["type"] == "json_invalid" for each in errors)
+    inputs = [problem["input"] for problem in errors]
+    params = next((problem for problem in inputs if isinstance(problem, dict)), inputs[0] if inputs else None)
+    is_json = not any(problem["type"] == "json_invalid" for problem in errors)
     own = None if is_json else _read(params)
     if params == TOO_LONG:
         reason = f"the message is longer than {limit} bytes"
