@@ -509,6 +509,18 @@ def has_verb(tool, *verbs):
     )
 
 
+def harmless_deletion(tool):
+    """A tool that deletes says that it only adds."""
+    if has_verb(tool, "delete", "remove"):
+        yield tool["name"], hinted(tool, readOnlyHint=False, destructiveHint=False)
+
+
+def idempotent_addition(tool):
+    """A tool that creates or sends says that a second call changes nothing."""
+    if has_verb(tool, "create", "send") and not has_verb(tool, "or"):
+        yield tool["name"], hinted(tool, readOnlyHint=False, idempotentHint=True)
+
+
 def writing_reader(tool):
     """A tool that says that it only reads gets a later sentence that writes."""
     sentences = [
@@ -568,6 +580,16 @@ def restated_tool(tool):
     plain = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", tool["name"])).lower()
     if plain.isascii() and " " in plain:
         yield plain, {**tool, "description": forms[len(plain) % (len(forms) - 1)].format(n=plain)}
+
+
+def unlike_unit(tool):
+    """A parameter with a unit in its name is described in another."""
+    units = [("timeout_ms", "Timeout in seconds"), ("delay_seconds", "Delay (milliseconds)"), ("size_bytes", "Size in MB"),
+             ("duration_minutes", "Duration in hours"), ("width_px", "Width in inches"), ("maxSizeKb", "Largest size in bytes")]  # fmt: skip
+    name, text = units[len(tool["name"]) % len(units)]
+    copied = copy.deepcopy(tool)
+    copied.setdefault("inputSchema", {}).setdefault("properties", {})[name] = {"type": "integer", "description": text}
+    yield f"{name}: {text}", copied
 
 
 def invalid_pattern(tool):
@@ -651,10 +673,13 @@ def untitled(tool):
 
 
 DEFECTS = {
+    harmless_deletion: "TDQ240",
+    idempotent_addition: "TDQ241",
     writing_reader: "TDQ228",
     placeholder_description: "TDQ131",
     restated_parameter: "TDQ132",
     restated_tool: "TDQ103",
+    unlike_unit: "TDQ243",
     invalid_pattern: "TDQ233",
     repeated_choice: "TDQ234",
     array_without_items: "TDQ706",

@@ -7,6 +7,7 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset import relations
+from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.overlaps import Overlap, OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -154,6 +155,23 @@ def duplicate_name(subject: Subject) -> Iterator[Hit]:
         yield Hit("/name", f"more than one tool is called {subject.tool.name!r}", "rename or remove all but one")
 
 
+@rule("TDQ226", severity=Severity.WARNING, source="MCP 2025-11-25, Tool names")
+def colliding_names(measured: Measured) -> Iterator[Hit]:
+    """Two names differ only in case, `-`, `_` or `.`; clients that rewrite names make them one."""
+    spellings: dict[str, dict[str, None]] = defaultdict(dict)
+    for name in measured.names:
+        spellings[fold(name).replace(".", "")][name] = None
+    for tool in measured.catalog.tools:
+        others = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
+        if tool.name and others:
+            yield Hit(
+                "/name",
+                f"{tool.name!r} and {others[0]!r} differ only in case or punctuation",
+                "make the names differ in a word",
+                part=tool,
+            )
+
+
 @rule(
     "TDQ301",
     aliases=("shadow-candidate",),
@@ -184,6 +202,21 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
     )
     yield from _overlapping(
         measured, measured.copies, OverlapKind.DESCRIPTION, fix="describe what this tool does that the other does not"
+    )
+
+
+@rule(
+    "TDQ303",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="usage_guidelines",
+    source="TDQS, coherence: disambiguation",
+)
+def repeated_purpose(measured: Measured) -> Iterator[Hit]:
+    """An earlier tool says the same in other words, so the agent cannot choose between them."""
+    yield from _overlapping(
+        measured, measured.overlaps, OverlapKind.PURPOSE, fix="say when each is the right one, or make them one tool"
     )
 
 

@@ -38,6 +38,43 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
 
 
 @rule(
+    "TDQ240",
+    severity=Severity.WARNING,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
+def harmless_deletion(subject: Subject) -> Iterator[Hit]:
+    """The tool deletes, but destructiveHint says that it only adds."""
+    is_denied = subject.signals.destructive is False and not subject.signals.read_only
+    word = statements.said_deleting(subject.tool, subject.prose) if is_denied else None
+    if word:
+        yield Hit(
+            "/annotations/destructiveHint",
+            f"destructiveHint is false, but {subject.tool.name!r} says {word!r}",
+            "set it to true, so that clients ask before the call",
+        )
+
+
+@rule(
+    "TDQ241",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
+def idempotent_addition(subject: Subject) -> Iterator[Hit]:
+    """Each call adds or sends one more, but idempotentHint says that a second call changes nothing."""
+    is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
+    word = statements.said_adding(subject.tool, subject.prose) if is_claimed else None
+    if word:
+        yield Hit(
+            "/annotations/idempotentHint",
+            f"idempotentHint is true, but {subject.tool.name!r} says {word!r}",
+            "set it to false, or say in the description why a second call changes nothing",
+        )
+
+
+@rule(
     "TDQ242",
     severity=Severity.INFO,
     confidence=Confidence.MEDIUM,

@@ -160,6 +160,73 @@ def _has_text(schema: Mapping[str, object]) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
+class UnitClash(NamedTuple):
+    """Two units of one parameter that cannot both be meant."""
+
+    node: Node
+    unit: str
+    """What its description says."""
+
+    place: str
+    """Where the other stands."""
+
+    other: str
+
+
+def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[UnitClash]:
+    """Parameters whose text gives another unit than their name, their title, a sentence about the tool or itself."""
+    names = {remark.node.name for remark in remarks}
+    for node, text in remarks:
+        stated = _units_in(text)
+        if not stated:
+            continue
+        other_places = [
+            ("the name", (name_parts(node.name or "") or ("",))[-1:]),
+            ("the title", _units_in(str(node.schema.get("title", ""))) or _last_word(node.schema.get("title"))),
+            *(
+                ("the tool's description", _units_in(sentence))
+                for sentence in sentences
+                if _is_about(sentence, node.name, names)
+            ),
+            ("another part of it", () if " or " in text else stated[1:]),
+        ]
+        for place, units in other_places:
+            recognized = [word for word in units if word in known_units()]
+            if recognized and all(
+                _is_other(known_units()[own], known_units()[two]) for own in stated[:1] for two in recognized
+            ):
+                yield UnitClash(node, stated[0], place, recognized[0])
+                break
+
+
+def _units_in(text: str) -> list[str]:
+    """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
+    if words_in(text).isdisjoint(_unit_words()):
+        return []
+    return [word for word in _PATTERNS.unit.findall(text.lower()) if word in _unit_words()]
+
+
+@cache
+def _unit_words() -> frozenset[str]:
+    return frozenset(known_units()) - _words("calendar")
+
+
+def _last_word(title: object) -> list[str]:
+    return words_of(title)[-1:] if isinstance(title, str) else []
+
+
+def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -> bool:
+    """A sentence has the name of this parameter, and of no other."""
+    if not name or name not in sentence:
+        return False
+    return names & set(_PATTERNS.name.findall(sentence)) == {name}
+
+
+def _is_other(first: tuple[str, str], two: tuple[str, str]) -> bool:
+    """Units of one kind that are not the same."""
+    return first[0] == two[0] and first[1] != two[1]
+
+
 @cache
 def known_units() -> Mapping[str, tuple[str, str]]:
     """Kind and unit by the words that stand for it."""

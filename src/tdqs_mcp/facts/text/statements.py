@@ -98,6 +98,15 @@ def said_deleting(tool: Tool, prose: Prose) -> str | None:
     return prose.verb if prose.opens_with_verb and prose.verb in _hint_words("deleting") else None
 
 
+def said_adding(tool: Tool, prose: Prose) -> str | None:
+    """The word by which the name says that each call adds one more; None where the text says that a second does not."""
+    parts = name_parts(tool.name)
+    verb = next((part for part in parts if part in _hint_words("adding")), None)
+    is_verb = verb is not None and (verb in (parts[0], parts[-1]) or prose.effect is Effect.CREATE)
+    is_excused = not (_hint_words("either").isdisjoint(parts) and _hint_words("repeatable").isdisjoint(prose.words))
+    return verb if is_verb and not is_excused else None
+
+
 def is_reading(prose: Prose) -> bool:
     """Name and description agree that the tool reads."""
     return prose.effect is Effect.READ and prose.name_effect is Effect.READ and prose.opens_with_verb
