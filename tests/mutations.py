@@ -264,6 +264,43 @@ def defaults_in_text(tool):
         yield f"{name}={value}: {phrase}", explained(tool, name, phrase)
 
 
+def ranges_in_text(tool):
+    """The text names limits that are not the schema's."""
+    phrases = [
+        "Must be between {a} and {b}.",
+        "Range: {a}-{b}.",
+        "({a}-{b})",
+        "Maximum {b}.",
+        "Max: {b}.",
+        "Up to {b}.",
+        "At most {b}.",
+        "From {a} to {b}.",
+    ]
+    for place, (name, schema, text) in enumerate(described(tool)):
+        _, where = kind_of(schema)
+        low, high = where.get("minimum"), where.get("maximum")
+        if not isinstance(high, int) or high > 10**8 or re.search(r"\d", text):
+            continue
+        phrase = phrases[place % len(phrases)].format(a=low if isinstance(low, int) else 1, b=high + 13)
+        yield f"{name} <= {high}: {phrase}", explained(tool, name, phrase)
+
+
+def ranges_in_schema(tool):
+    """The schema's limit changes, the text still names the old one."""
+    for name, schema, text in described(tool):
+        _, where = kind_of(schema)
+        high = where.get("maximum")
+        if isinstance(high, int) and re.search(
+            rf"(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high:,}(?!\d)|(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high}(?!\d)",
+            text,
+            re.IGNORECASE,
+        ):
+            yield (
+                f"{name} <= {high} | {text[:100]}",
+                changed(tool, name, lambda each, high=high: kind_of(each)[1].update(maximum=high * 2 + 5)),
+            )
+
+
 CONTRADICTIONS = {
     types_in_schema: "TDQ235",
     types_in_parameter_text: "TDQ235",
@@ -273,6 +310,8 @@ CONTRADICTIONS = {
     choices_in_tool_text: "TDQ236",
     defaults_in_schema: "TDQ237",
     defaults_in_text: "TDQ237",
+    ranges_in_text: "TDQ238",
+    ranges_in_schema: "TDQ238",
 }
 """Each way to contradict a schema, and the rule that has to see it."""
 

@@ -48,7 +48,7 @@ def share(seen):
     return sum(seen) / len(seen)
 
 
-FLOORS = {mutations.types_in_schema: 0.45, mutations.choices_in_schema: 0.4}
+FLOORS = {mutations.types_in_schema: 0.45, mutations.choices_in_schema: 0.4, mutations.ranges_in_schema: 0.85}
 """Where the schema changes and only the wording of the old text shows it, openings and rows of values are read."""
 
 
@@ -100,6 +100,7 @@ MOST_FINDINGS = {
     "TDQ235": 6,
     "TDQ236": 1,
     "TDQ237": 4,
+    "TDQ238": 0,
     "TDQ239": 3,
     "TDQ320": 22,
     "TDQ321": 82,

@@ -345,6 +345,21 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 
 
 @rule(
+    "TDQ238",
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, validation",
+)
+def contradicted_range(subject: Subject) -> Iterator[Hit]:
+    """The text names a different limit than the schema."""
+    for clash in subject.clashes.get(Topic.RANGE, ()):
+        yield _clash(
+            clash, f"the text says {clash.claim!r}, the schema says {clash.constraint}", "correct whichever is wrong"
+        )
+
+
+@rule(
     "TDQ239",
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,

@@ -338,6 +338,7 @@ class Topic(StrEnum):
     TYPE = "type"
     CHOICES = "choices"
     DEFAULT = "default"
+    RANGE = "range"
     REQUIREMENT = "requirement"
 
 
@@ -354,6 +355,7 @@ def find_clashes(
             (Topic.TYPE, find_type_clash(mention, takes)),
             (Topic.CHOICES, find_choice_clash(mention, takes, names)),
             (Topic.DEFAULT, find_default_clash(mention, takes)),
+            (Topic.RANGE, find_range_clash(mention, takes)),
             (Topic.REQUIREMENT, find_requirement_clash(mention)),
         )
         for topic, clash in clashes:
@@ -368,13 +370,30 @@ _VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
 
 @cache
 def _claim_words() -> frozenset[str]:
-    """Words without one of which a text claims no type, default or requirement."""
+    """Words without one of which a text claims no type, default, range or requirement."""
     return _words("claiming").union(DIGITS, _type_words(), *(cue.words for cue in _cues()))
 
 
 class _Limit(NamedTuple):
+    is_upper: bool
+    value: float
     unit: str
     text: str
+
+
+def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
+    """A limit that the text names and the schema's own limit of the same kind contradicts."""
+    if not accepted.bounds or mention.words.isdisjoint(DIGITS):
+        return None
+    limits = _all_limits(mention.text)
+    for is_upper in (False, True):
+        stated = [limit for limit in limits if limit.is_upper is is_upper]
+        bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in stated})
+        if bound is None or not stated or any(limit.value == end for limit in stated for end in bound):
+            continue
+        schema_limit = f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}"
+        return Clash(mention=mention, claim=stated[0].text, constraint=schema_limit, is_plain=True)
+    return None
 
 
 @cached_by_text(1024)
@@ -388,15 +407,33 @@ def _limits(text: str) -> Iterator[_Limit]:
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         if _float(low) < _float(high):
-            yield _Limit(unit, match[0].strip(" ([)],;"))
-    for pattern in (_PATTERNS.upper, _PATTERNS.lower):
+            phrase = match[0].strip(" ([)],;")
+            yield from (_Limit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high)))
+    for pattern, is_upper in ((_PATTERNS.upper, True), (_PATTERNS.lower, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
-            yield _Limit(unit, match[0].strip())
+            yield _Limit(is_upper, _float(match["value"]), unit, match[0].strip())
 
 
 def _float(text: str) -> float:
     return float(text.replace(",", "") or 0)
+
+
+def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[float, ...] | None:
+    """The schema's limit as the texts may put it: an exclusive limit is also the next whole number."""
+    bounds, side = accepted.bounds, "max" if is_upper else "min"
+    if accepted.types <= {"integer", "number"}:
+        exclusive = bounds.get(f"exclusive{side.title()}imum")
+        if exclusive is not None:
+            return (exclusive, exclusive - 1 if is_upper else exclusive + 1)
+        limit = None if units & _words("length_units") else bounds.get(f"{side}imum")
+    elif accepted.types == {"string"}:
+        limit = bounds.get(f"{side}Length") if units <= _words("length_units") else None
+    elif accepted.types == {"array"}:
+        limit = None if units & _words("length_units") else bounds.get(f"{side}Items")
+    else:
+        return None
+    return None if limit is None or abs(limit) >= 2**31 - 1 else (limit,)
 
 
 def find_requirement_clash(mention: ParameterMention) -> Clash | None:
