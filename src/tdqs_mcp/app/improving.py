@@ -112,9 +112,11 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
 def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    statements = ((entry, material_statements(entry, basis.checker.material(entry), mode)) for entry in subjects)
-    proposals = (rewrite_review.admit(Proposal(subject=entry, parts=parts)) for entry, parts in statements)
-    return {entry.index: entry for entry in proposals if entry.parts}
+    statements = (
+        (subject, material_statements(subject, basis.checker.material(subject), mode)) for subject in subjects
+    )
+    proposals = (rewrite_review.admit(Proposal(subject=subject, parts=parts)) for subject, parts in statements)
+    return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
 
 async def _drafts(
@@ -408,7 +410,7 @@ def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """Files that were written."""
+    """Definitions and changes that were written."""
 
     catalog: Catalog
     """The definitions with it."""
@@ -451,12 +453,17 @@ def _fixed(
     place: Path,
     problems: tuple[str, ...] = (),
 ) -> Fixed:
-    left = {(each.tool, each.path) for each in left_out}
-    applied = [(each, [change for change in each.changes if (each.name, change.path) not in left]) for each in rewrites]
+    left = {(item.tool, item.path) for item in left_out}
+    applied = [
+        (rewrite, [change for change in rewrite.changes if (rewrite.name, change.path) not in left])
+        for rewrite in rewrites
+    ]
     return Fixed(
-        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in applied}),
+        catalog=apply(
+            catalog, {rewrite.index: apply_changes(rewrite.original, changes) for rewrite, changes in applied}
+        ),
         place=place,
-        made=tuple(f"{each.name} {it.path}" for each, found in applied for it in found),
+        made=tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes),
         left_out=left_out,
         problems=problems,
     )

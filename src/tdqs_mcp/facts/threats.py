@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from tdqs_mcp.facts import hidden_text
 from tdqs_mcp.facts.hidden_text import Pattern
 from tdqs_mcp.facts.lexicon import lazy_pattern, read_table
-from tdqs_mcp.facts.schema.walk import escape_step
+from tdqs_mcp.facts.schema.walk import Deviation, escape_step
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS, without_quotations
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 
@@ -278,16 +278,6 @@ _NAMES_ONLY = ("/$schema", "/$id")
 """Keywords whose URLs are names that nobody opens."""
 
 
-class Addition(NamedTuple):
-    """A statement that only the new version makes."""
-
-    change: str
-    path: str
-    """JSON pointer inside the new definition."""
-
-    message: str
-
-
 def find_hosts(raw: object) -> frozenset[str]:
     """The hosts of all addresses in a definition's strings, without example.com and its like (RFC 2606)."""
     return frozenset(host for path, text in list_strings(raw) for host in _hosts_in(path, text))
@@ -295,7 +285,7 @@ def find_hosts(raw: object) -> frozenset[str]:
 
 def find_additions(
     old: object, new: object, *, hosts: AbstractSet[str] = frozenset(), tools: AbstractSet[str] = frozenset()
-) -> Iterator[Addition]:
+) -> Iterator[Deviation]:
     """Yield what the strings of the new version say and those of the old one do not.
 
     `hosts` are known from elsewhere; `tools` are the other tools' names. Only new sentences count: what is moved, or
@@ -310,15 +300,15 @@ def find_additions(
         if not fresh:
             continue
         threats = [threat for threat in find_threats("\n".join(fresh)) if (threat.kind, threat.quote) not in quotes]
-        yield from (Addition(_CHANGES[threat.kind], path, _said(threat)) for threat in threats)
+        yield from (Deviation(path, _said(threat), _CHANGES[threat.kind]) for threat in threats)
         if not any(_CHANGES[threat.kind] == "new-imperative" for threat in threats):
             first = next(
                 (sentence for sentence in fresh if (order := _order(sentence, tools)) and order not in old_orders), None
             )
             if first:
-                yield Addition("new-imperative", path, f"new order: {cut_quote(first)!r}")
+                yield Deviation(path, f"new order: {cut_quote(first)!r}", "new-imperative")
         for host in sorted({*_hosts_in(path, text)} - old_hosts):
-            yield Addition("new-host", path, f"new host: {host!r}")
+            yield Deviation(path, f"new host: {host!r}", "new-host")
 
 
 def _said(threat: Threat) -> str:

@@ -29,7 +29,7 @@ from tdqs_mcp.results.comparisons import (
 from tdqs_mcp.results.findings import Location, unmatched
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import JudgeStamp, tier_of
-from tdqs_mcp.rewriting import catalog_diff
+from tdqs_mcp.rewriting.catalog_diff import contract_differences, differences_of, listing_change, whole_difference
 
 _SETS = frozenset({"required", "type"})
 """Keywords whose list has no order: servers that build them from sets list them differently at each start."""
@@ -174,22 +174,24 @@ def accept(
     for part in parts or ():
         if part not in changed:
             raise UnknownIdError(f"there is no change of {part!r} to accept; changed: {some_names(changed) or 'none'}")
-    taken = list(changed) if parts is None else [part for part in changed if part in parts]
-    accepted = replace(report, state=LockState.ACCEPTED if taken else report.state, accepted=tuple(taken))
+    accepted_parts = list(changed) if parts is None else [part for part in changed if part in parts]
+    accepted = replace(
+        report, state=LockState.ACCEPTED if accepted_parts else report.state, accepted=tuple(accepted_parts)
+    )
     scored = _with_scores(now, locked)
     if parts is None:
         return scored, accepted
     names: dict[str, set[str]] = {}
-    for part in taken:
+    for part in accepted_parts:
         names.setdefault(changed[part].kind, set()).add(changed[part].name)
     merged = {
-        "tools": _merged(locked.tools, scored.tools, names.get("tool", ()), lambda each: each.name),
+        "tools": _merged(locked.tools, scored.tools, names.get("tool", ()), lambda tool: tool.name),
         "prompts": _merged(locked.prompts, scored.prompts, names.get("prompt", ()), identity),
         "resources": _merged(locked.resources, scored.resources, names.get("resource", ()), identity),
         "server_info": (scored if "server" in names else locked).server_info,
         "instructions": (scored if "instructions" in names else locked).instructions,
     }
-    merged["tools"] = tuple(sorted(merged["tools"], key=lambda each: (each.name, each.digest)))
+    merged["tools"] = tuple(sorted(merged["tools"], key=lambda tool: (tool.name, tool.digest)))
     for name in ("prompts", "resources"):
         merged[name] = merged[name] and tuple(sorted(merged[name], key=canonical_json))
     parts = {name: value for name, value in merged.items() if name != "tools"}
@@ -226,17 +228,17 @@ _SHOWN = frozenset({"icons", "_meta"})
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
     """Return what has changed since the server was locked; `again` is a second listing, which must not differ."""
-    vocabulary = _Known(_hosts(locked), frozenset(tool.name for tool in locked.tools))
+    vocabulary = _Vocabulary(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
     problems = list(catalog.problems)
     if again is not None:
         changed_parts = {part.part for part, _ in changes}
         changes += [change for change in _unstable(catalog, again) if change[0].part not in changed_parts]
-        problems += filter(None, [catalog_diff.listing_change(catalog, again)])
+        problems += filter(None, [listing_change(catalog, again)])
     ranks = list(Impact)
     lock_changes = [
-        LockedChange(subject=part, part=part.part, difference=each, is_allowed=each.impact in locked.allow)
-        for part, each in sorted(changes, key=lambda change: ranks.index(change[1].impact))
+        LockedChange(subject=part, part=part.part, difference=difference, is_allowed=difference.impact in locked.allow)
+        for part, difference in sorted(changes, key=lambda change: ranks.index(change[1].impact))
     ]
     return LockReport(
         server=catalog.server,
@@ -255,7 +257,7 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
 _Changes = Iterator[tuple[Location, Difference]]
 
 
-class _Known(NamedTuple):
+class _Vocabulary(NamedTuple):
     """Names that a new text may have without a warning: hosts; and tools, unless it orders to call them."""
 
     hosts: frozenset[str]
@@ -276,7 +278,7 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
         yield catalog.incomplete
 
 
-def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) -> _Changes:
+def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabulary) -> _Changes:
     old = [_Entry(tool.name, tool.digest, tool.definition) for tool in locked.tools]
     new = [_Entry(tool.name, digest(tool.raw), normalized_or_none(tool.raw)) for tool in catalog.tools]
     for part, change in _entry_changes("tool", old, new, vocabulary):
@@ -297,23 +299,23 @@ def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Ent
     """Entries that are not on both sides, by name, the first with the first where a name is there twice."""
     same = Counter(entry.digest for entry in old) & Counter(entry.digest for entry in new)
     waiting: dict[str, list[_Entry]] = {}
-    for each in unmatched(old, same.copy(), attrgetter("digest")):
-        waiting.setdefault(each.name, []).append(each)
-    for each in unmatched(new, same, attrgetter("digest")):
-        yield (waiting[each.name].pop(0) if waiting.get(each.name) else None), each
+    for entry in unmatched(old, same.copy(), attrgetter("digest")):
+        waiting.setdefault(entry.name, []).append(entry)
+    for entry in unmatched(new, same, attrgetter("digest")):
+        yield (waiting[entry.name].pop(0) if waiting.get(entry.name) else None), entry
     yield from ((entry, None) for entries in waiting.values() for entry in entries)
 
 
-def _additions(old: Any, new: Any, vocabulary: _Known) -> Iterator[Difference]:  # noqa: ANN401
+def _additions(old: Any, new: Any, vocabulary: _Vocabulary) -> Iterator[Difference]:  # noqa: ANN401
     own = {new.get("name")} if isinstance(new, Mapping) else set()
-    for addition in find_additions(old, new, hosts=vocabulary.hosts, tools=vocabulary.tools - own):
-        yield Difference(impact=Impact.DANGEROUS, **addition._asdict())
+    additions = find_additions(old, new, hosts=vocabulary.hosts, tools=vocabulary.tools - own)
+    yield from differences_of(Impact.DANGEROUS, additions)
 
 
 def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Difference]:  # noqa: ANN401
     """Every edit that nothing has been said of, by what it touches."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="", message="it is not an object")
+        yield whole_difference(Impact.COMPATIBLE, "changed", "it is not an object")
         return
     for edit in list_edits(old, new):
         verb = "new" if edit.before is MISSING else "gone" if edit.after is MISSING else "changed"
@@ -321,7 +323,8 @@ def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Di
         field = edit.path.split("/")[1]
         if field in _SHOWN:
             message = "clients act on it, but people who read the description do not see it"
-            yield _dangerous(f"{verb}-{field.strip('_')}", message, edit.path)
+            change = f"{verb}-{field.strip('_')}"
+            yield Difference(impact=Impact.DANGEROUS, change=change, path=edit.path, message=message)
         elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(value, str) for value in values):
             message = _reworded(*map(str, values)) if len(values) > 1 else verb
             yield Difference(impact=Impact.WORDING, change=f"{verb}-text", path=edit.path, message=message)
@@ -357,15 +360,7 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_SHOWN]}…" if len(text) > MAX_SHOWN else text
 
 
-def _breaking(change: str, message: str) -> Difference:
-    return Difference(impact=Impact.BREAKING, change=change, path="", message=message)
-
-
-def _dangerous(change: str, message: str, path: str = "") -> Difference:
-    return Difference(impact=Impact.DANGEROUS, change=change, path=path, message=message)
-
-
-def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) -> _Changes:
+def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabulary) -> _Changes:
     """Changes of everything but the tools, where both sides have it."""
     present = parts_of(catalog)
     server = Location(kind="server", name=catalog.server, index=None, path="")
@@ -376,8 +371,8 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) ->
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
         verb = "gone" if not text else "changed" if locked.instructions else "new"
-        message = "agents follow them"
-        yield part, _dangerous(f"{verb}-instructions", f"{message}: {_reworded(locked.instructions, text)}")
+        message = f"agents follow them: {_reworded(locked.instructions, text)}"
+        yield part, whole_difference(Impact.DANGEROUS, f"{verb}-instructions", message)
         for addition in _additions(locked.instructions, text, vocabulary):
             yield part, addition
     for kind in ("prompt", "resource"):
@@ -389,23 +384,25 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Known) ->
             yield from _entry_changes(kind, old, new, vocabulary)
 
 
-def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], vocabulary: _Known) -> _Changes:
+def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], vocabulary: _Vocabulary) -> _Changes:
     for index, (before, after) in enumerate(_paired(old, new)):
         name = next(version.name for version in (after, before) if version is not None)
         for difference in _entry_differences(kind, before, after, vocabulary):
             yield Location(kind=kind, name=name, index=index, path=""), difference
 
 
-def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, vocabulary: _Known) -> Iterator[Difference]:
+def _entry_differences(
+    kind: str, old: _Entry | None, new: _Entry | None, vocabulary: _Vocabulary
+) -> Iterator[Difference]:
     """Everything that differs, so that what is allowed lets nothing else pass."""
     if new is None:
-        yield _breaking(f"removed-{kind}", f"the {kind} is gone")
+        yield whole_difference(Impact.BREAKING, f"removed-{kind}", f"the {kind} is gone")
     elif old is None:
         impact, more = (Impact.DANGEROUS, ": nobody has reviewed it") if kind == "tool" else (Impact.COMPATIBLE, "")
-        yield Difference(impact=impact, change=f"added-{kind}", path="", message=f"the {kind} is new{more}")
+        yield whole_difference(impact, f"added-{kind}", f"the {kind} is new{more}")
         yield from _additions({}, new.raw, vocabulary)
     elif kind == "tool" and (old.raw is None or new.raw is None):
-        yield _breaking("unreadable", "it has changed, and nests too deeply to be compared")
+        yield whole_difference(Impact.BREAKING, "unreadable", "it has changed, and nests too deeply to be compared")
     else:
         differences = (_contract_changes if kind == "tool" else _lost_arguments)(old.raw, new.raw)
         yield from differences
@@ -417,8 +414,7 @@ def _contract_changes(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     """Return what breaks callers of a tool, and every hint that changed."""
     before, after = (read_tool(version, 0) for version in (old, new))
     hints = safer_hints(before.annotations, after.annotations)
-    safer = (Difference(impact=Impact.DANGEROUS, **hint._asdict()) for hint in hints)
-    return [*catalog_diff.contract_differences(before, after), *safer]
+    return [*contract_differences(before, after), *differences_of(Impact.DANGEROUS, hints)]
 
 
 def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
@@ -428,7 +424,10 @@ def _lost_arguments(old: Any, new: Any) -> list[Difference]:  # noqa: ANN401
     )
     lost = [f"{name!r} is gone" for name in before if name not in after]
     lost += [f"{name!r} is required now" for name, is_needed in after.items() if is_needed and not before.get(name)]
-    return [replace(_breaking("narrowed-arguments", ", ".join(lost)), path="/arguments")] if lost else []
+    if not lost:
+        return []
+    message = ", ".join(lost)
+    return [Difference(impact=Impact.BREAKING, change="narrowed-arguments", path="/arguments", message=message)]
 
 
 def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
@@ -444,4 +443,5 @@ def _unstable(first: Catalog, second: Catalog) -> list[tuple[Location, Differenc
     parts = [Location(kind="tool", name=name, index=0, path="") for name in names]
     if parts_of(first) != parts_of(second):
         parts.append(Location(kind="server", name=first.server, index=None, path=""))
-    return [(part, _dangerous("unstable", "it was another one when it was listed again")) for part in parts]
+    difference = whole_difference(Impact.DANGEROUS, "unstable", "it was another one when it was listed again")
+    return [(part, difference) for part in parts]

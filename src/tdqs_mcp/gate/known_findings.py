@@ -52,10 +52,7 @@ def compare_to_baseline(
     """
     left = Counter(entry.fingerprint for entry in baseline)
     compared = [
-        replace(
-            report,
-            findings=tuple(unmatched(report.findings, left, partial(fingerprint, server=report.server))),
-        )
+        replace(report, findings=tuple(unmatched(report.findings, left, partial(fingerprint, server=report.server))))
         for report in reports
     ]
     last = {report.server: index for index, report in enumerate(compared)}
@@ -108,7 +105,7 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
     used = {id(suppression) for covering in reasons for suppression in covering}
     judged = list(zip(report.findings, reasons, strict=True))
     findings = tuple(finding for finding, covering in judged if not covering)
-    hidden = tuple(Suppressed(finding=finding, reason=each[0].reason) for finding, each in judged if each)
+    hidden = tuple(Suppressed(finding=finding, reason=covering[0].reason) for finding, covering in judged if covering)
     unused = tuple(suppression for suppression in here if id(suppression) not in used)
     return replace(report, findings=findings, suppressed=hidden, unused_suppressions=unused)
 

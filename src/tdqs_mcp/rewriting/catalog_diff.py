@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import arguments, compatibility, signals, walk
-from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
@@ -68,7 +67,7 @@ def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
 
 
 def _signature(tool: Tool) -> str | None:
-    """What identifies a tool apart from its name: its parameters, else its description; None if it nests too deep."""
+    """Return what identifies a tool apart from its name: its parameters, else its text; None if it nests too deep."""
     signature = _unless_too_deep(compatibility.schema_signature, tool.input_schema or {})
     return None if signature is None else signature or f"says {tool.description}"
 
@@ -104,15 +103,15 @@ def _tokens(tool: Tool | None) -> int | None:
 def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     """Breaking changes, then dangerous ones, then wording; equal definitions have none."""
     if old is None:
-        return [_whole(Impact.COMPATIBLE, "added-tool", "the tool is new")]
+        return [whole_difference(Impact.COMPATIBLE, "added-tool", "the tool is new")]
     if new is None:
-        return [_whole(Impact.BREAKING, "removed-tool", "the tool is gone")]
+        return [whole_difference(Impact.BREAKING, "removed-tool", "the tool is gone")]
     before, after = (_unless_too_deep(canonical_json, tool.raw) for tool in (old, new))
     if before == after and (before is not None or _are_equal(old.raw, new.raw)):
         return []
     if before is None or after is None:
         message = "the definition is nested too deeply to be compared: nothing says that old calls still work"
-        return [_whole(Impact.BREAKING, "unreadable", message)]
+        return [whole_difference(Impact.BREAKING, "unreadable", message)]
     differences = [*contract_differences(old, new), *_annotations(old, new), *_words(old, new)]
     return differences or [_harmless(old, new)]
 
@@ -136,7 +135,7 @@ def _are_equal(old: object, new: object) -> bool:
 
 def contract_differences(old: Tool, new: Tool) -> list[Difference]:
     """Return what breaks callers, and hints that no longer rule something out."""
-    dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
+    dangers = differences_of(Impact.DANGEROUS, compatibility.dangerous_hints(old.annotations, new.annotations))
     return [*_breaks(old, new), *dangers]
 
 
@@ -170,13 +169,13 @@ def _schema(
     path: str,
     old: Mapping[str, Any] | None,
     new: Mapping[str, Any] | None,
-    check: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Break]],
+    check: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[walk.Deviation]],
 ) -> Iterator[Difference]:
     if old is not None and new is None:
         message = "there is no readable schema any more"
         yield Difference(impact=Impact.BREAKING, change="lost-schema", path=path, message=message)
     elif old is not None and new is not None:
-        yield from _as(Impact.BREAKING, path, check(old, new))
+        yield from differences_of(Impact.BREAKING, check(old, new), below=path)
 
 
 def _annotations(old: Tool, new: Tool) -> Iterator[Difference]:
@@ -186,7 +185,7 @@ def _annotations(old: Tool, new: Tool) -> Iterator[Difference]:
     names = [name for name in {**before, **after} if f"/annotations/{name}" not in dangers]
     changed = [name for name in names if before.get(name) != after.get(name)]
     if changed:
-        values = {each: json.dumps(after[each]) if each in after else "gone" for each in changed}
+        values = {name: json.dumps(after[name]) if name in after else "gone" for name in changed}
         listing = ", ".join(f"{name} is {_beginning(value)}" for name, value in values.items())
         yield Difference(impact=Impact.COMPATIBLE, change="changed", path="/annotations", message=listing)
 
@@ -197,7 +196,7 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     for path in before:
         if path in after and before[path] != after[path]:
             verb = "new" if not before[path] else "gone" if not after[path] else "reworded"
-            was, now = (str(each[path] or "") for each in (before, after))
+            was, now = (str(texts[path] or "") for texts in (before, after))
             message = f"{verb}: {_beginning(now)}" if now else verb
             yield Difference(
                 impact=Impact.WORDING, change=f"{verb}-text", path=path, message=message, before=was, after=now
@@ -236,12 +235,15 @@ def listing_change(first: Catalog, second: Catalog) -> str | None:
     )
 
 
-def _as(impact: Impact, below: str, breaks: Iterable[Break]) -> Iterator[Difference]:
-    for each in breaks:
-        yield Difference(impact=impact, change=each.change, path=f"{below}{each.path}", message=each.message)
+def differences_of(impact: Impact, deviations: Iterable[walk.Deviation], *, below: str = "") -> Iterator[Difference]:
+    """Yield a difference of this impact for each deviation, at its place below a path."""
+    for deviation in deviations:
+        path = f"{below}{deviation.path}"
+        yield Difference(impact=impact, change=deviation.change, path=path, message=deviation.message)
 
 
-def _whole(impact: Impact, change: str, message: str) -> Difference:
+def whole_difference(impact: Impact, change: str, message: str) -> Difference:
+    """Return a difference of a definition as a whole."""
     return Difference(impact=impact, change=change, path="", message=message)
 
 
@@ -255,11 +257,11 @@ def _findings(
     kinds = {"tool"} | ({"server"} if (old.server_info is None) == (new.server_info is None) else set())
     kinds |= {"resource"} if old.resources is not None and new.resources is not None else set()
     kinds |= {"prompt"} if old.prompts is not None and new.prompts is not None else set()
-    before, after = ([each for each in score.findings if each.subject.kind in kinds] for score in scores)
-    before = [each for each in before if each.tool_index is None or each.tool_index in names]
+    before, after = ([finding for finding in score.findings if finding.subject.kind in kinds] for score in scores)
+    before = [finding for finding in before if finding.tool_index is None or finding.tool_index in names]
     moved = [_renamed_subject(finding, names) for finding in before]
     digest = partial(fingerprint, server="")
-    was, now = (Counter(map(digest, each)) for each in (moved, after))
+    was, now = (Counter(map(digest, findings)) for findings in (moved, after))
     fixed = unmatched(zip(before, moved, strict=True), now, lambda pair: digest(pair[1]))
     return tuple(unmatched(after, was, digest)), tuple(finding for finding, _ in fixed)
 

@@ -1,4 +1,4 @@
-"""What a definition may newly say: a statement for each route from evidence, and what the whole catalog says."""
+"""Statements that a definition may newly make: one for each route from evidence, and what the whole catalog says."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ MAX_ALIKE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogContext:
-    """What the statements about one tool need to know about the others."""
+    """Facts that the statements about one tool need to know about the others."""
 
     subjects: Mapping[str, Subject]
     """By name, without those that others must not point to: a name that two tools carry points nowhere, and a
@@ -68,26 +68,30 @@ class CatalogContext:
     @classmethod
     def of(cls, measured: Measured) -> "CatalogContext":
         """The context of a catalog, read once for all its tools."""
-        openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+        openings = {
+            subject.tool.name: subject.prose.verb for subject in measured.subjects if subject.prose.opens_with_verb
+        }
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
         usable = (subject for subject in measured.subjects if subject.is_quotable and not _is_retired(subject))
         unique = {subject.tool.name: subject for subject in usable}
         sources = ValueSources(unique.values(), labels)
         origins = {name: sources.of(subject) for name, subject in unique.items()}
         takers: dict[str, list[tuple[str, str]]] = {}
-        for name, found in origins.items():
-            for origin in found:
+        for name, tool_origins in origins.items():
+            for origin in tool_origins:
                 for tool in () if origin.is_made else origin.tools:
                     takers.setdefault(tool, []).append((origin.parameter, name))
-        words = (word for each in measured.subjects for word in (*name_parts(each.tool.name), *each.prose.words))
+        words = (
+            word for subject in measured.subjects for word in (*name_parts(subject.tool.name), *subject.prose.words)
+        )
         return cls(
             subjects=unique,
             labels=labels,
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
             origins=origins,
             takers=takers,
-            answers=Counter(arguments.result_fields(each.tool) for each in measured.subjects),
-            namesakes=documented_parameters(each.tool for each in unique.values()),
+            answers=Counter(arguments.result_fields(subject.tool) for subject in measured.subjects),
+            namesakes=documented_parameters(subject.tool for subject in unique.values()),
             plurals=plurals_in(words),
         )
 
@@ -126,11 +130,13 @@ def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, gr
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
     statements: list[Statement] = []
-    for each, is_told in _candidates(subject, context, mode):
-        weight = 0 if each.splices else signals.estimate_tokens(canonical_json(each.sentence or each.value))
+    for statement, is_told in _candidates(subject, context, mode):
+        weight = (
+            0 if statement.splices else signals.estimate_tokens(canonical_json(statement.sentence or statement.value))
+        )
         if weight <= growth:
             growth -= weight
-            statements += [] if is_told else [each]
+            statements += [] if is_told else [statement]
     return tuple(statements)
 
 
@@ -189,7 +195,11 @@ def _known_by(subject: Subject, origins: Sequence[ValueSource], context: Catalog
     if own.effect is not Effect.READ or own.verb in ("list", "search"):
         return None
     return next(
-        (each for each in origins if each.parameter in required and own.thing in plurals_in([things[each.parameter]])),
+        (
+            origin
+            for origin in origins
+            if origin.parameter in required and own.thing in plurals_in([things[origin.parameter]])
+        ),
         None,
     )
 
@@ -208,7 +218,7 @@ def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statem
     results = [
         f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in names_by_tools.items() if is_made
     ]
-    sentences = [f"{verb} {joined(each)}." for verb, each in (("Find", lookups), ("Get", results)) if each]
+    sentences = [f"{verb} {joined(phrases)}." for verb, phrases in (("Find", lookups), ("Get", results)) if phrases]
     if known:
         way = listed(known.tools, "or")
         sentences = [f"Use it when the `{known.parameter}` is known; otherwise find it with {way}.", *sentences]
@@ -216,11 +226,11 @@ def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statem
 
 
 def _use(takers: Sequence[tuple[str, str]]) -> Statement:
-    """What the answer of a listing is for: the parameter that most siblings take from it; a few of them by name."""
+    """Say what a listing's answer is for: the parameter that most siblings take from it; a few of them by name."""
     by_parameter: dict[str, list[str]] = {}
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
-    parameter, tools = max(by_parameter.items(), key=lambda each: len(each[1]))
+    parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
     is_few = len(tools) <= MAX_TAKERS
     verb = "takes" if len(tools) == 1 else "take"
     others = f"{listed(tools)} {verb}" if is_few else "other tools take"

@@ -45,7 +45,7 @@ class Conflict:
     place: str
     """What the statement is about; empty where only its words say."""
 
-    one: str
+    statement: str
     """The statement as a question names it."""
 
     other: str
@@ -53,7 +53,7 @@ class Conflict:
     @property
     def question(self) -> str:
         """Return what only the author can answer; the same for either of two statements."""
-        first, second = sorted((self.one, self.other), key=lambda side: (not _GIVEN.match(side), side))
+        first, second = sorted((self.statement, self.other), key=lambda side: (not _GIVEN.match(side), side))
         return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
 
 
@@ -62,7 +62,7 @@ _GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
 
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
-    """One for each fact that the schema, the hints, the text or another fact contradicts; linear in the facts."""
+    """Return a conflict for each fact that schema, hints, text or another fact contradict; linear in the facts."""
     sides: dict[str, dict[object, str]] = {}
     for side, position in _definition(subject):
         sides.setdefault(position[0], {}).setdefault(position[1], side)
@@ -76,7 +76,7 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
         others = (who for thing, said in positions for other, who in sides[thing].items() if other != said)
         other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
         if other:
-            conflicts.append(Conflict(source=fact.source, place=fact.place, one=side, other=other))
+            conflicts.append(Conflict(source=fact.source, place=fact.place, statement=side, other=other))
     return tuple(conflicts)
 
 
@@ -162,7 +162,7 @@ def _effect(sentence: str) -> Iterator[_Position]:
 def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
     """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
     spoken = {name.lower() for match in _NAMED.findall(text) for name in match if name}
-    named = [name for each in spoken for name in subject.parameters_by_word.get(each, ())]
+    named = [name for word in spoken for name in subject.parameters_by_word.get(word, ())]
     for bound in find_bounds(text) if len(named) == 1 else ():
         if bound.value[-1].isdecimal():
             yield named[0], bound.bound, bound.value

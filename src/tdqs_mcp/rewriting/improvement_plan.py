@@ -102,7 +102,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     Its rewrites are ranked by expected gain per token. The first attempt has no rewrites. One that got no overall score
     is none, and the plan says so.
     """
-    scored = [each for each in attempts if each[1].rollup.overall is not None]
+    scored = [attempt for attempt in attempts if attempt[1].rollup.overall is not None]
     is_open = len(scored) < len(attempts)
 
     def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
@@ -158,7 +158,7 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
 
     Raises InputError for a tool that has no score.
     """
-    tool = next((each for each in score.tools if each.index == rewrite.index), None)
+    tool = next((scored_tool for scored_tool in score.tools if scored_tool.index == rewrite.index), None)
     if tool is None:
         raise InputError(f"the judge gave {rewrite.name!r} no score to start from; ask again, or name another judge")
     coherence = score.rollup.coherence or LOWEST
@@ -187,8 +187,8 @@ def _level(scores: Sequence[int], *, target: int, coherence: int) -> int | None:
     def overall(height: int) -> int:
         return _overall([max(score, height) for score in scores], coherence)
 
-    found = bisect_left(range(HIGHEST + 1), target, key=overall)
-    return found if found <= HIGHEST else None
+    level = bisect_left(range(HIGHEST + 1), target, key=overall)
+    return level if level <= HIGHEST else None
 
 
 def _overall(scores: Sequence[int], coherence: int) -> int:
@@ -247,8 +247,8 @@ def _with(costs: Sequence[int | None], tool: Candidate, price: int) -> list[int 
     longer = [*costs, *[None] * gain]
     for place, cost in enumerate(costs):
         if cost is not None:
-            known, new = longer[place + gain], cost + price
-            longer[place + gain] = new if known is None else min(known, new)
+            lowest, new = longer[place + gain], cost + price
+            longer[place + gain] = new if lowest is None else min(lowest, new)
     return longer
 
 

@@ -1,4 +1,4 @@
-"""What the author's material adds to a definition: facts and answers in their own words, hints, recorded calls."""
+"""Statements that the author's material adds to a definition: facts, answers, hints and recorded calls."""
 
 import json
 import re
@@ -62,7 +62,7 @@ _AMOUNT = re.compile(
 
 
 def material_statements(subject: Subject, material: Material, mode: Mode) -> tuple[Statement, ...]:
-    """What the material says of a tool: the author's words, whatever a judge makes of them, then what calls show."""
+    """Return what the material says of a tool: the author's words, whatever a judge says, then what calls show."""
     facts = [fact for fact in material.facts if not find_objection(fact, subject)]
     purpose, example = _purpose(subject, facts), _example(subject, material) if mode is Mode.FULL else None
     return (
@@ -130,7 +130,7 @@ def _route(fact: Fact) -> Route:
 
 def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
     """The author's first sentence, for one that only restates the name or has no verb that tells; else before it."""
-    fact = next((each for each in facts if each.place == QuestionTopic.PURPOSE), None)
+    fact = next((fact for fact in facts if fact.place == QuestionTopic.PURPOSE), None)
     if fact is None:
         return None
     sentence, missing = (
@@ -248,7 +248,7 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
             [old.rstrip()] if isinstance(old, str) and old.strip() and name not in find_open_parameters(subject) else []
         )
         sentences = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
-        rest = [to_sentence(each, subject) for each in rest if plain_text(each) not in plain_text(" ".join(sentences))]
+        rest = [to_sentence(text, subject) for text in rest if plain_text(text) not in plain_text(" ".join(sentences))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*rest, *sentences)))
         yield set_value(path, value, _route(own[0]), [fact.source for fact in own], component=Component.PARAMETERS)
@@ -284,7 +284,7 @@ def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:
 
 
 def trace_statement(trace: Trace) -> Statement | None:
-    """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
+    """Return what a recorded call shows: that a call can fail so, or give nothing; else None."""
     sentence = _failure(trace) if trace.outcome is CallOutcome.ERROR else None
     if trace.outcome is CallOutcome.EMPTY:
         sentence = f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."

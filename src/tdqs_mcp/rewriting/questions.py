@@ -81,7 +81,7 @@ def find_questions(
                 single.append([gap])
     questions = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
     order = list(QuestionTopic).index
-    return tuple(sorted(questions, key=lambda each: (-each.gain, order(each.about))))
+    return tuple(sorted(questions, key=lambda question: (-question.gain, order(question.about))))
 
 
 def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
@@ -89,7 +89,7 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
 
     A group depends on names and types alone: what it is asked is the same before a definition is rewritten and after.
     """
-    labels = names.read_names(each.tool.name for each in measured.subjects)
+    labels = names.read_names(subject.tool.name for subject in measured.subjects)
     groups: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for subject in measured.subjects:
         name = subject.tool.name
@@ -150,8 +150,8 @@ def _find_gaps(
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
         rules.setdefault(finding.tool_index, set()).add(finding.rule)
-    labels = names.read_names(each.tool.name for each in measured.subjects)
-    neighbors = NameNeighbors({each.tool.name: labels[each.tool.name] for each in measured.subjects})
+    labels = names.read_names(subject.tool.name for subject in measured.subjects)
+    neighbors = NameNeighbors({subject.tool.name: labels[subject.tool.name] for subject in measured.subjects})
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
     for subject in measured.subjects:
         name = subject.tool.name
@@ -178,7 +178,7 @@ def _text_gaps(
         yield ask(about=QuestionTopic.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
     is_guiding = not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
     if is_silent or (not is_guiding and (rules & {"TDQ104", "TDQ105"} or "usage_guidelines" in low)):
-        rivals = " or ".join(f"`{each}`" for each in near).replace("{", "{{").replace("}", "}}")
+        rivals = " or ".join(f"`{rival}`" for rival in near).replace("{", "{{").replace("}", "}}")
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
         yield ask(about=QuestionTopic.USAGE, wording=wording)
     is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.canonical import replace_surrogates, utf16_length
 from tdqs_mcp.errors import UnknownIdError, nearest
 from tdqs_mcp.facts.schema import protocol
-from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.schema.walk import Deviation
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.results.findings import Severity
@@ -73,13 +73,13 @@ def check_clients(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
+def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
     """Where a tool goes beyond a client's limit."""
     if limit.check == CLIENTS_OWN:
         return _name_breaches(subject, limit, client, server=server)
     if limit.check == "description":
         length = utf16_length(subject.tool.description or "")
-        breach = Breach("/description", f"the description of {length:,} UTF-16 code units")
+        breach = Deviation("/description", f"the description of {length:,} UTF-16 code units")
         return (breach,) if length > limit.takes else ()
     find = SCHEMA_CHECKS.get(limit.check)
     if find is None:  # a limit of the server as a whole
@@ -88,14 +88,14 @@ def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str
     return tuple(breach for shape in shapes for breach in find(shape, limit.takes))
 
 
-def server_breaches(measured: Measured, limit: Limit) -> tuple[Breach, ...]:
+def server_breaches(measured: Measured, limit: Limit) -> tuple[Deviation, ...]:
     """Where a server as a whole goes beyond a limit."""
     count = len(measured.catalog.tools)
     if limit.check == "tools" and count > limit.takes:
-        return (Breach("", f"the {count} tools of the server"),)
+        return (Deviation("", f"the {count} tools of the server"),)
     length = utf16_length(measured.catalog.instructions or "")
     if limit.check == "instructions" and length > limit.takes:
-        return (Breach("", f"the instructions of {length:,} UTF-16 code units"),)
+        return (Deviation("", f"the instructions of {length:,} UTF-16 code units"),)
     return ()
 
 
@@ -190,22 +190,22 @@ def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: 
     )
 
 
-def _change(limit: Limit, breaches: Sequence[Breach]) -> LimitExcess | None:
+def _change(limit: Limit, breaches: Sequence[Deviation]) -> LimitExcess | None:
     if not breaches:
         return None
     first = breaches[0]
-    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.problem, limit=limit)
+    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.message, limit=limit)
 
 
-def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
+def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
     name = client.named(subject.tool.name, server=server)
     if re.fullmatch(limit.takes, name):
         return ()
     length = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
-    return (Breach("/name", f"the name {name[:140]!r}{length}"),)
+    return (Deviation("/name", f"the name {name[:140]!r}{length}"),)
 
 
-SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
+SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
     "property-keys": protocol.unfit_keys,
     "root-keywords": protocol.root_keywords,
     "keywords": protocol.used_keywords,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.schema.walk import Deviation
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.results.clients import Handling, Limit
 from tdqs_mcp.results.findings import Severity
@@ -83,8 +83,8 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     limits = audience.limits(*checks)
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
-        concerns: dict[tuple[Breach, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
-        breaches_by_key: dict[tuple[str, str, object], tuple[Breach, ...]] = {}
+        concerns: dict[tuple[Deviation, Handling, str], tuple[tuple[Deviation, ...], list[tuple[Limit, Client]]]] = {}
+        breaches_by_key: dict[tuple[str, str, object], tuple[Deviation, ...]] = {}
         for limit, clients in limits:
             for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
                 check = (limit.check, client.name if limit.check == CLIENTS_OWN else "", limit.takes)
@@ -108,7 +108,7 @@ def _server_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
 
 def _hit(
     audience: Audience,
-    breaches: Sequence[Breach],
+    breaches: Sequence[Deviation],
     concerned: Sequence[tuple[Limit, Client]],
     *,
     fix: str,
@@ -121,7 +121,7 @@ def _hit(
     more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
     return Hit(
         breaches[0].path,
-        f"{breaches[0].problem}{more}: {_who(concerned)}",
+        f"{breaches[0].message}{more}: {_who(concerned)}",
         fix,
         severity,
         subject.tool if subject else None,

@@ -16,7 +16,7 @@ def unfit_header(subject: Subject) -> Iterator[Hit]:
     for breach in protocol.unfit_headers(subject.input_shape):
         yield Hit(
             breach.path,
-            f"x-mcp-header {breach.problem}; clients over HTTP leave the tool out",
+            f"x-mcp-header {breach.message}; clients over HTTP leave the tool out",
             "use a unique header name, on a string, integer or boolean outside arrays",
         )
 
@@ -33,7 +33,7 @@ def mirrored_secret(subject: Subject) -> Iterator[Hit]:
     for breach in protocol.mirrored_secrets(subject.input_shape):
         yield Hit(
             breach.path,
-            f"{breach.problem!r} is sensitive, and every proxy can read it in the header",
+            f"{breach.message!r} is sensitive, and every proxy can read it in the header",
             "remove x-mcp-header; let proxies route by a value that is not secret",
         )
 
@@ -42,10 +42,10 @@ def mirrored_secret(subject: Subject) -> Iterator[Hit]:
 def refused_icon(measured: Measured) -> Iterator[Hit]:
     """An icon has no address, or one that clients refuse; for an icon of the wrong type they refuse the whole list."""
     for breach, is_mild in protocol.refused_icons(measured.catalog.server_info):
-        yield _icon(f"/serverInfo{breach.path}", breach.problem, None, is_mild=is_mild)
+        yield _icon(f"/serverInfo{breach.path}", breach.message, None, is_mild=is_mild)
     for part in _parts(measured):
         for breach, is_mild in protocol.refused_icons(part.raw):
-            yield _icon(breach.path, breach.problem, part, is_mild=is_mild)
+            yield _icon(breach.path, breach.message, part, is_mild=is_mild)
 
 
 def _icon(path: str, owner: str, part: Tool | Resource | ListedPrompt | None, *, is_mild: bool) -> Hit:
@@ -60,7 +60,7 @@ def malformed_meta(measured: Measured) -> Iterator[Hit]:
         for breach, is_mild in protocol.malformed_meta(part.raw):
             yield Hit(
                 breach.path,
-                breach.problem,
+                breach.message,
                 "begin and end the name with a letter or digit, after a prefix of your own, such as com.example/name",
                 Severity.WARNING if is_mild else None,
                 part,
@@ -74,7 +74,7 @@ def broken_app_link(measured: Measured) -> Iterator[Hit]:
         for breach, is_mild in protocol.broken_app_links(tool, measured.catalog):
             yield Hit(
                 breach.path,
-                breach.problem,
+                breach.message,
                 f"link a ui:// resource of type {protocol.APP_TYPE} in _meta.ui.resourceUri",
                 Severity.WARNING if is_mild else None,
                 tool,
@@ -88,7 +88,7 @@ def unusable_task_support(measured: Measured) -> Iterator[Hit]:
         for breach in protocol.unusable_task_support(tool, measured.catalog):
             yield Hit(
                 breach.path,
-                breach.problem,
+                breach.message,
                 "write forbidden, optional or required, and declare tasks.requests.tools.call for the last two",
                 part=tool,
             )
@@ -100,7 +100,7 @@ def unfit_caching(measured: Measured) -> Iterator[Hit]:
     for breach in protocol.unfit_caching(measured.catalog):
         yield Hit(
             breach.path,
-            breach.problem,
+            breach.message,
             "send both with each list, such as ttlMs 300000, and cacheScope public if everybody gets the same list",
         )
 
@@ -110,7 +110,7 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
     """A subschema has a `$schema` of its own, which JSON Schema allows at the root only."""
     for shape in (subject.input_shape, subject.output_shape):
         for breach in protocol.nested_dialects(shape):
-            yield Hit(breach.path, f"$schema {breach.problem} is below the root", "keep $schema at the root only")
+            yield Hit(breach.path, f"$schema {breach.message} is below the root", "keep $schema at the root only")
 
 
 @rule(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from tdqs_mcp.facts.schema import conformance
-from tdqs_mcp.facts.schema.conformance import Breach, find_flaw
-from tdqs_mcp.facts.schema.walk import Node, Shape, keyword_members, split_pointer
+from tdqs_mcp.facts.schema.conformance import find_flaw
+from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, split_pointer
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
@@ -207,7 +207,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
         for breach in conformance.unknown_required(shape):
             yield Hit(
                 breach.path,
-                _about(breach.path, f"required names {breach.problem!r}, which is not a property"),
+                _about(breach.path, f"required names {breach.message!r}, which is not a property"),
                 "define the property, or remove it from required",
                 None if breach.path == "/inputSchema/required" else Severity.WARNING,
             )
@@ -220,7 +220,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
         for breach, is_null in conformance.unfit_defaults(shape):
             yield Hit(
                 breach.path,
-                _about(breach.path, f"the default {breach.problem}"),
+                _about(breach.path, f"the default {breach.message}"),
                 "leave the default out, or allow null" if is_null else "correct the default or the schema",
                 Severity.INFO if is_null else None,
             )
@@ -274,7 +274,7 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
     for tool in measured.catalog.tools:
         for breach in islice(conformance.lone_surrogates(tool.raw), 1):
-            yield Hit(breach.path, breach.problem, "remove it, or write the whole character", part=tool)
+            yield Hit(breach.path, breach.message, "remove it, or write the whole character", part=tool)
 
 
 @rule(
@@ -376,11 +376,11 @@ def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
 
 
 def _breaches(
-    subject: Subject, find: Callable[[Shape], Iterator[Breach]], message: str, suggestion: str
+    subject: Subject, find: Callable[[Shape], Iterator[Deviation]], message: str, suggestion: str
 ) -> Iterator[Hit]:
     for shape in (subject.input_shape, subject.output_shape):
         for breach in find(shape):
-            yield Hit(breach.path, _about(breach.path, message.format(breach.problem)), suggestion)
+            yield Hit(breach.path, _about(breach.path, message.format(breach.message)), suggestion)
 
 
 def _clash(clash: Clash, message: str, suggestion: str) -> Hit:

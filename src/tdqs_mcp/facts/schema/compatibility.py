@@ -14,6 +14,7 @@ from tdqs_mcp.facts.schema.walk import (
     SCHEMA_LISTS,
     SINGLE_SCHEMAS,
     TYPES,
+    Deviation,
     escape_step,
     keyword_members,
     number_of,
@@ -38,24 +39,16 @@ _STRICT = ("pattern", "format", "multipleOf")
 """Any change of these keywords may refuse old values: one cannot compute whether one pattern contains another."""
 
 
-class Break(NamedTuple):
-    """Something that the new version no longer accepts or no longer promises."""
-
-    change: str
-    path: str
-    """JSON pointer, relative to the schemas that were compared."""
-
-    message: str
-
-
-def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
+def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Deviation, ...]:
     """Return what the old input schema accepts and the new one may refuse."""
     pair = _Pair(old, new)
     breaks = pair.narrowed(old, new, 0)
-    return breaks if pair.is_whole else (*breaks, Break("unreadable", "", "too intricate to be compared to the end"))
+    return (
+        breaks if pair.is_whole else (*breaks, Deviation("", "too intricate to be compared to the end", "unreadable"))
+    )
 
 
-def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
+def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Deviation, ...]:
     """Return what results had under the old output schema and may lack under the new one."""
     return tuple(islice(_Losses(old, new).of(old, new, "", 0), MAX_BREAKS))
 
@@ -73,7 +66,7 @@ class _Pair:
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         self._old, self._new = NormalForm(old), NormalForm(new)
-        self._known: dict[tuple[int, int], tuple[Break, ...]] = {}
+        self._known: dict[tuple[int, int], tuple[Deviation, ...]] = {}
         self._left = MAX_PAIRS
 
     @property
@@ -81,7 +74,7 @@ class _Pair:
         """Return whether the limit of pairs was not reached."""
         return self._left >= 0
 
-    def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
+    def narrowed(self, old: object, new: object, depth: int) -> tuple[Deviation, ...]:
         """Return what the old schema accepts and the new one refuses."""
         before, after = schema_of(old), schema_of(new)
         key = (id(before), id(after))
@@ -98,7 +91,7 @@ class _Pair:
     def _are_same(self, old: object, new: object, keyword: str = "") -> bool:
         return self._old.meaning(old, keyword) == self._new.meaning(new, keyword)
 
-    def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         """Each alternative of the old schema needs an alternative of the new one that accepts all of it."""
         candidates = self._new.of(new)
         for before in self._old.of(old):
@@ -110,15 +103,15 @@ class _Pair:
                     yield from min(near or refusals, key=len)
                 else:
                     message = f"took {_said(types_of(before))} too, now takes {_said(_union(candidates))}"
-                    yield Break("narrowed-type", "", message)
+                    yield Deviation("", message, "narrowed-type")
 
-    def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         """Compares two alternatives; if a type is refused, that is the only finding."""
         types, accepted = types_of(old), types_of(new)
         if not types:
             return
         if not all(_takes(accepted, kind) for kind in types):
-            yield Break("narrowed-type", "", f"took {_said(types)}, now takes {_said(accepted)}")
+            yield Deviation("", f"took {_said(types)}, now takes {_said(accepted)}", "narrowed-type")
             return
         yield from _values(old, new)
         yield from _limits(old, new)
@@ -128,7 +121,7 @@ class _Pair:
         if "array" in types:
             yield from self._items(old, new, depth)
 
-    def _demands(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _demands(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         """Keywords whose values are not compared: if the new schema has one, the old one must have the same."""
         listed = {*new} if _UNEVALUATED.isdisjoint(new) else {*old, *new}
         for keyword, parts in _WHOLE.items():
@@ -143,7 +136,7 @@ class _Pair:
             was = old.get("propertyNames", _ANY_NAME)
             yield from _below("/propertyNames", self.narrowed(was, new["propertyNames"], depth + 1))
 
-    def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         before, after = keyword_members(old), keyword_members(new)
         # Renamed, where exactly one removed and one added property have the same schema.
         gone, added = _by_schema(before, without=after), _by_schema(after, without=before)
@@ -155,26 +148,26 @@ class _Pair:
                 yield from _below(path, self.narrowed(schema, after[name], depth + 1))
             elif name in renamed:
                 message = f"removed {name!r}, added {renamed[name]!r} with the same schema: renamed?"
-                yield Break("renamed-parameter", path, message)
+                yield Deviation(path, message, "renamed-parameter")
             else:
-                yield Break("removed-parameter", path, f"{name!r} is gone")
+                yield Deviation(path, f"{name!r} is gone", "removed-parameter")
         for name in [name for name in required_names(new) if name not in required_names(old)]:
             if name not in renamed.values():
                 state = "is now required" if name in before else "is new and required"
-                yield Break("new-required", f"/properties/{escape_step(name)}", f"{name!r} {state}")
+                yield Deviation(f"/properties/{escape_step(name)}", f"{name!r} {state}", "new-required")
         yield from self._other_names(old, new, depth)
 
-    def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         """Properties that the old schema accepts without listing them: by pattern, or any name."""
         was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
         patterns = keyword_members(old, "patternProperties")
         if now is False and was is not False:
-            yield Break("narrowed-type", "/additionalProperties", "unknown names are now refused")
+            yield Deviation("/additionalProperties", "unknown names are now refused", "narrowed-type")
         elif now is not False and was is not False:
             yield from _below("/additionalProperties", self.narrowed(was, now, depth + 1))
         is_open = not schema_of(now) and _UNEVALUATED.isdisjoint(new)
         for pattern in () if is_open else patterns.keys() - keyword_members(new, "patternProperties").keys():
-            yield Break("narrowed", "/patternProperties", f"names like {pattern!r} were taken")
+            yield Deviation("/patternProperties", f"names like {pattern!r} were taken", "narrowed")
         open_schemas = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
         for name in keyword_members(new).keys() - keyword_members(old).keys():
             for schema in open_schemas:
@@ -182,7 +175,7 @@ class _Pair:
                     f"/properties/{escape_step(name)}", self.narrowed(schema, keyword_members(new)[name], depth + 1)
                 )
 
-    def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+    def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
         """Items. Schemas by position must stay the same, or each old one must fit the new schema for all items."""
         if "prefixItems" in new or isinstance(new.get("items"), list):
             if not all(self._are_same(old.get(keyword), new.get(keyword)) for keyword in _PLACED):
@@ -216,39 +209,39 @@ class _Losses:
         self._old, self._new = NormalForm(old), NormalForm(new)
         self._left = MAX_PAIRS
 
-    def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Break]:
+    def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Deviation]:
         """Yield what the new schema no longer promises: each of its alternatives must keep one of the old schema."""
         self._left -= 1
         if self._old.meaning(old) == self._new.meaning(new):
             return
         if depth > MAX_DEPTH or self._left < 0:
-            yield Break("unreadable", path, "too intricate to be compared to the end")
+            yield Deviation(path, "too intricate to be compared to the end", "unreadable")
             return
         before, after = self._old.of(schema_of(old)), self._new.of(schema_of(new))
         types, promised = _union(before), _union(after)
         if not all(_takes(types, kind) for kind in promised):
-            yield Break("output-type", path, f"was {_said(types)}, may now be {_said(promised)}")
+            yield Deviation(path, f"was {_said(types)}, may now be {_said(promised)}", "output-type")
         for form in after:
             kinds = types_of(form)
             candidates = [branch for branch in before if all(_takes(types_of(branch), kind) for kind in kinds)]
             losses = [tuple(islice(self._fields(branch, form, path, depth), MAX_BREAKS)) for branch in candidates]
             yield from min(losses, key=len, default=())
 
-    def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Break]:
+    def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Deviation]:
         after = keyword_members(new)
         for name, schema in keyword_members(old).items():
             place = f"{path}/properties/{escape_step(name)}"
             if name not in after:
-                yield Break("lost-output", place, f"results no longer have {name!r}")
+                yield Deviation(place, f"results no longer have {name!r}", "lost-output")
                 continue
             if name in required_names(old) and name not in required_names(new):
-                yield Break("lost-output", place, f"results need no longer have {name!r}")
+                yield Deviation(place, f"results need no longer have {name!r}", "lost-output")
             yield from self.of(schema, after[name], place, depth + 1)
         if "items" in old:
             yield from self.of(old["items"], new.get("items"), f"{path}/items", depth + 1)
 
 
-def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
+def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Deviation, ...]:
     """Hints that ruled out a risk and no longer do."""
     breaks = []
     for hint, (default, warning) in HINTS.items():
@@ -256,11 +249,13 @@ def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
         before, after = (default if not isinstance(value, bool) else value for value in (was, now))
         if before is not warning and after is warning:
             state = "no longer said" if not isinstance(now, bool) else str(now).lower()
-            breaks.append(Break("dangerous-hint", f"/annotations/{hint}", f"{hint} was {str(was).lower()}, is {state}"))
+            breaks.append(
+                Deviation(f"/annotations/{hint}", f"{hint} was {str(was).lower()}, is {state}", "dangerous-hint")
+            )
     return tuple(breaks)
 
 
-def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
+def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Deviation, ...]:
     """Hints that now rule out a risk, so that a client may stop asking the user.
 
     Of a tool that stays read-only, the hints about changes mean nothing (MCP, ToolAnnotations).
@@ -273,7 +268,7 @@ def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
         if after.get(hint) is (not warning) is not before.get(hint) and not is_moot:
             was = str(before[hint]).lower() if isinstance(before.get(hint), bool) else "not said"
             message = f"{hint} was {was}, is {str(not warning).lower()}: clients may stop asking the user"
-            breaks.append(Break("safer-hint", f"/annotations/{hint}", message))
+            breaks.append(Deviation(f"/annotations/{hint}", message, "safer-hint"))
     return tuple(breaks)
 
 
@@ -281,8 +276,10 @@ def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset().union(*map(types_of, schemas))
 
 
-def _unproven(path: str, subject: str, *, is_new: bool) -> Break:
-    return Break("narrowed", path, f"{subject} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
+def _unproven(path: str, subject: str, *, is_new: bool) -> Deviation:
+    return Deviation(
+        path, f"{subject} {'is new' if is_new else 'has changed'}: it may refuse what was taken", "narrowed"
+    )
 
 
 def _takes(types: frozenset[str], kind: str) -> bool:
@@ -293,34 +290,34 @@ def _said(types: frozenset[str]) -> str:
     return "any type" if types == TYPES else ", ".join(sorted(types)) or "nothing"
 
 
-def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
+def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Deviation]:
     before, after, kinds = values_of(old), values_of(new), types_of(old)
     if after is None:
         return
     if before is None:
         if kinds != {"null"}:
-            yield Break("narrowed-values", "/enum", f"took any value, now one of {_shown(after)}")
+            yield Deviation("/enum", f"took any value, now one of {_shown(after)}", "narrowed-values")
         return
     accepted = {canonical_json(value) for value in after}
     lost = [value for value in before if canonical_json(value) not in accepted and _takes(kinds, walk.type_of(value))]
     if lost:
-        yield Break("narrowed-values", "/enum", f"no longer takes {_shown(lost)}")
+        yield Deviation("/enum", f"no longer takes {_shown(lost)}", "narrowed-values")
 
 
-def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
+def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Deviation]:
     for keyword in sorted((_UPPER | _LOWER) & new.keys()):
         was, now = number_of(old.get(keyword)), number_of(new[keyword])
         if now is None or (was is None and keyword in _COUNTS and now <= 0):
             continue
         if was is None or (now < was if keyword in _UPPER else now > was):
             change = "is new" if was is None else f"was {was}"
-            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {change}: {now}")
+            yield Deviation(f"/{keyword}", f"{keyword} {change}: {now}", "narrowed-range")
     for keyword in _STRICT:
         if keyword in new and new[keyword] != old.get(keyword):
             change = "is new" if keyword not in old else f"was {old[keyword]!r}"
-            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {change}: {new[keyword]!r}")
+            yield Deviation(f"/{keyword}", f"{keyword} {change}: {new[keyword]!r}", "narrowed-range")
     if new.get("uniqueItems") is True and old.get("uniqueItems") is not True:
-        yield Break("narrowed-range", "/uniqueItems", "items must now differ")
+        yield Deviation("/uniqueItems", "items must now differ", "narrowed-range")
 
 
 def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -331,7 +328,7 @@ def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dic
     return names
 
 
-def _below(step: str, breaks: Sequence[Break]) -> Iterator[Break]:
+def _below(step: str, breaks: Sequence[Deviation]) -> Iterator[Deviation]:
     return (change._replace(path=f"{step}{change.path}") for change in breaks)
 
 

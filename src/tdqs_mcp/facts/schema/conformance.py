@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
 from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern
@@ -11,6 +11,7 @@ from tdqs_mcp.facts.schema.walk import (
     MAX_SCHEMAS,
     TYPES,
     Accepted,
+    Deviation,
     Node,
     Shape,
     accepted_values,
@@ -42,17 +43,7 @@ _LIMITS = (
 )
 
 
-class Breach(NamedTuple):
-    """A place that breaks a rule of the format."""
-
-    path: str
-    """JSON pointer inside the definition."""
-
-    problem: str
-    """What stands there and what it breaks, in few words."""
-
-
-def unknown_required(shape: Shape) -> Iterator[Breach]:
+def unknown_required(shape: Shape) -> Iterator[Deviation]:
     """Required names that the same object has no property for; objects composed of several schemas are left out."""
     for node in shape.by_keyword.get("required", ()):
         schema = node.schema
@@ -62,16 +53,16 @@ def unknown_required(shape: Shape) -> Iterator[Breach]:
             continue
         for name in required if _COMPOSED.isdisjoint(schema) else ():
             if isinstance(name, str) and name not in properties:
-                yield Breach(f"{node.path}/required", name)
+                yield Deviation(f"{node.path}/required", name)
 
 
-def dangling_references(shape: Shape) -> Iterator[Breach]:
+def dangling_references(shape: Shape) -> Iterator[Deviation]:
     """Local references without a target, or in a circle."""
     for node in shape.by_keyword.get("$ref", ()):
         reference = node.schema["$ref"]
         problem = _follow(shape.root, reference) if _is_pointer(reference) else None
         if problem:
-            yield Breach(f"{node.path}/$ref", f"{reference!r} {problem}")
+            yield Deviation(f"{node.path}/$ref", f"{reference!r} {problem}")
 
 
 def _is_pointer(reference: object) -> TypeGuard[str]:
@@ -94,7 +85,7 @@ def _follow(root: Mapping[str, Any], reference: str) -> str | None:
     return "leads back to itself"
 
 
-def remote_references(shape: Shape) -> Iterator[Breach]:
+def remote_references(shape: Shape) -> Iterator[Deviation]:
     """References out of the definition; nothing fetches them."""
     inside = {
         resource.schema["$id"]
@@ -105,31 +96,31 @@ def remote_references(shape: Shape) -> Iterator[Breach]:
         for node in shape.by_keyword.get(keyword, ()):
             reference = node.schema[keyword]
             if isinstance(reference, str) and reference[:1] != "#" and reference.partition("#")[0] not in inside:
-                yield Breach(f"{node.path}/{keyword}", repr(reference[:200]))
+                yield Deviation(f"{node.path}/{keyword}", repr(reference[:200]))
 
 
-def impossible_bounds(shape: Shape) -> Iterator[Breach]:
+def impossible_bounds(shape: Shape) -> Iterator[Deviation]:
     """Limits that no value can meet."""
     for low, high in _LIMITS:
         for node in shape.by_keyword.get(low, ()) if high in shape.by_keyword else ():
             least, most = number_of(node.schema[low]), number_of(node.schema.get(high))
             is_strict = low.startswith("exclusive") or high.startswith("exclusive")
             if least is not None and most is not None and (least > most or (is_strict and least == most)):
-                yield Breach(f"{node.path}/{low}", f"{low} {least:g} and {high} {most:g}")
+                yield Deviation(f"{node.path}/{low}", f"{low} {least:g} and {high} {most:g}")
     for node in shape.by_keyword.get("enum", ()):
         if node.schema["enum"] == []:
-            yield Breach(f"{node.path}/enum", "an empty enum")
+            yield Deviation(f"{node.path}/enum", "an empty enum")
 
 
-def unfit_defaults(shape: Shape) -> Iterator[tuple[Breach, bool]]:
+def unfit_defaults(shape: Shape) -> Iterator[tuple[Deviation, bool]]:
     """Defaults that their own schema refuses; and whether it is the null that generators write for "none"."""
     for node in shape.by_keyword.get("default", ()):
         value = node.schema["default"]
         if reason := _why_unfit(value, node, shape):
-            yield Breach(f"{node.path}/default", f"{_shown(value)} {reason}"), value is None
+            yield Deviation(f"{node.path}/default", f"{_shown(value)} {reason}"), value is None
 
 
-def unfit_values(shape: Shape) -> Iterator[Breach]:
+def unfit_values(shape: Shape) -> Iterator[Deviation]:
     """Examples, members of enumerations and constants that the same schema refuses."""
     for keyword in ("enum", "const"):
         for node in shape.by_keyword.get(keyword, ()):
@@ -138,30 +129,30 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
             listed = [(f"enum/{place}", member) for place, member in enumerate(members)]
             for step, candidate in [(keyword, value)] if keyword == "const" else listed:
                 if types and not _is_of(candidate, types):
-                    yield Breach(f"{node.path}/{step}", f"{_shown(candidate)} is not of type {_either(types)}")
+                    yield Deviation(f"{node.path}/{step}", f"{_shown(candidate)} is not of type {_either(types)}")
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
             if reason := _why_unfit(value, node, shape):
-                yield Breach(f"{node.path}/examples/{place}", f"{_shown(value)} {reason}")
+                yield Deviation(f"{node.path}/examples/{place}", f"{_shown(value)} {reason}")
 
 
-def repeated_members(shape: Shape) -> Iterator[Breach]:
+def repeated_members(shape: Shape) -> Iterator[Deviation]:
     """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
         spelled = [canonical_json(member) for member in members] if isinstance(members, list) else []
         if len(set(spelled)) < len(spelled):
             place = next(place for place, text in enumerate(spelled) if text in spelled[:place])
-            yield Breach(f"{node.path}/enum/{place}", _shown(members[place]))
+            yield Deviation(f"{node.path}/enum/{place}", _shown(members[place]))
 
 
-def invalid_patterns(shape: Shape) -> Iterator[Breach]:
+def invalid_patterns(shape: Shape) -> Iterator[Deviation]:
     """Patterns that ECMA-262 does not allow, and with it no validator."""
     for node in shape.by_keyword.get("pattern", ()):
         pattern = node.schema["pattern"]
         if isinstance(pattern, str) and (reason := _why_invalid(pattern)):
-            yield Breach(f"{node.path}/pattern", f"{_shown(pattern)} {reason}")
+            yield Deviation(f"{node.path}/pattern", f"{_shown(pattern)} {reason}")
 
 
 @cached_by_text(1024)
@@ -267,22 +258,22 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def lone_surrogates(raw: object) -> Iterator[Breach]:
+def lone_surrogates(raw: object) -> Iterator[Deviation]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
     if not all(map(is_well_formed, all_texts(raw))):
         yield from _locate_surrogates(raw)
 
 
-def _locate_surrogates(raw: object) -> Iterator[Breach]:
+def _locate_surrogates(raw: object) -> Iterator[Deviation]:
     pending = [("", raw)]
     while pending:
         path, value = pending.pop()
         if isinstance(value, str) and not is_well_formed(value):
-            yield Breach(path, f"half of a UTF-16 pair is in {_shown(value)}")
+            yield Deviation(path, f"half of a UTF-16 pair is in {_shown(value)}")
         elif isinstance(value, dict):
             for key in value:
                 if not is_well_formed(key):
-                    yield Breach(path, f"half of a UTF-16 pair is in the key {_shown(key)}")
+                    yield Deviation(path, f"half of a UTF-16 pair is in the key {_shown(key)}")
             pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
         elif isinstance(value, list):
             pending += reversed([(f"{path}/{place}", item) for place, item in enumerate(value)])

@@ -24,6 +24,19 @@ NAMED_SCHEMAS = frozenset("properties patternProperties $defs definitions depend
 _NESTING = SINGLE_SCHEMAS | SCHEMA_LISTS | NAMED_SCHEMAS
 
 
+class Deviation(NamedTuple):
+    """A place where a definition departs from its format or from an older version of itself."""
+
+    path: str
+    """JSON pointer inside the definition, or relative to the schemas that were compared."""
+
+    message: str
+    """Problem at the place, in few words."""
+
+    change: str = ""
+    """Kind of change between two versions, such as `removed-parameter`; empty for a departure from the format."""
+
+
 class Node(NamedTuple):
     """A schema inside a definition; a named tuple, because every tool has a dozen of them."""
 
