@@ -32,7 +32,9 @@ def test_the_bundle_is_valid_and_starts_from_its_own_files(tmp_path):
     if not shutil.which("npx"):
         pytest.skip("npx builds the bundle")
     bundle = tmp_path / "x.mcpb"
-    subprocess.run(["bash", ROOT / "packaging" / "bundle.sh", bundle], check=True, capture_output=True, timeout=180)
+    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])) or "uv"
+    script = ["bash", ROOT / "packaging" / "bundle.sh", bundle]
+    subprocess.run(script, check=True, capture_output=True, timeout=180, env=os.environ | {"UV": uv})
     with zipfile.ZipFile(bundle) as packed:
         packed.extractall(tmp_path / "bundle")
     server = json.loads((tmp_path / "bundle" / "manifest.json").read_text("utf-8"))["server"]
