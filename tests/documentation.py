@@ -23,7 +23,7 @@ import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.cli import cli
 from tdqs_mcp.report.blocks import as_markdown
-from tdqs_mcp.report.check_reports import calibration_blocks
+from tdqs_mcp.report.score_report import calibration_blocks
 from tdqs_mcp.rubrics.rubric import RUBRICS, load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.registry import RULES, is_default

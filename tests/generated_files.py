@@ -4,10 +4,9 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from json_schema import answers_text, schema_text
-from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
+from json_schema import schema_text
+from schemas import SCHEMAS, published
 
-from tdqs_mcp.report.json_values import ANSWERS
 from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import lane_of
@@ -48,7 +47,6 @@ def _plain(summary: str) -> str:
 
 FILES = {
     ROOT / "docs" / "rules.md": rules_page,
-    FOLDER / ANSWERS: partial(answers_text, ANSWER_SCHEMAS),
     **{published(name): partial(schema_text, schema) for name, schema in SCHEMAS.items()},
 }
 """Every generated file, with what makes its text."""

@@ -37,31 +37,11 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
 }
 
 
-def schema(cls: type, *, is_answer: bool = False) -> dict[str, Any]:
-    """The schema of a result's document, or of what an agent gets; what it is made of stands in `$defs`."""
-    made = _Schema(is_answer=is_answer)
+def schema(cls: type) -> dict[str, Any]:
+    """The schema of a result's document; what it is made of stands in `$defs`."""
+    made = _Schema()
     root = made.object(cls, None)
     return {"$schema": DIALECT, **root, **({"$defs": dict(sorted(made.definitions.items()))} if made.names else {})}
-
-
-def listed_schema(cls: type) -> dict[str, Any]:
-    """What an answer's output schema says: the members that an agent acts on, without what they are made of."""
-    made = _Schema(is_answer=True)
-    properties = {}
-    for each in members(cls, cls.LISTED):  # type: ignore[attr-defined]  # every answer has it
-        full = made.described(each)
-        types = sorted({str(kind.get("type", "object")) for kind in full.get("anyOf", [full])}, key="null".__eq__)
-        properties[each.key] = {
-            "type": types[0] if len(types) == 1 else types,
-            **_described(full.get("description")),
-        }
-    return {"type": "object", "properties": properties}
-
-
-def answers_text(schemas: Mapping[str, Mapping[str, Any]]) -> str:
-    """The schemas of all answers, a line for each."""
-    lines = [f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in schemas.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def schema_text(value: Mapping[str, Any]) -> str:
@@ -90,8 +70,7 @@ def _inline(value: Mapping[str, Any]) -> str:
 class _Schema:
     """One schema in the making."""
 
-    def __init__(self, *, is_answer: bool) -> None:
-        self.is_answer = is_answer
+    def __init__(self) -> None:
         self.definitions: dict[str, Any] = {}
         self.names: dict[tuple[type, str | None], str] = {}
 
@@ -113,8 +92,6 @@ class _Schema:
     def of(self, annotation: Any) -> dict[str, Any]:  # any type
         """Any type that a member may have."""
         kind, marks = unwrap(annotation)
-        if Trait.AS_JSON in marks and self.is_answer:
-            return dict(_SIMPLE[str])
         if Trait.ENCODED in marks:
             return {"type": "object"}
         only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)

@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-from json_schema import listed_schema, schema
+from json_schema import schema
 from jsonschema import Draft202012Validator
 
 import tdqs_mcp.report
-from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, RewriteAnswer
-from tdqs_mcp.report.agent_page import Explanation, LintAnswer, PromptsAnswer
-from tdqs_mcp.report.agent_scores import JudgementAnswer, ScoreAnswer, ToolAnswer
 from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.clients import InstalledReport, PortabilityReport, ServerList
 from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
@@ -52,19 +49,7 @@ CONTRACTS = {
     "servers": ServerList,
     "installed": InstalledReport,
 }
-ANSWERED = (
-    ToolAnswer,
-    ScoreAnswer,
-    LintAnswer,
-    Explanation,
-    RewriteAnswer,
-    PlanAnswer,
-    CompareAnswer,
-    PromptsAnswer,
-    JudgementAnswer,
-)
 SCHEMAS = {name: schema(result) for name, result in CONTRACTS.items()}
-ANSWER_SCHEMAS = {answer.__name__: listed_schema(answer) for answer in ANSWERED}
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 

@@ -22,7 +22,7 @@ from tdqs_mcp.judges.offline import UNIT, Forest, Offline, calibration, versions
 from tdqs_mcp.judges.sentence_model import read_text
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
-from tdqs_mcp.report.check_reports import calibration_blocks
+from tdqs_mcp.report.score_report import calibration_blocks
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error

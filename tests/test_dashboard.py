@@ -26,7 +26,7 @@ from starlette.routing import Mount
 from tdqs_mcp.app import stored_scores
 from tdqs_mcp.app.judging import score_offline
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.dashboard.site import make_site
+from tdqs_mcp.dashboard import make_site
 from tdqs_mcp.report.json_values import document, read_document
 from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded

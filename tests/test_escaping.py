@@ -11,11 +11,9 @@ from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.report.agent_answers import FindingFilter, Window, lint_answer, report_document, score_answer, tool_answer
 from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, question_lines, rewrite_page
-from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
-from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
 from tdqs_mcp.report.escape import fence_advice, fence_json
-from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.improvements import questions_of
 from tdqs_mcp.rules import registry
 
@@ -116,12 +114,12 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     named = dict(zip((each.name for each in catalog.tools), descriptions, strict=True))
     said = [
         report_document(score),
-        answer(score_answer(score, catalog="c", report="r", window=window, next_step="")),
-        *(answer(tool_answer(score, catalog="c", index=index, is_full=True, next_step="")) for index in range(4)),
-        answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
-        answer(plan_answer(planned, catalog="c", descriptions=descriptions, window=window, next_step="")),
+        score_answer(score, catalog="c", report="r", window=window, next_step="").content,
+        *(tool_answer(score, catalog="c", index=index, is_full=True, next_step="").content for index in range(4)),
+        lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, next_step="").content,
+        plan_answer(planned, catalog="c", descriptions=descriptions, window=window, next_step="").content,
         *question_lines(questions_of(rewrites), named),
-        answer(compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="")),
+        compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="").content,
         *rewrite_page(rewrites, is_full=True)[1],
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]

@@ -20,8 +20,8 @@ from tdqs_mcp import LiveOptions, sync
 from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import as_markdown
-from tdqs_mcp.report.check_reports import grade_blocks
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.score_report import grade_blocks
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 FINE = tool(

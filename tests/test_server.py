@@ -685,3 +685,18 @@ def test_a_call_that_scores_takes_at_most_six_times_as_long_as_an_empty_one(chec
     end(ours)
     end(peer)
     check_ratio(scored / empty, at_most=6)
+
+
+async def test_every_member_that_an_output_schema_lists_is_in_the_answer():
+    async with connect() as (client, call):
+        catalog, kept = orders(2), {}
+        arguments = {
+            "score_tool_definition": {"definition": catalog[0]},
+            "explain_rule": {"rule": "TDQ104"},
+            "compare_definitions": {"old": catalog, "new": catalog},
+        }
+        for each in (await client.list_tools()).tools:
+            answer = await call(each.name, **arguments.get(each.name, {"catalog": catalog}))
+            kept[each.name] = each.output_schema["properties"].keys() - answer.keys()
+    assert len(kept) == 9
+    assert not any(kept.values()), kept

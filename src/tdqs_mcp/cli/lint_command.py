@@ -42,7 +42,6 @@ from tdqs_mcp.gate.known_findings import (
 )
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
-from tdqs_mcp.report.check_reports import portability_blocks
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
@@ -51,6 +50,7 @@ from tdqs_mcp.report.lint_report import (
     comment_blocks,
     full_blocks,
     lint_blocks,
+    portability_blocks,
     rules_blocks,
     statistics_blocks,
     summary_blocks,

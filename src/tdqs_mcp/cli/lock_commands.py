@@ -14,8 +14,8 @@ from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, spec_opti
 from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locators_argument, page_options, views, write
 from tdqs_mcp.gate.policy import is_locked
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.improvement_reports import lock_blocks
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.lock_report import lock_blocks
 from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.locator import LiveOptions

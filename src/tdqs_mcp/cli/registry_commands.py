@@ -300,7 +300,7 @@ def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]
     the loopback address they need none unless it is set.
     """
     from tdqs_mcp.app.stored_scores import StoredScores  # noqa: PLC0415  # sweep and stats go without
-    from tdqs_mcp.dashboard.site import is_open, make_site  # noqa: PLC0415  # Starlette
+    from tdqs_mcp.dashboard import is_open, make_site  # noqa: PLC0415  # Starlette
 
     check_hosts(allowed_hosts)
     host, port = read_address(address)

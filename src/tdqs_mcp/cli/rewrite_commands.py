@@ -45,11 +45,11 @@ from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog
 from tdqs_mcp.report.blocks import count_words
-from tdqs_mcp.report.check_reports import selection_blocks
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, plan_blocks, rewrite_blocks, what_if_blocks
 from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.report.study_reports import selection_blocks
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome

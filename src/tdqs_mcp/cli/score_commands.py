@@ -54,11 +54,13 @@ from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, l
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.charts import badge_line, badge_svg
-from tdqs_mcp.report.check_reports import calibration_blocks, gate_blocks, grade_blocks
 from tdqs_mcp.report.documents import capture_document, ledger_document, ledger_line, prompts_text
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.lint_report import gate_blocks
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
+    calibration_blocks,
+    grade_blocks,
     label_blocks,
     missed_words,
     ranking_blocks,
@@ -324,7 +326,7 @@ def _copyable_locator(locators: Sequence[str]) -> str:
 def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
     """Return the view of a score as a page, with the rewrites of its tools."""
     from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
-    from tdqs_mcp.report.score_page import score_page  # noqa: PLC0415  # nor do they need templates
+    from tdqs_mcp.report.html_pages import score_page  # noqa: PLC0415  # nor do they need templates
 
     measured = measure(catalog)
     names = [tool] if tool in {subject.tool.name for subject in measured.subjects} else None

@@ -2,36 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.report.agent_page import (
-    JUDGE,
-    MAX_MESSAGE,
-    AgentAnswer,
-    AnswerPage,
-    CatalogPage,
-    Window,
-    page_of,
-    within_budget,
-)
+from tdqs_mcp.report.agent_answers import JUDGE, MAX_MESSAGE, MAX_NAMES, AgentAnswer, Window, within_budget
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
-from tdqs_mcp.report.escape import fence, fence_advice, fence_name, readable
+from tdqs_mcp.report.escape import NOTICE, fence, fence_advice, fence_name, readable
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.comparisons import Comparison, Impact, ToolComparison
-from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Only, Own
-from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.comparisons import Comparison, Impact
 from tdqs_mcp.results.improvements import Change, Question, Rewrite, Unused, is_worth_asking
-from tdqs_mcp.results.plans import Advice, Plan, PlannedFix, Room
+from tdqs_mcp.results.plans import Advice, Plan, PlannedFix
 from tdqs_mcp.results.scores import Rollup, unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
 
-MAX_SAID = 8_000
+MAX_EXCERPTS = 8_000
 """Characters of old descriptions beside the questions of one answer."""
 
 MAX_MARKED = 8_000
@@ -47,109 +34,12 @@ _REWRITE = (
 """One tool's new words and what they bring; claims that were left out or that something disproves, if any."""
 
 _FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
+_PLAN = f"judge({JUDGE}) target is_estimated before({_OVERALL}) after({_OVERALL}) with_answers tokens_added"
+_STANDINGS = f"standing_before({_OVERALL}) standing_after({_OVERALL})"
+_COMPARISON = f"old new tokens_before tokens_after judge({JUDGE}) {_STANDINGS}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteAnswer(AgentAnswer):
-    """Better definitions, those that gain most per token first."""
-
-    LISTED: ClassVar = "new_catalog rewrites questions remaining next"
-
-    catalog: str
-    """The catalog as it was."""
-
-    new_catalog: str
-    """Names the catalog with these rewrites."""
-
-    rollup: Annotated[Inline[Rollup | Absent], Only("overall overall_tier")] = ABSENT
-    """Of newCatalog, an estimate; only by the offline judge, as another would have to read all tools."""
-
-    rewrites: tuple[Encoded, ...]
-    """name, changes (path, new), tdqs, becomes, tokensAdded."""
-
-    questions: tuple[Encoded, ...]
-    """Id and text, to be answered in material."""
-
-    unused: Annotated[tuple[Unused, ...], Max(MAX_MESSAGE)]
-    """What of your material no rewrite rests on, and why: 20 at most."""
-
-    remaining: int
-    """Tools with a rewrite that this answer has no room for."""
-
-    next: Own
-    """The next call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanAnswer(CatalogPage):
-    """The cheapest way to a target."""
-
-    LISTED: ClassVar = "reached steps questions next_offset next"
-
-    plan: Annotated[
-        Inline[Plan],
-        Only(f"judge({JUDGE}) target is_estimated before({_OVERALL}) after({_OVERALL}) with_answers tokens_added"),
-    ]
-    reached: bool
-    """Whether the drafted steps are enough, as this judge sees it."""
-
-    drafted: int
-    """Drafted steps, which come first."""
-
-    steps: tuple[Encoded, ...]
-    """name, drafted, tdqs, becomes, tokensAdded, gain; or what to write, and ids of questions."""
-
-    questions: tuple[Encoded, ...]
-    """The questions of these steps."""
-
-    next: Own
-    """The next call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareAnswer(AnswerPage):
-    """Two versions compared."""
-
-    LISTED: ClassVar = "new_catalog worse regressions changes next_offset next"
-
-    old_catalog: str
-    new_catalog: str
-    """Names the new version."""
-
-    comparison: Annotated[
-        Inline[Comparison],
-        Only(
-            f"old new tokens_before tokens_after judge({JUDGE}) standing_before({_OVERALL}) standing_after({_OVERALL})"
-        ),
-    ]
-    worse: bool
-    """Whether anything is a regression."""
-
-    regressions: Annotated[tuple[str, ...], Max(MAX_MESSAGE)]
-    """What is worse: 10 sentences at most."""
-
-    impacts: Mapping[Impact, int]
-    """Differences by what they mean for a caller."""
-
-    changes: tuple[Encoded, ...]
-    """What breaks callers first, wording last."""
-
-    scores: Annotated[tuple[ToolComparison, ...], Only("name tdqsBefore=before tdqsAfter=after")]
-    """Tools whose TDQS moved, 10 at most, the greatest fall first."""
-
-    new_findings: Annotated[tuple[Finding, ...], Only("part rule severity message"), Max(MAX_MESSAGE)]
-    """10 at most, the worst first."""
-
-    new_finding_count: int
-    fixed_finding_count: int
-    ungraded: tuple[str, ...]
-    """What the judge failed on, and why: 10 reasons at most."""
-
-    next: Own
-    """The next call."""
-
-
-def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], tuple[Encoded, ...]]:
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], list[dict[str, Any]]]:
     """Return the rewrites that one answer has room for, the most gain per token first, and how they are shown.
 
     With details each has its whole definition, and every claim with its sources.
@@ -160,6 +50,37 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Re
         for rewrite in ordered
     )
     return ordered[: len(lines)], lines
+
+
+def rewrite_answer(
+    lines: Sequence[Mapping[str, Any]],
+    *,
+    catalogs: tuple[str, str],
+    rollup: Rollup | None,
+    questions: Iterable[Question],
+    descriptions: Mapping[str, str],
+    unused: Sequence[Unused],
+    remaining: int,
+    next_step: str,
+    card: Mapping[str, Any] | None,
+) -> AgentAnswer:
+    """Return better definitions, those that gain most per token first, and what only the author knows.
+
+    `catalogs` are the old and the new one, whose rollup is an estimate by the offline judge: another would have to read
+    all tools. For `remaining` tools with a rewrite there was no room.
+    """
+    content = {
+        "notice": NOTICE,
+        "catalog": catalogs[0],
+        "newCatalog": catalogs[1],
+        **(answer(rollup, only="overall overall_tier") if rollup else {}),
+        "rewrites": list(lines),
+        "questions": question_lines(questions, descriptions),
+        "unused": [answer(source, limit=MAX_MESSAGE) for source in unused[:MAX_NAMES]],
+        "remaining": remaining,
+        "next": next_step,
+    }
+    return AgentAnswer(content=content, card=card)
 
 
 def rewrite_card(rewrites: Iterable[Rewrite]) -> dict[str, Any]:
@@ -184,12 +105,12 @@ def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     return sorted(rewrites, key=rank)
 
 
-def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> tuple[Encoded, ...]:
+def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return questions with their tools where the text only counts them, and with what descriptions begin.
 
     Of an earlier question about the same tools only the id is repeated, of a description only its first sentence, once.
     """
-    lines: list[Encoded] = []
+    lines: list[dict[str, Any]] = []
     sentences = _first_sentences(descriptions)
     ids_by_tools: dict[tuple[str, ...], str] = {}
     for question in questions:
@@ -203,61 +124,67 @@ def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str
                 ids_by_tools[question.tools] = line["id"]
                 line |= answer(question, only="tools")
         lines.append(line)
-    return tuple(lines)
+    return lines
 
 
 def plan_questions(plan: Plan, window: Window) -> list[Question]:
     """Return what the steps of one page ask, each question once."""
-    page = _steps(plan)[window.offset : window.offset + window.limit]
-    return list({question.id: question for _, advice in page if advice for question in _asked(advice)}.values())
+    page = window.page(_steps(plan))
+    return list({question.id: question for _, advice in page if advice for question in _open(advice)}.values())
 
 
-def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window: Window, next_step: str) -> PlanAnswer:
+def plan_answer(
+    plan: Plan, *, catalog: str, descriptions: Sequence[str], window: Window, next_step: str
+) -> AgentAnswer:
     """Return a page of steps, the drafted ones first, by gain per token; `descriptions` has those of all tools."""
     steps = _steps(plan)
-    page = steps[window.offset : window.offset + window.limit]
+    page = window.page(steps)
     asking = [advice for _, advice in page if advice and advice.questions]
     sentences = _first_sentences({advice.tool.index: descriptions[advice.tool.index] for advice in asking})
-    return PlanAnswer(
-        server=plan.server,
-        catalog=catalog,
-        plan=plan,
-        reached=plan.is_reached,
-        drafted=len(plan.fixes),
-        steps=tuple(_step(fix, advice, sentences) for fix, advice in page),
-        questions=question_lines(plan_questions(plan, window), {}),
-        next=Own(next_step),
-        **page_of(window, len(steps)),
-    )
+    content = {
+        **window.head(len(steps)),
+        "server": fence_name(plan.server),
+        "catalog": catalog,
+        **answer(plan, only=_PLAN),
+        "reached": plan.is_reached,
+        "drafted": len(plan.fixes),
+        "steps": [_step(fix, advice, sentences) for fix, advice in page],
+        "questions": question_lines(plan_questions(plan, window), {}),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
 
 
-def compare_answer(
-    comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str
-) -> CompareAnswer:
-    """The numbers of both versions and one page of their differences."""
+def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str) -> AgentAnswer:
+    """The numbers of both versions and one page of their differences: what breaks callers first, wording last."""
     rank = list(Impact).index
     changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
     changes.sort(key=lambda change: rank(change[1].impact))
-    worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
-    return CompareAnswer(
-        old_catalog=catalogs[0],
-        new_catalog=catalogs[1],
-        comparison=comparison,
-        worse=bool(comparison.regressions),
-        regressions=comparison.regressions[:MAX_FINDINGS],
-        impacts=dict(Counter(difference.impact for _, difference in changes)),
-        changes=tuple(
+    worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
+    failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
+    content = {
+        **window.head(len(changes)),
+        "oldCatalog": catalogs[0],
+        "newCatalog": catalogs[1],
+        **answer(comparison, only=_COMPARISON),
+        "worse": bool(comparison.regressions),
+        "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions[:MAX_FINDINGS]],
+        "impacts": {impact.value: count for impact, count in Counter(change.impact for _, change in changes).items()},
+        "changes": [
             {"tool": fence_name(name), **answer(difference, limit=MAX_MESSAGE)}
-            for name, difference in changes[window.offset : window.offset + window.limit]
-        ),
-        scores=_moved(comparison),
-        new_findings=tuple(worst[:MAX_FINDINGS]),
-        new_finding_count=len(worst),
-        fixed_finding_count=len(comparison.findings_fixed),
-        ungraded=tuple(unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))[:MAX_FINDINGS]),
-        next=Own(next_step),
-        **page_of(window, len(changes)),
-    )
+            for name, difference in window.page(changes)
+        ],
+        "scores": [
+            answer(tool, only="name tdqsBefore=before tdqsAfter=after")
+            for tool in comparison.moved_tools[:MAX_FINDINGS]
+        ],
+        "newFindings": [answer(finding, only="part rule severity message", limit=MAX_MESSAGE) for finding in worst],
+        "newFindingCount": len(comparison.findings_added),
+        "fixedFindingCount": len(comparison.findings_fixed),
+        "ungraded": list(map(fence, failures[:MAX_FINDINGS])),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
 
 
 def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
@@ -267,63 +194,54 @@ def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
     return [*drafted, *((None, advice) for advice in advised.values())]
 
 
-def _step(fix: PlannedFix | None, advice: Advice | None, sentences: Mapping[int, str]) -> Encoded:
+def _step(fix: PlannedFix | None, advice: Advice | None, sentences: Mapping[int, str]) -> dict[str, Any]:
     """Return one tool to improve: its draft, what only the author can write, or both.
 
     `becomes` is the score by the draft, or without one what the tool has to reach; `needs` is that beside a draft which
     is not enough.
     """
-    step: Encoded = {"drafted": fix is not None}
+    step: dict[str, Any] = {"drafted": fix is not None}
     if fix:
         step |= answer(fix, only="name tdqsBefore=tdqs tdqsAfter=becomes tokens_added gain?")
     if advice:
         step |= answer(advice, only="wanted=needs" if fix else "name tdqs wanted=becomes")
-        asked = _asked(advice)
-        if write := _unasked_advice(advice.rooms, {question.about.dimension for question in asked}):
+        questions = _open(advice)
+        if write := _unasked_advice(advice, questions):
             step["write"] = fence_advice(write, MAX_MESSAGE)
-        if asked:
-            step["questions"] = [fence(question.id, MAX_MESSAGE) for question in asked]
+        if questions:
+            step["questions"] = [fence(question.id, MAX_MESSAGE) for question in questions]
         if sentence := sentences.get(advice.tool.index):
             step["says"] = fence(sentence, MAX_MESSAGE)
     return step
 
 
-def _asked(advice: Advice) -> list[Question]:
-    """The questions that can move the tool's score."""
+def _open(advice: Advice) -> list[Question]:
+    """Return the questions that can move the tool's score."""
     return [question for question in advice.questions if is_worth_asking(question)]
 
 
-def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str:
+def _unasked_advice(advice: Advice, questions: Sequence[Question]) -> str:
     """Return the dimension with the most to win that no question is about, and what its worst finding suggests.
 
     Empty where nothing is left to write.
     """
-    left = [room for room in rooms if room.dimension not in asked]
+    dimensions = {question.about.dimension for question in questions}
+    left = [room for room in advice.rooms if room.dimension not in dimensions]
     suggested = next((room for room in left if room.finding and room.finding.suggestion), None)
     if suggested and suggested.finding:
         return f"{suggested.dimension}: {suggested.finding.suggestion}"
-    return left[0].dimension if left and not asked else ""
+    return left[0].dimension if left and not dimensions else ""
 
 
 def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:
     """The first sentence of each description, as long as the answer has room."""
-    groups: dict[Key, str] = {}
-    room = MAX_SAID
+    sentences: dict[Key, str] = {}
+    room = MAX_EXCERPTS
     for key, text in descriptions.items():
         sentence = next(iter(sentences_of(text)), "")
         room -= min(len(sentence), MAX_MESSAGE)
         if room < 0:
             break
         if sentence:
-            groups[key] = sentence
-    return groups
-
-
-def _moved(comparison: Comparison) -> tuple[ToolComparison, ...]:
-    """The tools whose score moved, the greatest fall first."""
-    moved = [
-        (tool.after.tdqs - tool.before.tdqs, tool.name, place, tool)
-        for place, tool in enumerate(comparison.tools)
-        if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs
-    ]
-    return tuple(tool for *_, tool in sorted(moved)[:MAX_FINDINGS])
+            sentences[key] = sentence
+    return sentences

@@ -6,16 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from importlib.resources import files
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_advice, fence_json, well_formed
 from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, strip_none, unwrap
-
-ANSWERS = "answers.json"
-"""The file with the schemas of all answers; it is in the folder of the document schemas."""
-
 
 Text: TypeAlias = Callable[[str, int], str]
 """Treatment of a foreign text of which an agent gets so many characters."""
@@ -42,12 +37,6 @@ def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> 
 def read_document(cls: type[Result], written: Mapping[str, Any]) -> Result:
     """The result that `document` has written down, of a class without inlined members."""
     return cast("Result", _read(cls, written))
-
-
-def published_schema(cls: type) -> dict[str, Any]:
-    """The schema of an agent's answer; the tests hold it to the class."""
-    text = files("tdqs_mcp.report").joinpath(f"schemas/{ANSWERS}").read_text(encoding="utf-8")
-    return json.loads(text)[cls.__name__]  # type: ignore[no-any-return]  # our own file
 
 
 def json_text(document: object) -> str:

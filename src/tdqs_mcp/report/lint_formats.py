@@ -13,10 +13,9 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET  # only written, never read
 
-from tdqs_mcp.report.check_reports import check_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
-from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
+from tdqs_mcp.report.lint_report import LocatedReport, check_words, sentence, tally_words
 from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
 from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint
 from tdqs_mcp.rules import registry

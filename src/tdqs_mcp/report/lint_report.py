@@ -1,4 +1,4 @@
-"""Shared parts of all forms of findings: their file, the verdict, the words; lists of rules, comments."""
+"""Findings for people, with the verdict on them; lists of rules, rows of a suite, and what clients take."""
 
 import json
 import textwrap
@@ -18,8 +18,10 @@ from tdqs_mcp.report.blocks import (
     Fold,
     Gap,
     Heading,
+    Items,
     Line,
     Marker,
+    OnlyIn,
     Span,
     Table,
     Title,
@@ -28,8 +30,15 @@ from tdqs_mcp.report.blocks import (
     count_words,
     named,
     plain_words,
+    problem_items,
 )
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.results.checks import (
+    Check,
+    GateReport,
+    GateResult,
+)
+from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, Location, RuleList, Severity, Suppression
 from tdqs_mcp.sources.json_text import DefinitionText, Position
 
@@ -429,3 +438,85 @@ def _table(rows: Sequence[_Row]) -> Table:
 def _height(words: Words) -> int:
     """Lines of some words, where a line is as wide as in a file."""
     return max(1, len(textwrap.wrap(printable(plain_words(words)), LINE_WIDTH, break_on_hyphens=False)))
+
+
+HANDLING_STYLES = {Handling.KEPT: "green", Handling.RENAMED: "cyan", Handling.CUT: "yellow", Handling.REFUSED: "red"}
+
+
+MAX_LIMIT_TOOLS = 3
+"""Tools named for a limit; JSON has all."""
+
+
+def portability_blocks(report: PortabilityReport) -> list[Block]:
+    """A line for each client, then what it changes or refuses, and the sources of the limits."""
+    count = len(report.clients[0].tools) if report.clients else 0
+    head = f"{named(report.server, report.version)} · {count_words(count, 'tool')}"
+    rows = [(view.client, _handling(view.handling), _handling_words(view)) for view in report.clients]
+    blocks: list[Block] = [Title(head), Table(columns("client", "worst", "tools", left=3), rows)]
+    for view in report.clients:
+        if view.handling is not Handling.KEPT:
+            sources = [(source, "dim") for source in view.sources]
+            blocks += [Heading(f"{view.client}: {_handling_words(view)}"), _limit_table(view), Items(sources, indent=2)]
+    notes = [
+        (f"not looked at: {name or 'a tool without a name'} cannot be read", "yellow") for name in report.unmeasured
+    ]
+    return [*blocks, Items(notes), problem_items(report.problems)]
+
+
+def _handling(handling: Handling) -> Span:
+    return Span(handling, HANDLING_STYLES[handling])
+
+
+def _handling_words(view: ClientView) -> str:
+    words = ", ".join(f"{count} {handling}" for handling, count in view.counts.items())
+    return f"{words}: the whole list is refused" if view.loses_all else words
+
+
+def _limit_table(view: ClientView) -> Table:
+    """A row for each limit, the worst first, with the first of its tools."""
+    rows = []
+    for limit, excesses in view.excesses:
+        names = first_of([name for name, _ in excesses], MAX_LIMIT_TOOLS)
+        rows.append((_handling(limit.outcome), f"{names}: {excesses[0][1].what}; it takes {limit.says}"))
+    return Table(columns("outcome", "what", left=2), rows, has_head=False)
+
+
+_GATE_STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERROR: "yellow"}
+
+
+def gate_blocks(report: GateReport) -> list[Block]:
+    """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
+    results = [row.result for row in report.rows]
+    words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
+    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := results.count(result)))
+    rows = []
+    for row in report.rows:
+        rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
+        cells = [(check.target, check.wanted, actual_words(check), check.result.value) for check in row.checks]
+        rows += [(row.name, row.server, *cell) for cell in cells]
+    table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
+    return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
+
+
+def _gate_lines(report: GateReport) -> Iterator[Block]:
+    for row in report.rows:
+        result = Span(f"{row.result.value:<5} ", f"bold {_GATE_STYLES[row.result]}")
+        yield Line((result, row.name, Span(f" ({row.server})", "dim")))
+        missed = [check for check in row.checks if check.result is not GateResult.PASS]
+        for check in missed or row.checks:
+            style = "dim" if check.result is GateResult.PASS else _GATE_STYLES[check.result]
+            yield Line(check_words(check), style, indent=6)
+        if row.reason:
+            yield Line(row.reason, "yellow", indent=6)
+
+
+def check_words(check: Check) -> str:
+    """A target, what it is and what was wanted."""
+    verb = "is not known:" if check.result is GateResult.ERROR else "is"
+    return f"{check.target} {verb} {actual_words(check)}, wanted {check.wanted}"
+
+
+def actual_words(check: Check) -> str:
+    """Return what a target is, and why."""
+    reason = f"({check.reason})" if check.actual and check.reason else check.reason
+    return " ".join(filter(None, (check.actual, reason)))

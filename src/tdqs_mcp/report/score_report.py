@@ -1,14 +1,19 @@
-"""A score for people, by TDQS or in labels: the numbers, the lowest tools, what is uncertain, what to fix first."""
+"""A score for people, by TDQS, in labels or as a grade, and how wrong a judge is.
+
+The numbers, the lowest tools, what is uncertain and what to fix first.
+"""
 
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Literal
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.toolset.names import NameNeighbors, read_names
 from tdqs_mcp.report.blocks import (
     MAX_NAMED,
+    TIER_STYLES,
     Block,
     Code,
     Column,
@@ -36,8 +41,13 @@ from tdqs_mcp.report.blocks import (
     unjudged_words,
 )
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.lint_report import SEVERITY_STYLES
+from tdqs_mcp.results.checks import (
+    CalibrationReport,
+    Cell,
+)
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, SkillScore, Urgency
+from tdqs_mcp.results.labels import Deduction, Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
@@ -442,3 +452,99 @@ def _labels_table(score: LabelScore) -> Table:
     ]
     heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
     return Table(heads, rows, shown=MAX_ROWS, more="more with higher scores")
+
+
+MAX_REASONS = 20
+"""Reasons why something was not judged; JSON has them all."""
+
+
+def grade_blocks(grade: ServerGrade) -> list[Block]:
+    """The letter, how it came about, every broken rule with its first place, and the costliest one to fix first."""
+    result = (
+        f"{grade.letter} ({grade.score} of 100)" if grade.letter else "no grade: nothing that could be judged is known"
+    )
+    style = f"bold {TIER_STYLES[Tier(grade.letter)]}" if grade.letter else "dim"
+    lost = sum(deduction.points for deduction in grade.deductions)
+    bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
+    listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
+    counts = (f"{noun}s not listed" if count is None else count_words(count, noun) for noun, count in listed.items())
+    blocks: list[Block] = [
+        Title((f"{named(grade.server, grade.version)} · MCP Playground ", Span(result, style))),
+        Line(f"{', '.join(counts)} · 100 - {lost}{bonus}", "dim"),
+    ]
+    if grade.deductions:
+        rows = [
+            (
+                deduction.subject.label,
+                deduction.alias,
+                f"-{deduction.points}",
+                "; ".join(filter(None, (deduction.message, deduction.suggestion))),
+            )
+            for deduction in grade.deductions
+        ]
+        blocks += [
+            Gap(),
+            OnlyIn("text", [_by_rule_table(grade.deductions)]),
+            OnlyIn("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
+        ]
+    unread = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in grade.unmeasured]
+    blocks.append(Items([(f"not judged: {name}: {reason}", "yellow") for name, reason in unread]))
+    blocks.append(problem_items(grade.problems))
+    if grade.deductions:
+        alias = _by_rule(grade.deductions)[0][0].alias
+        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp explain {alias}")), "dim")]
+    return blocks
+
+
+def calibration_blocks(report: CalibrationReport) -> list[Block]:
+    """Every table, what is out of tolerance, and what to do next."""
+    judge = f"{report.judge.id} {report.judge.model}" if report.judge.model else report.judge.id
+    calibration = f", calibration {report.judge.calibration}" if report.judge.calibration else ""
+    blocks: list[Block] = [Title(f"{judge}{calibration} · how wrong it is")]
+    for section in report.sections:
+        heads = columns(*(column.replace("_", " ") for column in section.columns), is_whole=True)
+        table = Table(heads, [tuple(map(_cell_words, row)) for row in section.rows])
+        blocks += [Heading(section.title), Line(section.remark, "dim"), table]
+    problems = [*unjudged_words(report.unjudged)[:MAX_REASONS], *report.problems]
+    return [
+        *blocks,
+        Gap(),
+        Items([(f"out of tolerance: {fault}", "red") for fault in report.faults]),
+        Items([(problem, "yellow") for problem in problems]),
+        Line(f"Next: {_next_calibration(report)}", "dim"),
+    ]
+
+
+def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
+    """Return one line for each rule, the costliest first."""
+    points, times = Column(head="points", is_right=True), Column(head="times", is_right=True)
+    heads = (points, Column(head="rule", is_whole=True), times, Column(head="first"))
+    rows = [
+        (
+            f"-{sum(finding.points for finding in group)}",
+            Span(group[0].alias, SEVERITY_STYLES[group[0].severity]),
+            str(len(group)),
+            f"{group[0].subject.label}: {group[0].message}",
+        )
+        for group in _by_rule(deductions)
+    ]
+    return Table(heads, rows)
+
+
+def _by_rule(deductions: Sequence[Deduction]) -> list[list[Deduction]]:
+    groups = [list(group) for _, group in groupby(deductions, key=lambda deduction: deduction.alias)]
+    return sorted(groups, key=lambda group: -sum(finding.points for finding in group))
+
+
+def _next_calibration(report: CalibrationReport) -> str:
+    if report.faults:
+        return "use a stronger model, or the offline judge, whose error tdqs-mcp calibrate prints"
+    if report.unjudged:
+        return "see that the judge answers, then calibrate again; it was not compared with what it has not judged"
+    return "tdqs-mcp calibrate LOCATOR --judge JUDGE compares another judge with the labeled tools of a catalog"
+
+
+def _cell_words(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("_", " ")

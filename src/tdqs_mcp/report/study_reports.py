@@ -1,4 +1,4 @@
-"""Studies for people: variants compared, the Pareto front as SVG, what scores predict, and tasks for traces."""
+"""Studies for people: variants, the Pareto front as SVG, what scores predict, tasks, and how well tools are found."""
 
 import json
 from collections import Counter
@@ -6,11 +6,30 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Gap,
+    Heading,
+    Items,
+    Line,
+    Table,
+    Title,
+    columns,
+    count_words,
+    problem_items,
+)
 from tdqs_mcp.report.charts import WIDTH
 from tdqs_mcp.report.charts import document as svg_document
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.checks import (
+    Figures,
+    Mutation,
+    Paired,
+    QueryChoice,
+    Selection,
+)
 from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,
@@ -256,3 +275,97 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
 def task_lines(tasks: TaskSet) -> str:
     """JSON Lines: one task each."""
     return "\n".join(json.dumps(document(task), ensure_ascii=True) for task in tasks.tasks)
+
+
+MAX_SHOWN = 10
+"""Rows of each list; JSON has them all."""
+
+
+def selection_blocks(selection: Selection) -> list[Block]:
+    """The figures, the shares of equivalent servers, the most frequent confusions, the queries that lost."""
+    servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
+    queries = count_words(len(selection.choices), "query", "queries")
+    counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
+    confusions = [
+        (confusion.tool, confusion.picked, str(confusion.count)) for confusion in selection.confusions[:MAX_SHOWN]
+    ]
+    sections = (
+        ("How often the right tool is found", _figures(selection)),
+        ("Which server's tool is picked", _shares(selection)),
+        ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions)),
+        ("Words of users that the definition lacks", _lacking(selection)),
+        ("Queries that lost", _lost(selection)),
+    )
+    blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
+    title = Title(f"{servers} · {counts} · selected by {selection.selector}")
+    return [title, *blocks, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
+
+
+def _figures(selection: Selection) -> Table:
+    names, against = ("first", f"among the first {selection.k}", "mean reciprocal rank"), selection.against
+    before = _shares_found(selection.figures)
+    if against is None:
+        return Table(columns("", "share", left=2), list(zip(names, before, strict=True)))
+    after, changes = _shares_found(against.figures), (_change(against.top1), _change(against.recall), "")
+    heads = columns("", "before", against.label, "gained / lost, difference, 95 % interval, McNemar's p", left=4)
+    return Table(heads, list(zip(names, before, after, changes, strict=True)))
+
+
+def _shares_found(figures: Figures) -> tuple[str, str, str]:
+    rank = "-" if figures.mrr is None else f"{figures.mrr / 1000:.3f}"
+    return _percent(figures.top1), _percent(figures.recall), rank
+
+
+def _change(paired: Paired | None) -> str:
+    if paired is None:
+        return ""
+    p = "< 0.001" if paired.p_value < 0.001 else f"= {paired.p_value:.3f}"  # three decimals are shown
+    points = f"{paired.difference:+.1f} points ({paired.low:+.1f} to {paired.high:+.1f}), p {p}"
+    return f"+{paired.gained} / -{paired.lost}, {points}"
+
+
+def _shares(selection: Selection) -> Table:
+    shares = sorted(selection.shares, key=lambda share: -(share.share or 0))[:MAX_SHOWN]
+    rows = [(share.server, str(share.queries), _percent(share.share), _percent(share.others)) for share in shares]
+    return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
+
+
+def _lacking(selection: Selection) -> Table:
+    rows = [
+        (lacking_tool.tool, ", ".join(lacking_tool.words), str(lacking_tool.queries))
+        for lacking_tool in selection.lacking[:MAX_SHOWN]
+    ]
+    return Table(columns("tool", "words", "queries", left=2), rows)
+
+
+def _lost(selection: Selection) -> Table:
+    after = selection.against.choices if selection.against else ()
+    pairs = zip(selection.choices, after, strict=bool(after))
+    lost = [pair for pair in pairs if pair[1].found < pair[0].found or pair[1].first < pair[0].first]
+    rows = [(choice.query.tool, choice.query.text, _rank(choice), _rank(other)) for choice, other in lost[:MAX_SHOWN]]
+    return Table(columns("tool", "query", "rank", "then", left=4), rows)
+
+
+def _rank(choice: QueryChoice) -> str:
+    return "not found" if choice.rank is None else f"{float(choice.rank):g}"
+
+
+def _next_selection_report(selection: Selection) -> str:
+    if not selection.figures.queries:
+        return "nothing was answered; see the problems"
+    against = selection.against
+    if against and against.label not in tuple(Mutation):
+        if against.top1 and against.top1.lost:
+            return "read the definitions of the tools that lost"
+        return "keep the change: no query lost its first place"
+    wrong = [confusion.tool for confusion in selection.confusions]
+    if not wrong:
+        is_made = any(choice.query.withheld for choice in selection.choices)
+        return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
+    if selection.lacking:
+        return f"say in {selection.lacking[0].tool} what users call it, where it is true; then check it with --against"
+    return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"
+
+
+def _percent(tenths: int | None) -> str:
+    return "-" if tenths is None else f"{tenths // 10}.{tenths % 10} %"

@@ -1,5 +1,6 @@
 """What clients know and take: their configured servers, and what each keeps of a catalog."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -111,8 +112,33 @@ class ClientView:
     @published(after="handling")
     def loses_all(self) -> bool:
         """One refusal loses every tool of the server."""
+        return any(
+            change.handling is Handling.REFUSED and change.limit.loses != "tool"
+            for _, excesses in self.excesses
+            for _, change in excesses
+        )
+
+    @property
+    def excesses(self) -> list[tuple[Limit, list[tuple[str, LimitExcess]]]]:
+        """Excesses of each limit with the name of their tool; limits with the worst outcome first."""
+        by_limit: dict[Limit, list[tuple[str, LimitExcess]]] = {}
+        names = [("the server", change) for change in self.changes]
+        names += [(tool.name, change) for tool in self.tools for change in tool.changes]
+        for name, change in names:
+            by_limit.setdefault(change.limit, []).append((name, change))
+        return sorted(by_limit.items(), key=lambda entry: -entry[0].outcome.rank)
+
+    @property
+    def sources(self) -> list[str]:
+        """Sources of these limits, in the order of the definitions."""
         changes = [*self.changes, *(change for tool in self.tools for change in tool.changes)]
-        return any(change.handling is Handling.REFUSED and change.limit.loses != "tool" for change in changes)
+        return list(dict.fromkeys(change.limit.source for change in changes))
+
+    @property
+    def counts(self) -> dict[Handling, int]:
+        """Tools by what becomes of them, the worst last."""
+        counts = Counter(tool.handling for tool in self.tools)
+        return {handling: counts[handling] for handling in Handling if counts[handling]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,6 +114,16 @@ class Comparison(Document):
         """Tools that are not the same in both versions."""
         return tuple(tool for tool in self.tools if tool.differences)
 
+    @property
+    def moved_tools(self) -> list[ToolComparison]:
+        """Tools whose TDQS moved, the greatest fall first."""
+        moves = [
+            (tool.after.tdqs - tool.before.tdqs, tool.name, place, tool)
+            for place, tool in enumerate(self.tools)
+            if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs
+        ]
+        return [tool for *_, tool in sorted(moves)]
+
     @published(after="changed")
     def unchanged_tool_count(self) -> int:
         """Tools that are the same in both versions."""

@@ -253,6 +253,17 @@ class LintReport(OfServer):
 
     problems: tuple[str, ...]
 
+    @property
+    def worst_first(self) -> list[Finding]:
+        """Findings by severity, the worst first."""
+        return sorted(self.findings, key=lambda finding: -finding.severity.rank)
+
+    @property
+    def clean_tools(self) -> dict[int, str]:
+        """Names of the tools without a finding, by place in the catalog."""
+        indices = {finding.tool_index for finding in self.findings}
+        return {index: name for index, name in self.tools.items() if index not in indices}
+
     @published(after="findings")
     def counts(self) -> Counts:
         """Findings by severity."""

@@ -210,6 +210,11 @@ class LabelScore(OfServer, Document):
             scored_at=self.scored_at,
         )
 
+    @property
+    def lowest_tools(self) -> list[LabeledTool]:
+        """Tools by overall score, the lowest first."""
+        return sorted(self.tools, key=lambda tool: (tool.overall, tool.index))
+
     @published(after="tool_count")
     def scored_tool_count(self) -> int:
         """Tools with a label."""

@@ -247,6 +247,11 @@ class ServerScore(OfServer, Document):
         estimates = (tool.ungraded.estimate for tool in self.ungraded)
         return [*(tool.tdqs for tool in self.tools), *(estimate for estimate in estimates if estimate is not None)]
 
+    @property
+    def lowest_tools(self) -> list[ToolScore]:
+        """Tools by TDQS, the lowest first."""
+        return sorted(self.tools, key=lambda tool: (tool.tdqs, tool.index))
+
     @published(after="tool_count")
     def scored_tool_count(self) -> int:
         """Tools with a score."""

@@ -133,6 +133,11 @@ class Judged:
         """1-5 by dimension, in the rubric's order."""
         return {key: judgement.score for key, judgement in self.judgements.items()}
 
+    @property
+    def weakest(self) -> str:
+        """Dimension with the lowest score."""
+        return min(self.scores, key=self.scores.__getitem__)
+
 
 CLOSE = 60
 """Percent below which the likeliest tier is too close to call."""

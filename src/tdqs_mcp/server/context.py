@@ -22,7 +22,7 @@ from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.agent_scores import Scored, report_document
+from tdqs_mcp.report.agent_answers import Scored, report_document
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.results.improvements import OFFLINE, Question

@@ -12,23 +12,19 @@ from tdqs_mcp.app import improving, judging
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.agent_answers import AgentAnswer, Window
 from tdqs_mcp.report.agent_improvements import (
-    CompareAnswer,
-    PlanAnswer,
-    RewriteAnswer,
     compare_answer,
     in_order,
     plan_answer,
     plan_questions,
-    question_lines,
+    rewrite_answer,
     rewrite_card,
     rewrite_page,
 )
-from tdqs_mcp.report.agent_page import MAX_NAMES, Window
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
-from tdqs_mcp.results.contract import ABSENT, Own
 from tdqs_mcp.results.improvements import Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
 from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import Rollup, unjudged
@@ -61,7 +57,7 @@ MAX_QUESTIONS = 40
 class RewriteTools(ToolGroup):
     """Better definitions, each compared with what was there."""
 
-    @mcp_tool("Suggest better definitions", RewriteAnswer, card=REWRITE_CARD)
+    @mcp_tool("Suggest better definitions", card=REWRITE_CARD)
     async def suggest_rewrite(
         self,
         call: CallContext,
@@ -74,7 +70,7 @@ class RewriteTools(ToolGroup):
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
-    ) -> RewriteAnswer:
+    ) -> AgentAnswer:
         """Draft better definitions for tools of a catalog, or check drafts of your own.
 
         Use it on tools that score_server or lint_descriptions found wanting; to learn which to repair first use
@@ -130,19 +126,19 @@ class RewriteTools(ToolGroup):
         following = _after_rewrite(
             listed_rewrites, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
         )
-        return RewriteAnswer(
-            card=rewrite_card(listed_rewrites) if client_supports_apps(call) else None,
-            catalog=key,
-            new_catalog=new,
-            rollup=rollup or ABSENT,
-            rewrites=lines,
-            questions=question_lines(questions, _unseen(definitions, listed_rewrites, questions, state)),
-            unused=unused_by_all(rewrites)[:MAX_NAMES] if material else (),
+        return rewrite_answer(
+            lines,
+            catalogs=(key, new),
+            rollup=rollup,
+            questions=questions,
+            descriptions=_unseen(definitions, listed_rewrites, questions, state),
+            unused=unused_by_all(rewrites) if material else (),
             remaining=left,
-            next=Own(following if rewrites else _unreadable(key)),
+            next_step=following if rewrites else _unreadable(key),
+            card=rewrite_card(listed_rewrites) if client_supports_apps(call) else None,
         )
 
-    @mcp_tool("Plan improvements", PlanAnswer)
+    @mcp_tool("Plan improvements")
     async def plan_improvements(
         self,
         call: CallContext,
@@ -152,7 +148,7 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> PlanAnswer:
+    ) -> AgentAnswer:
         """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, by the judge's scores.
 
         Use it after score_server to learn which few tools to repair, for example to reach tier B; for known tools use
@@ -176,7 +172,7 @@ class RewriteTools(ToolGroup):
             next_step=_after_plan(plan, key),
         )
 
-    @mcp_tool("Compare definitions", CompareAnswer)
+    @mcp_tool("Compare definitions")
     async def compare_definitions(
         self,
         call: CallContext,
@@ -186,7 +182,7 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> CompareAnswer:
+    ) -> AgentAnswer:
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
         Use it to prove what suggest_rewrite drafted, or to see what an update changed, for example old "v1.json", new

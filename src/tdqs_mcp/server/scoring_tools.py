@@ -15,11 +15,19 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report import agent_page, agent_scores
-from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
-from tdqs_mcp.report.agent_scores import AnswerStatus, ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
+from tdqs_mcp.report.agent_answers import (
+    AgentAnswer,
+    AnswerStatus,
+    FindingFilter,
+    Scored,
+    Window,
+    judgement_answer,
+    lint_answer,
+    prompts_answer,
+    score_answer,
+    tool_answer,
+)
 from tdqs_mcp.report.escape import fence, fence_name
-from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore
@@ -40,7 +48,7 @@ CLEAN = "Nothing to fix by the rules."
 class ScoreTools(ToolGroup):
     """Tools that score a definition or a server, with reasons."""
 
-    @mcp_tool("Score one tool definition", ToolAnswer)
+    @mcp_tool("Score one tool definition")
     async def score_tool_definition(
         self,
         call: CallContext,
@@ -50,7 +58,7 @@ class ScoreTools(ToolGroup):
         rubric: schema.Rubric = "tdqs",
         judge: schema.ScoreJudge = "configured",
         detail: schema.Detail = "summary",
-    ) -> ToolAnswer:
+    ) -> AgentAnswer:
         """Score one MCP tool definition by TDQS and list what to fix in it.
 
         Use it while writing or repairing a single definition, for example {"name": "get_order", …}; for a whole server
@@ -65,7 +73,7 @@ class ScoreTools(ToolGroup):
         next_step = _after_tool(score, key, has_siblings=bool(siblings))
         return tool_answer(score, catalog=key, index=0, is_full=detail == "full", next_step=next_step)
 
-    @mcp_tool("Score a whole server", ScoreAnswer, card=SCORE_CARD)
+    @mcp_tool("Score a whole server", card=SCORE_CARD)
     async def score_server(
         self,
         call: CallContext,
@@ -76,7 +84,7 @@ class ScoreTools(ToolGroup):
         detail: schema.Detail = "summary",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> ScoreAnswer:
+    ) -> AgentAnswer:
         """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
 
         Start here, for example with "tools.json", then plan_improvements or suggest_rewrite. Instead use
@@ -102,7 +110,7 @@ class ScoreTools(ToolGroup):
             has_card=client_supports_apps(call),
         )
 
-    @mcp_tool("Lint tool descriptions", LintAnswer)
+    @mcp_tool("Lint tool descriptions")
     async def lint_descriptions(
         self,
         call: CallContext,
@@ -116,7 +124,7 @@ class ScoreTools(ToolGroup):
         detail: schema.MessageDetail = "summary",
         limit: schema.Limit = 20,
         offset: schema.Offset = 0,
-    ) -> LintAnswer:
+    ) -> AgentAnswer:
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see every defect of a server or of one tool, for example all errors with severity "error"; for scores
@@ -131,20 +139,20 @@ class ScoreTools(ToolGroup):
             return linting.lint(definitions, Policy(selection=selection))
 
         report = await run_call(call, lint)
-        wanted = Wanted(worst_from=Severity(severity), tool=find_tool(definitions, tool))
+        listed = FindingFilter(worst_from=Severity(severity), tool=find_tool(definitions, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         next_step = incomplete_note(definitions) + _after_lint(report.findings, key)
-        return lint_answer(report, wanted, catalog=key, window=window, next_step=next_step)
+        return lint_answer(report, listed, catalog=key, window=window, next_step=next_step)
 
-    @mcp_tool("Explain a rule", Explanation, opens=False)
-    async def explain_rule(self, *, rule: schema.RuleName) -> Explanation:
+    @mcp_tool("Explain a rule", opens=False)
+    async def explain_rule(self, *, rule: schema.RuleName) -> AgentAnswer:
         """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
 
         Use it when a finding of lint_descriptions is unclear, for example TDQ104; to get the repaired text use
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time. An unknown id
         is an error that lists the known ones; findings of your own definitions are not in it.
         """
-        return Explanation(id=rule.strip(), page=Own(judging.explain(rule.strip())))
+        return AgentAnswer(content={"id": fence(rule.strip()), "page": judging.explain(rule.strip())})
 
 
 def _after_tool(score: Scored, catalog: str, *, has_siblings: bool) -> str:
@@ -303,7 +311,7 @@ def _objection(pair: object, pairs: list[tuple[str, str]]) -> str | None:
 class JudgeTools(ToolGroup):
     """Prompts out, answers in."""
 
-    @mcp_tool("Prepare a judgement", agent_page.PromptsAnswer)
+    @mcp_tool("Prepare a judgement")
     async def prepare_judgement(
         self,
         call: CallContext,
@@ -316,7 +324,7 @@ class JudgeTools(ToolGroup):
         again: schema.Again = False,
         limit: schema.PromptLimit = 5,
         offset: schema.Offset = 0,
-    ) -> agent_page.PromptsAnswer:
+    ) -> AgentAnswer:
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
         Use it when a language model's judgement is wanted, for example rubric smells under your own model's name, then
@@ -327,14 +335,14 @@ class JudgeTools(ToolGroup):
         definitions, key = await self._context.read_catalog(call, catalog)
         named = find_tool(definitions, tool)
 
-        async def prepare() -> agent_page.PromptsAnswer:
+        async def prepare() -> AgentAnswer:
             prompts = judging.prompts(definitions, tool=named, rubric=rubric)
             if not prompts.get(part):
                 raise InputError(
                     f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
                 )
             judgement = self._judgement(definitions, rubric, model)
-            return agent_page.prompts_answer(
+            return prompts_answer(
                 prompts,
                 part,
                 server=definitions.server,
@@ -348,7 +356,7 @@ class JudgeTools(ToolGroup):
 
         return await run_call(call, prepare)
 
-    @mcp_tool("Submit a judgement", agent_scores.JudgementAnswer, is_read_only=False)
+    @mcp_tool("Submit a judgement", is_read_only=False)
     async def submit_judgement(
         self,
         call: CallContext,
@@ -360,7 +368,7 @@ class JudgeTools(ToolGroup):
         skill: schema.SkillAnswer = None,
         rubric: schema.RubricAgain = "tdqs",
         model: schema.ModelName = "",
-    ) -> agent_scores.JudgementAnswer:
+    ) -> AgentAnswer:
         """Turn your own answers to the prompts of prepare_judgement into a score.
 
         Use it only after prepare_judgement, with the same rubric and model, all answers at once or batch by batch, for
@@ -383,7 +391,7 @@ class JudgeTools(ToolGroup):
         missing = judgement.missing
         is_coherence_missing, is_skill_missing = judgement.is_missing("coherence"), judgement.is_missing("skill")
         is_complete = not (missing or is_coherence_missing or is_skill_missing)
-        return agent_scores.judgement_answer(
+        return judgement_answer(
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{caller_judge.stamp.id}-{short_hash(model)[:8]}", score),

@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError, fault_message
-from tdqs_mcp.report import agent_page
-from tdqs_mcp.report.escape import MAX_FENCED, fence
-from tdqs_mcp.report.json_values import answer, published_schema
+from tdqs_mcp.report import agent_answers
+from tdqs_mcp.report.agent_answers import AgentAnswer
+from tdqs_mcp.report.escape import fence
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 
@@ -29,6 +29,9 @@ MAX_LISTED = 200
 
 TEXTS = tomllib.loads(files("tdqs_mcp.server").joinpath("texts.toml").read_text(encoding="utf-8"))
 """The texts of arguments and prompts, by name."""
+
+OUTPUTS = json.loads(files("tdqs_mcp.server").joinpath("output_schemas.json").read_text(encoding="utf-8"))
+"""The members of each tool's answer that an agent acts on, as JSON Schema; the others are open."""
 
 
 def _described(name: str, **limits: Any) -> Any:  # noqa: ANN401  # Field's own
@@ -78,7 +81,7 @@ Drafts = Annotated[dict[str, dict[str, Any]], _described("draft")]
 Target = Annotated[str | float, _described("target")]
 OldVersion = Annotated[Catalog, _described("old_version")]
 NewVersion = Annotated[Catalog, _described("new_version")]
-Part = Annotated[agent_page.Part, _described("part")]
+Part = Annotated[agent_answers.Part, _described("part")]
 Again = Annotated[bool, _described("again")]
 PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
 Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
@@ -92,12 +95,12 @@ MAX_ERRORS = 3
 CARD_META = "io.github.tdqs-mcp/card"
 """The key in a result's `_meta` of what only a card in the chat shows."""
 
-Method = Callable[..., Awaitable[Any]]
+Method = Callable[..., Awaitable[AgentAnswer]]
 ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
 def mcp_tool(
-    title: str, answer_type: type[Any], *, opens: bool = True, is_read_only: bool = True, card: str | None = None
+    title: str, *, opens: bool = True, is_read_only: bool = True, card: str | None = None
 ) -> Callable[[Method], ToolCall]:
     """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError.
 
@@ -115,7 +118,7 @@ def mcp_tool(
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 
-        call.listed = (title, answer_type, opens, is_read_only, card)  # type: ignore[attr-defined]  # read by `tools_of`
+        call.listed = (title, opens, is_read_only, card)  # type: ignore[attr-defined]  # read by `tools_of`
         return call
 
     return wrap
@@ -149,21 +152,18 @@ def tools_of(group: object, reach: Reach) -> list[Tool]:
 
 
 class _MethodTool(Tool):
-    """A tool of the SDK that builds its output schema when it is first listed, and names wrong arguments plainly."""
-
-    _answer: type[Any] = PrivateAttr(default=object)
+    """A tool of the SDK with our output schema, which names wrong arguments plainly."""
 
     @classmethod
     def of(cls, method: Any, reach: Reach) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
-        title, answer_type, opens, is_read_only, card = method.listed
+        title, opens, is_read_only, card = method.listed
         hints = reach.hints(opens=opens, is_read_only=is_read_only)
         description = " ".join((inspect.getdoc(method) or "").split())
         described = Tool.from_function(
             method, title=title, description=description, annotations=hints, structured_output=False
         )
         tool = cls.model_construct(**{name: getattr(described, name) for name in Tool.model_fields})
-        tool._answer = answer_type  # noqa: SLF001  # its own
         tool.meta = {"ui": {"resourceUri": card}} if card else None
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
@@ -173,8 +173,8 @@ class _MethodTool(Tool):
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        """The answer's schema; nobody asks for it before the server is up."""
-        return published_schema(self._answer)
+        """The answer's schema."""
+        return OUTPUTS[self.name]  # type: ignore[no-any-return]  # our own file
 
     async def run(self, arguments: dict[str, Any], context: CallContext, convert_result: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  # the SDK's signature
         """The call's result. Raises ToolError, which says which argument to change."""
@@ -192,15 +192,13 @@ class _MethodTool(Tool):
             raise
 
 
-def _result(value: Any) -> CallToolResult:  # noqa: ANN401  # any answer
+def _result(answer: AgentAnswer) -> CallToolResult:
     """The answer as structured content, and the same JSON as text for clients that only read that."""
-    content = answer(value, limit=getattr(value, "limit", MAX_FENCED))
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    card = getattr(value, "card", None)
+    text = json.dumps(answer.content, ensure_ascii=False, separators=(",", ":"))
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
-        structured_content=content,
-        _meta=None if card is None else {CARD_META: card},
+        structured_content=dict(answer.content),
+        _meta=None if answer.card is None else {CARD_META: answer.card},
     )
 
 

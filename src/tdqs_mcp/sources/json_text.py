@@ -311,7 +311,7 @@ class JsonText:
 def _cut(text: str, start: int, end: int) -> str:
     """The text without a range, and without its lines where nothing else is on them."""
     lead = len(text[:start].rstrip(" \t"))
-    is_first = lead == 0 or text[lead - 1] == "\n"
+    is_first = text[:lead].endswith("\n")  # the bracket around it always comes before
     if is_first and re.compile(r"[ \t]*(\r?\n|\Z)").match(text, end):
         return text[:lead].removesuffix("\n").removesuffix("\r") + text[end:]
     return text[: start if is_first else lead] + text[end:]

@@ -1,0 +1,479 @@
+"""The scores of a store in a browser: pages, badges and JSON for everybody, with all behind them for maintainers.
+
+Each page is a function of its request, by address. The ASGI application decides who is answered, and what is sent again
+only when it has changed.
+"""
+
+import hmac
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from itertools import groupby
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from cachetools import LRUCache
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tdqs_mcp.app.judging import explain
+from tdqs_mcp.app.linting import list_rules
+from tdqs_mcp.app.stored_scores import StoredScores
+from tdqs_mcp.errors import TdqsError, UnknownIdError
+from tdqs_mcp.report.blocks import percentile_words
+from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
+from tdqs_mcp.report.html_pages import assets, render_page, score_page, tool_card
+from tdqs_mcp.report.improvement_reports import compare_blocks
+from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
+from tdqs_mcp.results.contract import generated_by
+from tdqs_mcp.results.statistics import Statistics
+from tdqs_mcp.results.stored_servers import StoredToolHistory
+from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
+from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SITE = "dashboard/site.html.j2"
+HTML, JSON, SVG = "text/html", "application/json", "image/svg+xml"
+
+MAX_TEXT = 200
+"""Characters of a name that is searched for."""
+
+MAINTAINERS = {"": None, "official": True, "community": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A visitor's request."""
+
+    scores: StoredScores
+    params: Mapping[str, str]
+    """Of the path and the query."""
+
+    address: str
+    """Path and query."""
+
+    sees_all: bool
+    """All that stands behind the scores."""
+
+    may_sign_in: bool
+
+    @property
+    def name(self) -> str:
+        """The server, tool or rule that is asked about."""
+        return self.params.get("name", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Content of an answer."""
+
+    text: str
+    media_type: str = HTML
+
+
+View: TypeAlias = Callable[[Visit], Content]
+
+
+def servers(visit: Visit) -> Content:
+    """The leaderboard."""
+    server_filter = _filter(visit.params)
+    chosen = {"text": server_filter.text, "tier": server_filter.tier, "maintainer": visit.params.get("maintainer", "")}
+    chosen = {name: value for name, value in {**chosen, "order": server_filter.order}.items() if value}
+    servers = visit.scores.list_servers(server_filter)
+    return _page(
+        visit,
+        "servers",
+        title="Servers",
+        board=servers,
+        method=method_words(servers.method),
+        chosen=chosen,
+        is_first=not server_filter.after,
+        first="/?" + urlencode(chosen),
+        following=servers.next and "/?" + urlencode({**chosen, "after": servers.next}),
+        tiers=list(Tier)[:-1],
+        orders=ORDERS,
+    )
+
+
+def server(visit: Visit) -> Content:
+    """Return one server with its tools and captures."""
+    server = visit.scores.find_server(visit.name)
+    place = server.percentiles and percentile_words(server.percentiles, "other servers")
+    parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
+    title, method = server.standing.server, method_words(server.method)
+    tools = sorted(server.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
+    return _page(visit, "server", title=title, found=server, tools=tools, place=place, parts=parts, method=method)
+
+
+def report(visit: Visit) -> Content:
+    """The report of a server with all its definitions, reasons and findings."""
+    _check(visit)
+    score, measured = visit.scores.score_in_full(visit.name)
+    return Content(text=score_page(score, measured, base=SITE, visit=visit, of=visit.name, rules="/rules/"))
+
+
+def tool(visit: Visit) -> Content:
+    """Return one tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
+    tool = _tool(visit)
+    card = None
+    if tool.score is not None:
+        card = tool_card(*visit.scores.score_in_full(tool.server), tool.standing.index)
+    definition = json_text(tool.definition) if visit.sees_all else None
+    title = f"{tool.standing.tool} of {tool.server}"
+    return _page(
+        visit, "tool", title=title, found=tool, card=card, definition=definition, method=method_words(tool.method)
+    )
+
+
+def changes(visit: Visit) -> Content:
+    """Return what one capture of a server changed."""
+    _check(visit)
+    compared = visit.scores.compare_captures(visit.name, visit.params.get("capture", ""))
+    values = {"title": f"Changes of {visit.name}", "of": visit.name, "blocks": compare_blocks(compared)}
+    return Content(text=render_page("blocks.html.j2", base=SITE, visit=visit, **values))
+
+
+def statistics(visit: Visit) -> Content:
+    """The numbers of the whole store."""
+    statistics = _statistics(visit)
+    charts, height = statistics_charts(statistics)
+    return _page(
+        visit,
+        "statistics",
+        title="Statistics",
+        found=statistics,
+        scored=scored_words(statistics),
+        method=method_words(statistics.method),
+        charts=Markup(charts),  # noqa: S704  # ours, escaped there
+        height=height,
+        blocks=statistics_tables(statistics),
+    )
+
+
+def rules(visit: Visit) -> Content:
+    """All rules by lane."""
+    listed = [(lane, list(group)) for lane, group in groupby(list_rules().rules, key=lambda rule: rule.lane)]
+    return _page(visit, "rules", title="Rules", lanes=listed)
+
+
+def rule(visit: Visit) -> Content:
+    """The page of one rule, dimension, flag or tier."""
+    words = visit.params["rule"]
+    text = explain(words)
+    return _page(visit, "text", title=text.partition("\n")[0].lstrip("# "), content=_markdown(text))
+
+
+def sign_in(visit: Visit) -> Content:
+    """The form for the token; `wrong` is set after another token."""
+    back = visit.params.get("back", "/")
+    return _page(visit, "sign_in", title="Sign in", back=back, is_wrong="wrong" in visit.params)
+
+
+def badge(visit: Visit) -> Content:
+    """A server's overall score for a README."""
+    standing = visit.scores.find_standing(visit.name)
+    return Content(text=draw_badge(standing.server, standing.overall), media_type=SVG)
+
+
+def shields(visit: Visit) -> Content:
+    """Return the badge for shields.io."""
+    return _json(shields_badge(visit.scores.find_standing(visit.name).overall))
+
+
+def servers_json(visit: Visit) -> Content:
+    """The leaderboard as JSON."""
+    return _json(document(visit.scores.list_servers(_filter(visit.params))))
+
+
+def server_json(visit: Visit) -> Content:
+    """A server as JSON."""
+    return _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all)))
+
+
+def tool_json(visit: Visit) -> Content:
+    """A tool as JSON."""
+    return _json(document(_tool(visit)))
+
+
+def statistics_json(visit: Visit) -> Content:
+    """The statistics as JSON."""
+    return _json(document(_statistics(visit)))
+
+
+def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
+    """Why there is nothing to be seen."""
+    if visit.address.startswith(("/api/", "/badge/")):
+        return _json({"error": message})
+    return _page(
+        visit, "problem", title="Sign in" if needs_token else "Not here", message=message, needs_token=needs_token
+    )
+
+
+PAGES: Mapping[str, View] = {
+    "/": servers,
+    "/server": server,
+    "/report": report,
+    "/tool": tool,
+    "/changes": changes,
+    "/statistics": statistics,
+    "/rules": rules,
+    "/rules/{rule}": rule,
+    "/sign-in": sign_in,
+    "/badge/{name:path}.svg": badge,
+    "/badge/{name:path}.json": shields,
+    "/api/servers": servers_json,
+    "/api/server": server_json,
+    "/api/tool": tool_json,
+    "/api/statistics": statistics_json,
+}
+"""By path. Servers and tools are named in the query, because their names may hold anything."""
+
+
+def _page(visit: Visit, template: str, **values: Any) -> Content:  # noqa: ANN401  # what the template names
+    return Content(text=render_page(f"dashboard/{template}.html.j2", base=SITE, visit=visit, **values))
+
+
+def _json(value: object) -> Content:
+    return Content(text=json_text(value), media_type=JSON)
+
+
+def _check(visit: Visit) -> None:
+    """Raises HTTPException for who may not see more than scores."""
+    if not visit.sees_all:
+        raise HTTPException(401)
+
+
+def _filter(params: Mapping[str, str]) -> ServerFilter:
+    """Return what the form asks for; what it does not offer counts as not said."""
+    order, tier = params.get("order", ""), params.get("tier", "")
+    return ServerFilter(
+        text=params.get("text", "").strip()[:MAX_TEXT],
+        tier=tier if tier in (*Tier, NO_TIER) else "",
+        is_official=MAINTAINERS.get(params.get("maintainer", "")),
+        order=order if order in ORDERS else ORDERS[0],
+        after=params.get("after", ""),
+    )
+
+
+def _tool(visit: Visit) -> StoredToolHistory:
+    index = visit.params.get("index", "")
+    place = int(index) if index.isdecimal() and len(index) < 9 else None
+    return visit.scores.find_tool(visit.params.get("server", ""), visit.name, place, in_full=visit.sees_all)
+
+
+def _statistics(visit: Visit) -> Statistics:
+    """The public sees how much has no score, but not what, and why."""
+    statistics = visit.scores.statistics()
+    if visit.sees_all:
+        return statistics
+    return replace(statistics, ungraded=replace(statistics.ungraded, reasons=(), held_scores=()))
+
+
+@cache
+def _markdown(text: str) -> Markup:
+    """A page of ours as HTML, in which it has none."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))  # noqa: S704
+
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+MAX_KEPT = 32 * 2**20
+"""Characters of answers that are kept until the store changes."""
+
+COOKIE = "tdqs_dashboard"
+
+MAX_FORM = 8_192
+"""Bytes of the form that signs in."""
+
+_LOG = logging.getLogger("uvicorn.error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who sees more than scores: whoever sends the token, as a header or by a cookie that signing in has set."""
+
+    token: str | None
+    is_open: bool
+    """Without a token, everybody sees everything: only this machine can connect."""
+
+    def sees_all(self, request: Request) -> bool:
+        """Return whether the request may see more than scores."""
+        if self.token is None:
+            return self.is_open and _FORWARDED.isdisjoint(request.headers.keys())
+        scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer" and _equal(sent.strip(), self.token)
+        return is_bearer or _equal(request.cookies.get(COOKIE, ""), self.session)
+
+    @property
+    def session(self) -> str:
+        """The cookie's value: it ends when the token changes, and does not give it away."""
+        return hmac.new((self.token or "").encode(), COOKIE.encode(), "sha256").hexdigest()
+
+    async def sign_in(self, request: Request, refuse: Callable[[Request], Response]) -> Response:
+        """Sets the cookie and leads back to where the visitor came from; `refuse` answers another token."""
+        content = b""
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MAX_FORM:
+                return Response(status_code=413)
+        form = {name: values[0] for name, values in parse_qs(content.decode(errors="replace")).items()}
+        if self.token is None or not _equal(form.get("token", "").strip(), self.token):
+            return refuse(request)
+        answer = RedirectResponse(_own_address(form.get("back", "")), status_code=303)
+        is_secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, self.session, httponly=True, samesite="strict", secure=is_secure)
+        return answer
+
+    async def sign_out(self, _: Request) -> Response:
+        """Takes the cookie away."""
+        answer = RedirectResponse("/", status_code=303)
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return answer
+
+
+_FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"})
+"""Headers of proxies: who is behind one is somewhere else, although the proxy connects from this machine."""
+
+
+class _Site:
+    """Answers visits, each rendered once as long as the store is the same."""
+
+    def __init__(self, scores: StoredScores, access: Access) -> None:
+        self._scores, self.access = scores, access
+        self._build = "\0".join([generated_by(), *assets()])
+        self._kept: LRUCache[str, Content] = LRUCache(MAX_KEPT, getsizeof=lambda content: len(content.text))
+        self._lock = Lock()
+
+    def endpoint(self, view: View) -> Callable[[Request], Response]:
+        """Return a handler that answers requests for a view, in a thread."""
+
+        def answer(request: Request) -> Response:
+            visit = self._visit(request)
+            state = [self._build, self._scores.revision(), visit.address, str(visit.sees_all)]
+            etag = f'"{sha256(chr(0).join(state).encode()).hexdigest()[:32]}"'
+            caching = "private, no-cache" if visit.sees_all else "no-cache"
+            headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Cookie"}
+            if etag in request.headers.get("if-none-match", ""):
+                return Response(status_code=304, headers=headers)
+            with self._lock:
+                content = self._kept.get(etag)
+            if content is None:
+                content = view(visit)
+                if len(content.text) <= MAX_KEPT:
+                    with self._lock:
+                        self._kept[etag] = content
+            return Response(content.text, media_type=content.media_type, headers=headers)
+
+        return answer
+
+    def explain(self, request: Request, error: Exception) -> Response:
+        """The answer for what cannot be shown; what the store's database says is only logged."""
+        status, message = 503, "The store of scores cannot be read now."
+        if isinstance(error, UnknownIdError):
+            status, message = 404, str(error)
+        elif isinstance(error, HTTPException):
+            status = error.status_code
+            message = "This needs the maintainers' token." if status == 401 else "There is no such page."
+        else:
+            _LOG.error("%s", error)
+        content = problem(self._visit(request), message, needs_token=status == 401)
+        return Response(content.text, status, {"cache-control": "no-store"}, content.media_type)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Takes the token of the form."""
+        return await self.access.sign_in(request, self._refuse)
+
+    def _refuse(self, request: Request) -> Response:
+        content = sign_in(self._visit(request, wrong="yes"))
+        return Response(content.text, 401, {"cache-control": "no-store"}, content.media_type)
+
+    def _visit(self, request: Request, **more: str) -> Visit:
+        return Visit(
+            scores=self._scores,
+            params={**request.query_params, **request.path_params, **more},
+            address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+            sees_all=self.access.sees_all(request),
+            may_sign_in=self.access.token is not None,
+        )
+
+
+def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
+    """The application."""
+    site = _Site(scores, Access(token=http.token, is_open=is_open(http)))
+    routes = [Route(path, site.endpoint(view)) for path, view in PAGES.items()]
+    routes += [
+        Route("/sign-in", site.sign_in, methods=["POST"]),
+        Route("/sign-out", site.access.sign_out, methods=["POST"]),
+        Route("/static/{name}", _answer_asset),
+        Route(HEALTH, answer_health),
+    ]
+    explained = dict.fromkeys((TdqsError, HTTPException), site.explain)
+    app = Starlette(routes=routes, exception_handlers=explained)
+    return _guarded(app, http)
+
+
+def is_open(http: Http) -> bool:
+    """Return whether everybody sees more than scores: without a token, if only this machine can connect."""
+    return http.token is None and http.is_loopback and not http.allowed_hosts
+
+
+def _answer_asset(request: Request) -> Response:
+    text = assets().get(request.path_params["name"])
+    if text is None:
+        return PlainTextResponse("There is no such file.\n", 404)
+    media_type = "text/css" if request.path_params["name"].endswith(".css") else "text/javascript"
+    return Response(text, media_type=media_type, headers={"cache-control": "public, max-age=31536000, immutable"})
+
+
+def _guarded(app: "ASGIApp", http: Http) -> "ASGIApp":
+    """Answers to the names of this site only, so that no other page's name can be led here, and sets the policy."""
+    hosts = "|".join(re.escape(host).replace(r":\*", r":\d+") for host in http.hosts)
+    is_known = re.compile(hosts or ".*", re.IGNORECASE).fullmatch
+
+    async def guard(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        async def send_with_policy(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        if scope["type"] == "http" and not is_known(Headers(scope=scope).get("host", "")):
+            refusal = "This host name is not the dashboard's; its operator can name it with --allowed-host.\n"
+            await PlainTextResponse(refusal, 421)(scope, receive, send)
+            return
+        await app(scope, receive, send_with_policy)
+
+    return guard
+
+
+def _own_address(back: str) -> str:
+    """The path and query of an address of this site; the first page for any other."""
+    is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and back.isascii() and back.isprintable()
+    return back if is_own and not urlsplit(back).netloc else "/"
+
+
+def _equal(token: str, expected: str) -> bool:
+    return hmac.compare_digest(token.encode(), expected.encode())

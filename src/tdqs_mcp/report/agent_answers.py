@@ -1,0 +1,346 @@
+"""Answers to an agent, in pages: findings, scores, prompts to be judged and the scores of its own judgement.
+
+An answer is a projection of a result (`answer`), in which every foreign text is fenced, with words of ours beside it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence_name, unseen
+from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.findings import Finding, LintReport, Severity, by_tool, tally
+from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
+from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.scoring.score import dimension_means, first_fixes
+
+MAX_MESSAGE = 160
+"""Characters of a message or suggestion in a summary; the whole of it is in the details."""
+
+MAX_PROBLEMS = 5
+MAX_NAMES = 20
+"""Names in a list that only says which tools are meant."""
+
+JUDGE = "id version model calibration"
+SEVERITIES = "error warning info"
+
+PAGE_BUDGET = 24_000
+"""Characters of the entries in one answer, so that an agent's context can hold it."""
+
+Scored: TypeAlias = ServerScore | LabelScore
+GradedTool: TypeAlias = ToolScore | LabeledTool
+AnyTool: TypeAlias = GradedTool | UngradedTool
+Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill"]
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAnswer:
+    """JSON for an agent, in which every foreign text is fenced."""
+
+    content: Mapping[str, Any]
+    card: Mapping[str, Any] | None = None
+    """Data for a card in the chat alone; None where the client shows no cards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A page of a long answer."""
+
+    offset: int = 0
+    limit: int = 10
+    is_full: bool = False
+    """With details for the entries of the page."""
+
+    def page(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Return the entries of the page."""
+        return entries[self.offset : self.offset + self.limit]
+
+    def head(self, total: int) -> dict[str, Any]:
+        """Return the notice that every answer begins with, and the page's position; no next offset on the last one."""
+        end = self.offset + self.limit
+        return {
+            "notice": NOTICE,
+            "offset": self.offset,
+            "total": total,
+            "nextOffset": end if end < total else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingFilter:
+    """The findings that are listed."""
+
+    worst_from: Severity = Severity.INFO
+    """The mildest severity."""
+
+    tool: str | None = None
+
+    def has(self, finding: Finding) -> bool:
+        """Return whether the finding is listed."""
+        return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
+
+
+def lint_answer(
+    report: LintReport, listed: FindingFilter, *, catalog: str, window: Window, next_step: str
+) -> AgentAnswer:
+    """Return one page of the findings that were asked for, the worst first; counts are of all."""
+    worst = [finding for finding in report.worst_first if listed.has(finding)]
+    limit = MAX_FENCED if window.is_full else MAX_MESSAGE
+    members = "tool index rule severity dimension path message suggestion"
+    content = {
+        **window.head(len(worst)),
+        "server": fence_name(report.server),
+        "catalog": catalog,
+        "toolCount": len(report.tools),
+        "cleanToolCount": len(report.clean_tools),
+        "counts": answer(tally(report.findings), only=SEVERITIES),
+        "rules": {fence(rule): count for rule, count in sorted(Counter(finding.rule for finding in worst).items())},
+        "hiddenCount": report.hidden,
+        "findings": [answer(finding, only=members, limit=limit) for finding in window.page(worst)],
+        "problems": first_problems(report.problems),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
+
+
+def first_problems(problems: Sequence[str]) -> list[str]:
+    """Return the first problems, and how many more there are."""
+    more = len(problems) - MAX_PROBLEMS
+    lines = [*problems[:MAX_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+    return [fence(line, MAX_MESSAGE) for line in lines]
+
+
+def prompts_answer(
+    prompts: Mapping[str, Any],
+    part: Part,
+    *,
+    server: str,
+    catalog: str,
+    rubric: str,
+    is_answered: Callable[[Mapping[str, Any]], bool],
+    schema: Mapping[str, Any],
+    window: Window,
+    next_step: str,
+) -> AgentAnswer:
+    """Return a page of the prompts of `prompts --format json` that have no answer, cut where it grows too long."""
+    entries = prompts["tools"] if part == "tools" else [prompts[part]]
+    open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
+    ahead = [place for place in open_places if place >= window.offset]
+    page = within_budget(ahead[: window.limit], lambda place: len(entries[place]["user"]))
+    content = {
+        **window.head(len(entries)),
+        "nextOffset": ahead[len(page)] if len(page) < len(ahead) else None,
+        "server": fence_name(server),
+        "catalog": catalog,
+        "part": part,
+        "rubric": rubric,
+        "answeredCount": len(entries) - len(open_places),
+        "system": entries[page[0]]["system"] if page else "",
+        "prompts": [_prompt_line(entries[place]) for place in page],
+        "answerSchema": dict(schema),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
+
+
+def _prompt_line(entry: Mapping[str, str]) -> dict[str, Any]:
+    """Return one exact prompt between two lines that carry its hash, and the invisible characters in it."""
+    return {
+        **({"name": fence_name(entry["name"])} if "name" in entry else {}),
+        **{key: entry[key] for key in ("inputHash", "promptHash") if key in entry},
+        "user": fence_exact(entry["user"]),
+        "unseen": unseen(entry["user"]),
+    }
+
+
+def within_budget(
+    entries: Iterable[Entry],
+    size: Callable[[Entry], int] = lambda entry: len(json.dumps(entry, ensure_ascii=False)),
+) -> list[Entry]:
+    """Return the first of the entries up to the budget, and at least one; by default they are JSON."""
+    room = PAGE_BUDGET
+    page: list[Entry] = []
+    for entry in entries:
+        room -= size(entry)
+        if page and room < 0:
+            break
+        page.append(entry)
+    return page
+
+
+def report_document(score: Scored) -> dict[str, Any]:
+    """Return the whole report for an agent."""
+    return {"notice": NOTICE, **answer(score)}
+
+
+def score_answer(
+    score: Scored, *, catalog: str, report: str, window: Window, next_step: str, has_card: bool = False
+) -> AgentAnswer:
+    """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first.
+
+    `report` is the resource URI of the whole report.
+    """
+    means = dimension_means(score.rubric, score.tools) if has_card else ()
+    card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
+    content = _score_content(score, catalog=catalog, report=report, window=window, next_step=next_step)
+    return AgentAnswer(content=content, card=card if has_card else None)
+
+
+def _score_content(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
+    tools: list[AnyTool] = [*score.ungraded, *score.lowest_tools]
+    lines = within_budget(_tool_lines(score, window.page(tools), is_full=window.is_full))
+    content = {
+        **replace(window, limit=len(lines) or window.limit).head(len(tools)),
+        "server": fence_name(score.server),
+        "catalog": catalog,
+        "report": report,
+        **answer(score, only=f"judge({JUDGE}) rubric spec_version tool_count scored_tool_count"),
+        **_results(score),
+        "findings": answer(tally(score.findings), only=SEVERITIES),
+        "tools": lines,
+    }
+    if window.is_full and isinstance(score, ServerScore):
+        parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
+        content["full"] = answer(score, only=parts)
+    return {**content, "problems": first_problems(score.problems), "next": next_step}
+
+
+def _results(score: Scored) -> dict[str, Any]:
+    """Return the numbers of the server, and how many tools have each tier or label; beside them a jury's agreement."""
+    content: dict[str, Any] = {}
+    if isinstance(score, LabelScore):
+        labels = Counter(tool.label for tool in score.tools)
+        content["labels"] = {label.value: labels[label] for label in Label if labels[label]}
+        content |= answer(score, only="discovery_status? quality_score?")
+        urgent = score.suggestions[:MAX_NAMES]
+        content["actionableSuggestions"] = [answer(suggestion, limit=MAX_MESSAGE) for suggestion in urgent]
+    else:
+        tiers = Counter(tool.tier for tool in score.tools)
+        points = {key: judgement.score for key, judgement in score.coherence_justifications.items()}
+        content |= answer(score.rollup, only="overall overall_tier description_quality coherence")
+        content |= answer(score, only="percentiles")
+        content["coherence"] = points or None
+        content["tiers"] = {tier.value: tiers[tier] for tier in Tier if tiers[tier]}
+        content |= answer(score, only="discovery_status?")
+    if score.agreement:
+        icc = {
+            dimension: None if reliability.icc is None else float(f"{reliability.icc:.3f}")
+            for dimension, reliability in score.agreement.items()
+        }
+        close = [fence_name(tool.name) for tool in score.tools if tool.jury and tool.jury.too_close]
+        content["jury"] = {"icc": icc, "tooClose": close[:MAX_NAMES]}
+    return content
+
+
+def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_step: str) -> AgentAnswer:
+    """Return one tool of a scored catalog; `why` is the judge's reason for the lowest score."""
+    tools: list[AnyTool] = [*score.tools, *score.ungraded]
+    tool = next(tool for tool in tools if tool.index == index)
+    graded = None if isinstance(tool, UngradedTool) else tool
+    members = "rule severity dimension path message suggestion"
+    findings = [finding for finding in score.findings if finding.tool_index == index]
+    content = {
+        **_grade(score, tool),
+        "notice": NOTICE,
+        "catalog": catalog,
+        "name": fence_name(tool.name),
+        "inputHash": graded.input_hash if graded else None,
+        **answer(score, only=f"judge({JUDGE}) rubric spec_version"),
+        "scores": dict(graded.scores) if graded else {},
+        "why": fence(graded.judgements[graded.weakest].justification) if graded else None,
+        "flags": [flag.value for flag in graded.flags] if graded else [],
+        "findings": [answer(finding, only=members) for finding in findings],
+        **({"full": _details(score, graded)} if graded and is_full else {}),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
+
+
+def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Iterator[dict[str, Any]]:
+    """Yield a page of tools, each with the finding to begin with; with all scores and reasons if it is full."""
+    findings = by_tool(score.findings)
+    fixes = _fixes(score, page, findings)
+    for tool in page:
+        fix = fixes.get(tool.index)
+        has_details = is_full and not isinstance(tool, UngradedTool)
+        yield {
+            **_grade(score, tool, limit=MAX_MESSAGE),
+            "index": tool.index,
+            "name": fence_name(tool.name),
+            "findings": answer(tally(findings.get(tool.index, [])), only=SEVERITIES),
+            "fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE) if fix else None,
+            **({"full": _details(score, tool)} if has_details else {}),
+        }
+
+
+def _fixes(
+    score: Scored, page: Sequence[AnyTool], by_tool: Mapping[int | None, Sequence[Finding]]
+) -> dict[int, Finding]:
+    """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
+    if isinstance(score, ServerScore):
+        scored = tuple(tool for tool in page if isinstance(tool, ToolScore))
+        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=scored), len(scored))}
+    labeled = [tool.index for tool in page if isinstance(tool, LabeledTool) and tool.index in by_tool]
+    return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labeled}
+
+
+def _details(score: Scored, tool: AnyTool) -> dict[str, Any]:
+    """Return one tool's entry in the whole report, and its findings."""
+    findings = [answer(finding) for finding in score.findings if finding.tool_index == tool.index]
+    return {**answer(tool), "findings": findings}
+
+
+def _grade(score: Scored, tool: AnyTool, *, limit: int = MAX_FENCED) -> dict[str, Any]:
+    """Return the result of a tool's scores under this rubric; an ungraded tool has the rubric's keys too."""
+    keys = "tdqs tier" if isinstance(score, ServerScore) else "label overall"
+    if isinstance(tool, UngradedTool):
+        return {**dict.fromkeys(keys.split()), "weakest": None, "ungraded": fence(tool.ungraded.reason, limit)}
+    return answer(tool, only=f"{keys} weakest")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStatus:
+    """The result of handing in one answer."""
+
+    name: str
+    refused: str | None = None
+    """Why it was not accepted."""
+
+    doubts: tuple[str, ...] = ()
+    """Statements in it that its definition does not support: quotations, contradictions of the facts."""
+
+
+def judgement_answer(
+    score: Scored,
+    *,
+    catalog: str,
+    report: str,
+    next_step: str,
+    replies: Sequence[AnswerStatus],
+    missing: Sequence[str],
+    is_coherence_missing: bool | None,
+    is_skill_missing: bool | None,
+) -> AgentAnswer:
+    """The score so far, and what is still missing from it; None where no set or no skill is judged."""
+    doubtful = [reply for reply in replies if reply.doubts]
+    absent = {"coherenceMissing": is_coherence_missing, "skillMissing": is_skill_missing}
+    content = {
+        **_score_content(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
+        "accepted": sum(reply.refused is None for reply in replies),
+        "refused": [
+            {"name": fence_name(reply.name), "reason": fence(reply.refused)}
+            for reply in replies
+            if reply.refused is not None
+        ],
+        "unverified": [
+            {"name": fence_name(reply.name), "doubts": list(map(fence, reply.doubts))} for reply in doubtful
+        ],
+        "missingCount": len(missing),
+        "missing": list(map(fence_name, missing[:MAX_NAMES])),
+        **{key: is_missing for key, is_missing in absent.items() if is_missing is not None},
+    }
+    return AgentAnswer(content=content)
