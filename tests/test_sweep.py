@@ -11,8 +11,6 @@ import pyarrow as pa
 import pytest
 import registry
 from definitions import tool
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import parquet
 from scored import stored_scores
 from test_anthropic_judge import KEY, Fake
@@ -23,15 +21,13 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import registry_commands
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget
-from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.prompted import WAITING
 from tdqs_mcp.sources.files import read_catalog
-from tdqs_mcp.store.captures import complete_captures, start_run
-from tdqs_mcp.store.database import open_store, read_url
+from tdqs_mcp.store.database import open_store, read
+from tdqs_mcp.store.score_queries import methods
 from tdqs_mcp.sweep import records
-from tdqs_mcp.sweep.plan import SERVERS_AT_ONCE, SHARD_TOOLS, TOOLS_AT_ONCE, ShardShare, Shares, SweepTally, plan_shards
-from tdqs_mcp.sweep.records import Record, read_entry, read_records
-from tdqs_mcp.sweep.run import is_local, run_shards
+from tdqs_mcp.sweep.records import SHARD_TOOLS, Record, SweepTally, plan_shards, read_entry, read_records
+from tdqs_mcp.sweep.run import is_local, run_on_dask
 
 LOANS = {
     "id": "org/loans",
@@ -55,31 +51,27 @@ def keys(path):
 
 
 @pytest.fixture
-def sweep(store_url):
-    """Sweeps records in this process, without Dask; gives back the tally and what the store has."""
+def sweep(store_url, write):
+    """Sweeps records; gives back the report and what the store has."""
 
     def run(content, *, is_batch=False, environ=None, **named):
-        settings = read_settings(environ or {}, **named)
-        engine, url = open_store(store_url), read_url(store_url)
+        settings, path = read_settings(environ or {}, **named), write("swept.jsonl", content)
+        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=settings, is_batch=is_batch)
+        report, engine = sweeping.sweep_registry(request, warn=pytest.fail), open_store(store_url)
         try:
-            judge = sweeping.make_judge(settings, cache=sweeping._answers(url, settings, warn=pytest.fail))
-            method = sweeping.MethodStamp(judge=judge.stamp, spec_version="1.2", parameters=sweeping._parameters(judge))
-            job = sweeping.Job(store=url, settings=settings, method=method, is_batch=is_batch)
-            found = [Record(content=line, origin="line", done=1) for line in content.splitlines()]
-            start_run(engine, method)
-            complete = complete_captures(engine, method)
-            tally = SweepTally(problems=tuple(sweeping._collect(engine, method, judge, complete)))
-            for shard in plan_shards(found, complete):
-                share = ShardShare(tools=2, servers=2, budget=settings.budget)
-                tally += (
-                    sweeping.score_entries(job, shard, share) if shard.entries else SweepTally(problems=shard.problems)
-                )
-            return tally, stored_scores(engine, method)
+            return report, stored_scores(engine, find_method_of(engine, report.judge))
         finally:
             engine.dispose()
-            sweeping._opened(url).dispose()
 
     return run
+
+
+def find_method_of(engine, judge):
+    return next(method for method in read(engine, methods) if method.judge == judge)
+
+
+def has_nothing_to_do(report):
+    return (report.scored, report.asked, report.requests, report.problems) == (0, 0, 0, ())
 
 
 def test_a_registry_is_the_same_in_every_format(write, tmp_path):
@@ -161,7 +153,7 @@ def test_an_input_that_cannot_be_read_to_its_end_is_an_error_after_the_others_ar
 
 def test_a_sweep_that_reads_no_server_is_an_error_and_says_nothing_of_statistics(command, write, tmp_path):
     csv = b"name,tools\nloans,3\n"
-    for unusable in (write("registry.jsonl", csv), write("empty.jsonl", b"\n"), "py:no_such_module:server"):
+    for unusable in (write("registry.jsonl", csv), write("empty.jsonl", b"\n"), "http://127.0.0.1:9/mcp"):
         done = command("sweep", unusable, "--store", tmp_path / "store.sqlite")
         assert (done.returncode, done.stderr) == (2, b"error: no server could be read\n")
         assert "0 servers" in done.stdout.decode()
@@ -223,7 +215,8 @@ def test_a_watched_sweep_says_when_it_begins_and_goes_on_after_a_failure_until_i
 
 
 def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdqs_mcp.sweep.run._connected", pytest.fail)
+    for name in ("Client", "LocalCluster"):
+        monkeypatch.setattr(f"distributed.{name}", pytest.fail)
     done = command("sweep", write("registry.jsonl", lines(LOANS)), "--store", tmp_path / "store.sqlite")
     assert (done.returncode, done.stderr) == (0, b"")
     assert "1 server\n" in done.stdout.decode()
@@ -255,41 +248,30 @@ def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
 
 
 def test_a_server_that_cannot_be_scored_is_a_problem_and_the_others_of_its_shard_are_scored():
-    def work(shard, _):
+    def work(shard):
         if any(entry.server == "org/loans" for entry in shard.entries):
             raise ValueError("odd")
         return SweepTally(servers=len(shard.entries))
 
     found = []
     shards = plan_shards([Record(content=lines(each), origin="", done=1) for each in (LOANS, CARDS)], {})
-    shares = Shares(budget=Budget(), is_model=False)
-    run_shards(shards, work, cluster=None, shares=shares, report=lambda _, tally: found.append(tally), warn=pytest.fail)
+    run_on_dask(shards, work, cluster=None, report=lambda _, tally: found.append(tally), warn=pytest.fail)
     assert found == [SweepTally(servers=1, problems=("'org/loans' could not be scored: ValueError: odd",))]
 
 
-@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 30)), max_size=60), st.integers(0, 300))
-def test_the_limits_of_a_judge_hold_over_all_workers(steps, calls):
-    shares, out, used = Shares(budget=Budget(calls=calls), is_model=True), [], 0
-    for slots, spent in steps:
-        share = shares.take(slots)
-        if share is None:
-            assert out, "a run never waits for nothing"
-        else:
-            out.append(share)
-        assert sum(each.tools for each in out) <= TOOLS_AT_ONCE
-        assert sum(each.servers for each in out) <= SERVERS_AT_ONCE
-        assert used + sum(each.budget.calls for each in out) <= calls
-        if share is None or spent % 3 == 0:
-            back = out.pop(0)
-            took = min(spent, back.budget.calls)
-            used += took
-            shares.give_back(back, Usage(requests=took))
-    assert Shares(budget=Budget(), is_model=False).take(1) == ShardShare()
+@pytest.mark.parametrize("calls", [0, 3, 7])
+def test_the_budget_of_a_model_holds_over_all_shards(sweep, loopback, monkeypatch, calls):
+    monkeypatch.setattr(records, "SHARD_TOOLS", 1)
+    servers = [{"id": f"s{number}", "tools": [tool(f"list_{number}"), tool(f"get_{number}")]} for number in range(4)]
+    named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
+    report, stored = sweep(lines(*servers), budget=Budget(calls=calls), **named)
+    assert (report.scored, report.requests, len(stored)) == (4, calls, 4)
+    assert report.ungraded == 4 * (2 + 1) - calls, "two tools and a tool set of each server"
 
 
 def test_scores_in_the_store_are_those_of_score(sweep):
     tally, stored = sweep(lines(LOANS, CARDS))
-    assert (tally.servers, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
+    assert (tally.scored, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
     for record in (LOANS, CARDS):
         score = score_offline(read_catalog(record, name=""))
         (line,) = [line for line in stored if line["server"] == record["id"]]
@@ -299,10 +281,10 @@ def test_scores_in_the_store_are_those_of_score(sweep):
 
 def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_anew(sweep):
     sweep(lines(LOANS, CARDS))
-    assert sweep(lines(LOANS, CARDS))[0] == SweepTally()
+    assert has_nothing_to_do(sweep(lines(LOANS, CARDS))[0])
     renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
     tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
-    assert (tally.servers, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
+    assert (tally.scored, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
     assert [each["name"] for line in stored for each in line["tools"]] == [
         "list_cards",
         "list_loans",
@@ -317,13 +299,13 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
 def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
     tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
-    assert (tally.asked, tally.ungraded, tally.usage.requests) == (3, 2, 2), "a tool and the tool set are left"
+    assert (tally.asked, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
     assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
     assert stored[0]["overall"] is None, "below 80 % of the tools"
     tally, stored = sweep(lines(LOANS), **named)
-    assert (tally.asked, tally.ungraded, tally.usage.requests) == (1, 0, 2), "the third tool and the tool set"
+    assert (tally.asked, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
-    assert sweep(lines(LOANS), **named)[0] == SweepTally()
+    assert has_nothing_to_do(sweep(lines(LOANS), **named)[0])
 
 
 @pytest.fixture
@@ -339,7 +321,7 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     named = {"judge": "anthropic", "base_url": vendor.address, "environ": environ, "is_batch": True}
     loans = {**LOANS, "tools": [tool("good"), tool("expired")]}
     tally, stored = sweep(lines(loans), **named)
-    assert (tally.ungraded, len(stored[0]["tools"]), tally.usage.requests) == (3, 0, 3)
+    assert (tally.ungraded, len(stored[0]["tools"]), tally.requests) == (3, 0, 3)
     assert {each["reason"] for each in stored[0]["ungraded"]} == {WAITING}
     assert sweep(lines(loans), **named)[0].ungraded == 3, "it is under way"
     assert len(vendor.bodies("(batch)")) == 1, "what waits is not submitted again"
@@ -352,12 +334,7 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     named["is_batch"] = False
     tally, stored = sweep(lines(loans), **named)
     assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
-    assert sweep(lines(loans), **named)[0] == SweepTally()
-
-
-def test_no_key_of_a_judge_travels_to_the_workers():
-    settings = read_settings({"TDQS_API_KEY": "a-secret-key"}, judge="openai:m", base_url="http://127.0.0.1:9/v1")
-    assert sweeping._without_key(settings).api_key is None
+    assert has_nothing_to_do(sweep(lines(loans), **named)[0])
 
 
 @pytest.mark.parametrize(
@@ -366,6 +343,11 @@ def test_no_key_of_a_judge_travels_to_the_workers():
         (["missing.jsonl"], "'missing.jsonl' cannot be read: No such file or directory"),
         (["{}", "--cluster", "tcp://10.0.0.1:8786"], "other machines cannot write to a SQLite file"),
         (["{}", "--cluster", "foo"], "'foo' is no address of a Dask scheduler: give tcp://HOST:8786"),
+        (["{}", "py:package.module:server"], "capture py:package.module:server first, and give that file"),
+        (
+            ["{}", "--judge", "openai:m", "--cluster", "tcp://127.0.0.1:8786"],
+            "leave --cluster out, a model answers here",
+        ),
         (["{}", "--batch"], "a batch is one model's: give the anthropic judge"),
     ],
 )
@@ -393,7 +375,9 @@ def test_which_schedulers_are_on_this_machine():
 
 
 @pytest.mark.bench
-def test_an_unchanged_registry_costs_a_twentieth_of_the_first_sweep(sweep, tmp_path, check_ratio):
+def test_an_unchanged_registry_costs_a_twentieth_of_the_first_sweep(sweep, tmp_path, check_ratio, monkeypatch):
+    monkeypatch.setattr(records, "SHARD_TOOLS", 10_000)  # a single shard, so in this process
+    monkeypatch.setattr(records, "SHARD_BYTES", 2**30)
     bases = [
         {"server": word, "tools": [tool(f"{word}_{n}", f"Lists {n} {word}s. " * 5) for n in range(20)]}
         for word in ("fee", "loan")

@@ -2,7 +2,6 @@
 
 import gc
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,18 +28,20 @@ from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.stored_servers import MAX_PROBLEMS, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
-from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
+from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator, public
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture, start_run
 from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.sweep.plan import Shard, ShardShare, Shares, SweepTally, plan_shards
-from tdqs_mcp.sweep.records import Record, read_records
-from tdqs_mcp.sweep.run import check_packages, is_local, run_shards
+from tdqs_mcp.sweep.records import Entry, Record, Shard, SweepTally, plan_shards, read_records
+from tdqs_mcp.sweep.run import check_packages, is_local, run_here, run_on_dask
 from tdqs_mcp.sweep.scoring import score_shard
 
 CAPTURES_AT_ONCE = 8
 """Live servers that are captured at once."""
+
+REQUESTS_AT_ONCE = 40
+"""Requests to a model that are under way at once, unless the judge has a limit of its own."""
 
 GC_THRESHOLDS = (5_000, 10, 100)
 """Python's own make a worker collect garbage for 10% of a first sweep's time, and 19% where 1% of the tools changed.
@@ -73,7 +74,7 @@ class SweepRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Settings of a worker besides its shard; no key of a judge is in it."""
+    """Settings of the work besides its shard. The offline judge's travel to other machines: no key is in them."""
 
     store: URL
     settings: Settings
@@ -89,20 +90,22 @@ def sweep_registry(
 ) -> SweepReport:
     """Scores what the store does not have yet, and stores it; an interrupted sweep leaves the rest to the next one.
 
-    Raises InputError where nothing can be read, or the store or the cluster cannot be used.
+    A model is asked by this process alone, where its limits hold; the offline judge works on all processors. Raises
+    InputError where nothing can be read, or the store or the cluster cannot be used.
     """
     check_packages()
-    started, url, settings = time.monotonic(), _absolute(read_url(request.store)), request.settings
+    started, url, is_offline = time.monotonic(), _absolute(read_url(request.store)), _is_offline(request.settings)
+    settings = replace(request.settings, api_key=None) if is_offline else _changed(request.settings, _bounded)
     if not is_local(request.cluster) and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
-    judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn))
+    if request.cluster and not is_offline:
+        raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
+    ledger = Ledger(settings.budget, cost)
+    judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn), ledger=ledger)
     if request.is_batch:
         batch_judge(judge)
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
-    job = Job(store=url, settings=_changed(settings, _without_key), method=method, is_batch=request.is_batch)
-    shares = Shares(
-        budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
-    )
+    job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch)
     unread: list[str] = []
     records, progress, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
     try:
@@ -110,14 +113,11 @@ def sweep_registry(
         progress.add(
             Shard(problems=tuple(_collect(store, method, judge, complete))), SweepTally(usage=used(judge) or Usage())
         )
-        run_shards(
-            plan_shards(records, complete),
-            partial(score_entries, job),
-            cluster=request.cluster,
-            shares=shares,
-            report=progress.add,
-            warn=warn,
-        )
+        shards = plan_shards(records, complete)
+        if is_offline:
+            run_on_dask(shards, partial(score_entries, job), cluster=request.cluster, report=progress.add, warn=warn)
+        else:
+            run_here(shards, partial(score_entries, job, ledger=ledger), report=progress.add)
         progress.add(Shard(problems=tuple(unread), done=1), SweepTally())
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
@@ -129,31 +129,28 @@ def sweep_registry(
     return progress.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
 
 
-def score_entries(job: Job, shard: Shard, share: ShardShare) -> SweepTally:
-    """The work of one shard, in a worker. Raises InputError where the store cannot be used."""
+def score_entries(job: Job, shard: Shard, *, ledger: Ledger | None = None) -> SweepTally:
+    """The work of a shard; the ledger is that of the whole sweep. Raises InputError where the store cannot be used."""
     problems: list[str] = []
-    store, settings, ledger = _opened(job.store), _changed(job.settings, _with_key), Ledger(job.settings.budget, cost)
-    ledger.usage = _used_by_others(job.settings, share)
-    answers = _answers(job.store, settings, problems.append)
+    store, answers = _opened(job.store), _answers(job.store, job.settings, problems.append)
+    judge = make_judge(job.settings, warn=problems.append, cache=answers, ledger=ledger)
 
-    def judge_with(concurrency: int | None) -> Judge:
-        lowered = _changed(settings, partial(_with_concurrency, count=concurrency))
-        return make_judge(lowered, warn=problems.append, cache=answers, ledger=ledger)
+    def score(entries: Sequence[Entry], judge: Judge) -> SweepTally:
+        return blocking(score_shard)(entries, store=store, method=job.method, judge=judge, set_judge=judge)
 
-    score = partial(blocking(score_shard), store=store, method=job.method)
-    judges, tally = [judge_with(share.tools)], SweepTally()
-    if job.is_batch:
-        waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
-        for is_waiting in (True, False):
-            entries = [entry for entry in shard.entries if (entry.record.digest in waiting) is is_waiting]
-            keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in entries])
-            batched = _batched(judges[0], None if is_waiting else keep)
-            tally += score(entries, judge=batched, set_judge=batched)
-    else:
-        judges.append(judge_with(share.servers))
-        tally = score(shard.entries, judge=judges[0], set_judge=judges[1])
-    usage = sum((used(judge) or Usage() for judge in judges), Usage())
-    return replace(tally, usage=usage, problems=tally.problems + tuple(problems))
+    tally = _submit_batches(job, shard, store, judge, score) if job.is_batch else score(shard.entries, judge)
+    return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))
+
+
+def _submit_batches(
+    job: Job, shard: Shard, store: Engine, judge: Judge, score: Callable[[Sequence[Entry], Judge], SweepTally]
+) -> SweepTally:
+    """Submits what is open of the servers that wait for no batch yet; the others are scored by what has come."""
+    captures = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
+    waiting = [entry for entry in shard.entries if entry.record.digest in captures]
+    rest = [entry for entry in shard.entries if entry.record.digest not in captures]
+    keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in rest])
+    return score(waiting, _batched(judge, None)) + score(rest, _batched(judge, keep))
 
 
 def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
@@ -166,7 +163,7 @@ def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
 
 def _answers(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cache | None:
     """The cache of answers in the sweep's store."""
-    if settings.judge is JudgeKind.OFFLINE:
+    if _is_offline(settings):
         return None
     return Judgements(store.render_as_string(hide_password=False), warn=warn)
 
@@ -182,7 +179,9 @@ def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping
         except (InputError, EndpointError) as error:
             problems.append(str(error))
         except KeyError:
-            continue  # a sweep was killed before it stored them; this one does
+            # A sweep was killed between submitting the batch and storing the servers that wait for it: `read_capture`
+            # does not find them. This sweep stores them, and the next one collects.
+            continue
         else:
             if is_done:
                 remove_batch(store, batch)
@@ -244,9 +243,12 @@ class _Counts:
 def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | str]:
     """The records of all inputs, live servers last; `unread` gets why the rest of one cannot be read.
 
-    Raises InputError for a file that cannot be opened.
+    Raises InputError for a file that cannot be opened and for an object in this process.
     """
-    live = [name for name in request.inputs if not isinstance(parse_locator(name), File)]
+    locators = {name: parse_locator(name) for name in request.inputs}
+    live = [name for name, locator in locators.items() if not isinstance(locator, File)]
+    if objects := [name for name in live if isinstance(locators[name], InProcess)]:
+        raise InputError(f"a sweep reads files and live servers: capture {objects[0]} first, and give that file")
     files = [read_records(Path(name)) for name in request.inputs if name not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
@@ -312,25 +314,10 @@ def _changed(settings: Settings, change: Callable[[Settings], Settings]) -> Sett
     return replace(change(settings), members=tuple(_changed(member, change) for member in settings.members))
 
 
-def _without_key(settings: Settings) -> Settings:
-    """The settings as they travel: a worker takes the key from its own environment."""
-    return replace(settings, api_key=None)
+def _bounded(settings: Settings) -> Settings:
+    """The settings with a limit of requests at once."""
+    return replace(settings, concurrency=settings.concurrency or REQUESTS_AT_ONCE)
 
 
-def _with_key(settings: Settings) -> Settings:
-    return replace(settings, api_key=os.environ.get(settings.key_name, "").strip() or None)
-
-
-def _with_concurrency(settings: Settings, *, count: int | None) -> Settings:
-    """The judge with at most so many requests at once."""
-    return settings if count is None else replace(settings, concurrency=min(count, settings.concurrency or count))
-
-
-def _used_by_others(settings: Settings, share: ShardShare) -> Usage:
-    """Return what the ledger of one shard has to count as used, so that only its share of the budget is left."""
-    whole, own = settings.budget, share.budget
-    return Usage(
-        requests=(whole.calls or 0) - (own.calls or 0),
-        input_tokens=(whole.tokens or 0) - (own.tokens or 0),
-        cost=(whole.cost or 0) - (own.cost or 0),
-    )
+def _is_offline(settings: Settings) -> bool:
+    return settings.judge is JudgeKind.OFFLINE

@@ -50,7 +50,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url, public_url
 
 if TYPE_CHECKING:
-    from tdqs_mcp.sweep.plan import SweepTally
+    from tdqs_mcp.sweep.records import SweepTally
 
 MAX_NAMED = 5
 """Tools in a warning."""
@@ -168,12 +168,14 @@ def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[s
     acting = {tool.name for tool in catalog.tools if (tool.annotations or {}).get("readOnlyHint") is not True}
     reading = [task for task in tasks if task.tool not in acting]
     names = first_of(list(dict.fromkeys(task.tool for task in tasks if task.tool in acting)), MAX_NAMED)
-    left_calls = f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
+    acting_calls = (
+        f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
+    )
     announcement = f"{count_words(len(tasks), 'call')} to {catalog.source}"
-    click.echo(printable(f"{announcement}, {left_calls} among them" if names else announcement), err=True)
-    if not names or consent(f"Make the {left_calls}, too?"):
+    click.echo(printable(f"{announcement}, {acting_calls} among them" if names else announcement), err=True)
+    if not names or consent(f"Make the {acting_calls}, too?"):
         return tasks
-    left_out = f"left out: {left_calls}; read the tasks, then give --yes"
+    left_out = f"left out: {acting_calls}; read the tasks, then give --yes"
     if not reading:
         raise InputError(left_out)
     warn(left_out)
@@ -276,9 +278,9 @@ def stats(
     elif page.form == _JSONL:
         page.stream(stored_scores.stored_tools(named, method=method))
     else:
-        found_views = views(partial(statistics_blocks, command=again))
-        found_statistics = stored_scores.store_statistics(named, method=method)
-        page.show([found_statistics], {**found_views, _SVG: statistics_svg})
+        statistics_views = views(partial(statistics_blocks, command=again))
+        numbers = stored_scores.store_statistics(named, method=method)
+        page.show([numbers], {**statistics_views, _SVG: statistics_svg})
 
 
 @command()

@@ -1,15 +1,17 @@
-"""The records of a registry, one for each server, as bytes: JSON Lines, Parquet, or a folder of captures."""
+"""Records of a registry, one for each server (JSON Lines, Parquet, a folder), and the shards that have to be scored."""
 
 import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.results.stored_servers import ServerChange
 from tdqs_mcp.sources.files import parse_json, read_bytes, read_pages
 from tdqs_mcp.store.captures import capture_digest
 
@@ -194,3 +196,104 @@ def _rows(file: Any, columns: list[str], path: Path) -> Iterator[Record | str]: 
         raise InputError(f"{str(path)!r} cannot be read after row {number}: {error}") from error
     if not number:
         raise InputError(f"{str(path)!r} is empty")
+
+
+SHARD_TOOLS = 400
+"""Tools of a shard: half a second of the offline judge, and what a killed worker does twice."""
+
+SHARD_BYTES = 2 * 2**20
+"""Bytes of its records; a server that has more is a shard of its own."""
+
+SHARD_RECORDS = 2_000
+"""Records after which what was found unchanged is reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Servers to be scored together, and what was found out about others on the way."""
+
+    entries: tuple[Entry, ...] = ()
+    unchanged: int = 0
+    """Servers whose record the store has under this method, completely judged."""
+
+    problems: tuple[str, ...] = ()
+    """Records that cannot be scored, one sentence each."""
+
+    done: float = 0
+    """The share of the input that has been read up to its end, 0-1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepTally:
+    """Progress in numbers; those of parts add up."""
+
+    servers: int = 0
+    tools: int = 0
+    asked: int = 0
+    """Tools that the judge was asked about."""
+
+    ungraded: int = 0
+    """Tools, tool sets and questions about shadow candidates that are left for the next sweep."""
+
+    held: int = 0
+    """Of the ungraded, those whose score the guard holds as suspicious."""
+
+    new: int = 0
+    """Servers without scores by this method before."""
+
+    changed: tuple[ServerChange, ...] = ()
+
+    problems: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    def __add__(self, other: "SweepTally") -> "SweepTally":
+        return SweepTally(
+            **{
+                tally_field.name: getattr(self, tally_field.name) + getattr(other, tally_field.name)
+                for tally_field in fields(self)
+            }
+        )
+
+
+def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Shard]:
+    """Shards with every server whose record is not among the complete captures, which are given with their servers.
+
+    The last one may be empty. Nothing of an unchanged record is parsed.
+    """
+    entries: list[Entry] = []
+    problems: list[str] = []
+    unchanged = tools = size = 0
+    progress = 0.0
+    for record in _select(records, complete):
+        if isinstance(record, str):
+            problems.append(record)
+        elif isinstance(record, Entry):
+            entries.append(record)
+            tools, size = tools + record.tools, size + len(record.record.content)
+        else:
+            unchanged, progress = unchanged + 1, record.done
+        if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
+            progress = entries[-1].record.done if entries else progress
+            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=progress)
+            entries, problems, unchanged, tools, size = [], [], 0, 0, 0
+    yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=1)
+
+
+def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:
+    """Yield what to score, unchanged records, and problems; the second record of a server is one."""
+    servers: set[str] = set()
+    for record in records:
+        if isinstance(record, str):
+            yield record
+            continue
+        try:
+            entry = None if record.digest in complete else read_entry(record)
+        except InputError as error:
+            yield str(error)
+            continue
+        server = entry.server if entry else complete[record.digest]
+        if server in servers:
+            yield f"{record.origin} is left out: another record is about {server!r} too"
+        else:
+            servers.add(server)
+            yield entry or record

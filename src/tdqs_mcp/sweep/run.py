@@ -1,4 +1,4 @@
-"""Doing the shards of a sweep on Dask: on processes of this machine, or on a cluster that is there already."""
+"""Does the shards of a sweep: in this process, on processes of this machine, or on a Dask cluster."""
 
 import os
 import signal
@@ -21,10 +21,13 @@ from urllib.parse import urlsplit
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.sweep.plan import Shard, ShardShare, Shares, SweepTally
+from tdqs_mcp.sweep.records import Shard, SweepTally
 
-Work: TypeAlias = Callable[[Shard, ShardShare], SweepTally]
+Work: TypeAlias = Callable[[Shard], SweepTally]
 """Scores the servers of a shard and stores them; it may run twice for one shard, at the same time too."""
+
+Report: TypeAlias = Callable[[Shard, SweepTally], None]
+"""Called with each shard that is done."""
 
 AHEAD = 3
 """Shards that are under way for each worker: enough to keep it busy, few enough to keep memory flat."""
@@ -73,36 +76,35 @@ def check_packages() -> None:
         raise InputError("a sweep needs more packages: pip install 'tdqs-mcp[sweep]'")
 
 
-def run_shards(
-    shards: Iterable[Shard],
-    work: Work,
-    *,
-    cluster: str | None,
-    shares: Shares,
-    report: Callable[[Shard, SweepTally], None],
-    warn: Callable[[str], None],
-) -> None:
-    """Does the work of every shard and reports each as it is done; workers that die are replaced.
+def run_here(shards: Iterable[Shard], work: Work, *, report: Report) -> None:
+    """Does the work of every shard in this process, one after another. Raises the work's TdqsErrors.
 
-    A shard whose work fails is done again server by server, so that one server's failure is its own problem. A single
-    shard is done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for a
-    scheduler that cannot be reached or is lost.
+    A shard whose work fails is done again server by server, so that one server's failure is its own problem.
+    """
+    for shard in shards:
+        report(shard, _tally(shard, partial(work, shard), work, None) if shard.entries else SweepTally())
+
+
+def run_on_dask(
+    shards: Iterable[Shard], work: Work, *, cluster: str | None, report: Report, warn: Callable[[str], None]
+) -> None:
+    """Does the work of every shard as `run_here`, but on many processors; workers that die are replaced.
+
+    A single shard is done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for
+    a scheduler that cannot be reached or is lost.
     """
     rest = iter(shards)
     first = _next_with_servers(rest, report)
-    if first is None:
-        return
-    second = _next_with_servers(rest, report) if cluster is None else None
-    if second is None and cluster is None:
-        share = shares.take(1) or ShardShare()
-        report(first, _tally(first, partial(work, first, share), lambda part: work(part, share), cluster))
+    second = _next_with_servers(rest, report) if first and cluster is None else None
+    planned = [shard for shard in (first, second) if shard]
+    if not planned or (second is None and cluster is None):
+        run_here(planned, work, report=report)
         return
     with _connected(cluster, warn) as client:
-        runner = _Runner(client=client, work=work, cluster=cluster, shares=shares, report=report)
-        runner.run(first, chain([second] if second else [], rest))
+        _Runner(client=client, work=work, cluster=cluster, report=report).run(chain(planned, rest))
 
 
-def _next_with_servers(shards: Iterator[Shard], report: Callable[[Shard, SweepTally], None]) -> Shard | None:
+def _next_with_servers(shards: Iterator[Shard], report: Report) -> Shard | None:
     """The next shard with servers; those without are reported."""
     for shard in shards:
         if shard.entries:
@@ -116,22 +118,17 @@ class _Runner:
     client: Any
     work: Work
     cluster: str | None
-    shares: Shares
-    report: Callable[[Shard, SweepTally], None]
-    under_way: dict[Any, tuple[Shard, ShardShare]] = field(default_factory=dict)
+    report: Report
+    under_way: dict[Any, Shard] = field(default_factory=dict)
 
-    def run(self, first: Shard, rest: Iterator[Shard]) -> None:
+    def run(self, shards: Iterator[Shard]) -> None:
         """Keeps a bounded number of shards under way until there are no more."""
-        shard: Shard | None = first
-        while shard or self.under_way:
-            slots = self._count_slots()
-            has_room = shard is not None and len(self.under_way) < AHEAD * slots
-            share = self.shares.take(slots) if has_room else None
-            if shard is None or share is None:
+        while shard := _next_with_servers(shards, self.report):
+            while len(self.under_way) >= AHEAD * self._count_slots():
                 self._finish_some()
-            else:
-                self.under_way[self._submit(shard, share)] = shard, share
-                shard = _next_with_servers(rest, self.report)
+            self.under_way[self._submit(shard)] = shard
+        while self.under_way:
+            self._finish_some()
 
     def _count_slots(self) -> int:
         """The shards that all workers do at the same time. Raises InputError where the scheduler is lost."""
@@ -141,8 +138,8 @@ class _Runner:
             raise _lost(self.cluster) from error
         return max(1, sum(threads.values()))
 
-    def _submit(self, shard: Shard, share: ShardShare) -> Any:  # noqa: ANN401  # distributed has no types
-        return self.client.submit(self.work, shard, share, pure=False)
+    def _submit(self, shard: Shard) -> Any:  # noqa: ANN401  # distributed has no types
+        return self.client.submit(self.work, shard, pure=False)
 
     def _finish_some(self) -> None:
         """Waits until shards are done, and reports them."""
@@ -153,14 +150,12 @@ class _Runner:
         except CancelledError as error:
             raise _lost(self.cluster) from error
         for future in futures:
-            shard, share = self.under_way.pop(future)
-            tally = _tally(shard, future.result, partial(self._do_alone, share=share), self.cluster)
-            self.shares.give_back(share, tally.usage)
-            self.report(shard, tally)
+            shard = self.under_way.pop(future)
+            self.report(shard, _tally(shard, future.result, self._do_alone, self.cluster))
 
-    def _do_alone(self, shard: Shard, *, share: ShardShare) -> SweepTally:
+    def _do_alone(self, shard: Shard) -> SweepTally:
         """Waits for one server of a shard that failed."""
-        tally: SweepTally = self._submit(shard, share).result()
+        tally: SweepTally = self._submit(shard).result()
         return tally
 
 
@@ -191,7 +186,7 @@ def _attempt(get: Callable[[], SweepTally], cluster: str | None) -> SweepTally |
     except CancelledError as error:
         raise _lost(cluster) from error
     except Exception as error:  # noqa: BLE001  # whatever a hostile definition brings out in any library
-        is_killed = type(error).__name__ == "KilledWorker"  # distributed's, which a single shard goes without
+        is_killed = type(error).__name__ == "KilledWorker"  # distributed's, which work in this process goes without
         return "each process that tried it died" if is_killed else f"{type(error).__name__}: {error}"
 
 

@@ -19,8 +19,7 @@ from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_h
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.sources.files import parse_json, read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, ScoredCapture, StoredVerdict, known_verdicts, write
-from tdqs_mcp.sweep.plan import SweepTally
-from tdqs_mcp.sweep.records import Entry
+from tdqs_mcp.sweep.records import Entry, SweepTally
 
 Outcome: TypeAlias = StoredVerdict | Ungraded
 
