@@ -1,7 +1,7 @@
-"""Counts names and docstrings that STYLE forbids, and fails where there are more than before or a class name is taken.
+"""Counts names and docstrings that say nothing, and fails where there are any or a class name is taken.
 
 A pronoun or a participle that could be anything (`each`, `found`) names nothing; a docstring begins with a verb or the
-noun that comes back. Both limits only fall: whoever removes some lowers them. A class name stands in one module.
+noun that comes back. Fields of results are names of published JSON, and free. A class name stands in one module.
 """
 
 import ast
@@ -14,8 +14,6 @@ PRONOUNS = frozenset(
     "these another others got had made seen done asked wanted taken kept shown held".split()
 )
 OPENINGS = ("What ", "One ", "Whether ", "The same ")
-MOST_PRONOUNS = 282
-MOST_OPENINGS = 124
 
 
 def main() -> int:
@@ -32,7 +30,7 @@ def main() -> int:
         module = ast.parse(text)
         nodes = list(ast.walk(module))
         classes.update(node.name for node in module.body if isinstance(node, ast.ClassDef))
-        pronouns[package] += sum(_binding(node) in PRONOUNS for node in nodes)
+        pronouns[package] += 0 if package == "results" else sum(_binding(node) in PRONOUNS for node in nodes)
         openings[package] += sum(_docstring(node).startswith(OPENINGS) for node in nodes)
         comments[package] += sum(line.lstrip().startswith("# ") for line in text.splitlines())
         lines[package] += text.count("\n")
@@ -40,8 +38,8 @@ def main() -> int:
         figures = f"{pronouns[package]:4} pronouns {openings[package]:4} openings {comments[package]:4} comments"
         sys.stdout.write(f"{package:16} {count:6} lines {figures}\n")
     repeated = sorted(name for name, count in classes.items() if count > 1)
-    is_met = pronouns.total() <= MOST_PRONOUNS and openings.total() <= MOST_OPENINGS and not repeated
-    totals = f"{pronouns.total()} pronouns of {MOST_PRONOUNS}, {openings.total()} openings of {MOST_OPENINGS}"
+    is_met = not (pronouns.total() or openings.total() or repeated)
+    totals = f"{pronouns.total()} pronouns, {openings.total()} openings"
     sys.stdout.write(f"{totals}; class names in several modules: {', '.join(repeated) or 'none'}\n")
     return 0 if is_met else 1
 

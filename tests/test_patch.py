@@ -344,7 +344,7 @@ HEAD = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"
 def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reason):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
     patch, _ = improving.patch_sources(write("s.py", HEAD + source), made)
-    assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", "/description", reason)])
+    assert (patch.diff, patch.count, left(patch)) == (b"", 0, [("run", "/description", reason)])
 
 
 HINT = "/annotations/destructiveHint"
@@ -374,7 +374,7 @@ def test_what_a_declaration_cannot_take_is_left_to_the_author(write, catalog, so
     patch, _ = improving.patch_sources(
         write("s.py", HEAD + source), rewrites(catalog(definition), {"run": {path: "X."}})
     )
-    assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", path, reason)])
+    assert (patch.diff, patch.count, left(patch)) == (b"", 0, [("run", path, reason)])
 
 
 @pytest.mark.process
@@ -423,7 +423,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
     patch, root = improving.patch_sources(
         tmp_path, rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
     )
-    assert (patch.made, patch.left_out, root) == (1, (), tmp_path)
+    assert (patch.count, patch.left_out, root) == (1, (), tmp_path)
     assert b"+++ b/pkg/copied.py\n" in patch.diff
     assert len(patch.problems) == 6
     (tmp_path / "empty").mkdir()
@@ -445,7 +445,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
 def test_a_file_that_cannot_be_written_back_as_it_is_stays_as_it_is(write, catalog, code, reason):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
     patch, _ = improving.patch_sources(write("s.py", code), made)
-    assert (patch.diff, patch.made) == (b"", 0)
+    assert (patch.diff, patch.count) == (b"", 0)
     assert reason in patch.left_out[0].reason
 
 
@@ -541,7 +541,7 @@ def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
     }  # fmt: skip
     made = rewrites(catalog, wanted)
     patch, root = improving.patch_file(file, made)
-    assert (patch.made, left(patch), root) == (7, [], file.parent)
+    assert (patch.count, left(patch), root) == (7, [], file.parent)
     applied(patch, root)
     assert [each.raw for each in read_file(file).tools] == [each.definition for each in made]
     after = file.read_bytes()
@@ -568,7 +568,7 @@ def test_half_a_character_is_written_into_no_source(write, catalog):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run \ud83d."}})
     patch, _ = improving.patch_sources(write("s.py", f"{HEAD}@mcp.tool\ndef run(a):\n    'Run.'\n"), made)
     [(_, _, reason)] = left(patch)
-    assert (patch.made, "half a character" in reason) == (0, True)
+    assert (patch.count, "half a character" in reason) == (0, True)
 
 
 @pytest.mark.process

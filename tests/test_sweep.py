@@ -223,9 +223,9 @@ def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, m
 
 
 def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed():
-    broken = Record(content=b"not JSON", origin="line 1", done=0.5)
-    again = Record(content=lines(LOANS), origin="line 2", done=0.7)
-    other = Record(content=lines({**CARDS, "id": "org/loans"}), origin="line 3", done=0.9)
+    broken = Record(content=b"not JSON", origin="line 1", progress=0.5)
+    again = Record(content=lines(LOANS), origin="line 2", progress=0.7)
+    other = Record(content=lines({**CARDS, "id": "org/loans"}), origin="line 3", progress=0.9)
     (shard,) = plan_shards([broken, broken, again, again, other], {broken.digest: "a server"})
     assert shard.unchanged == 1
     assert [entry.record.origin for entry in shard.entries] == ["line 2"]
@@ -239,7 +239,7 @@ def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed()
 def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
     def record(number):
         tools = [tool(f"tool_{place}") for place in range(number % 90)]
-        return Record(content=lines({"id": str(number), "tools": tools}), origin="", done=number / 200)
+        return Record(content=lines({"id": str(number), "tools": tools}), origin="", progress=number / 200)
 
     shards = list(plan_shards(map(record, range(1, 201)), {}))
     sizes = [sum(entry.tools for entry in shard.entries) for shard in shards]
@@ -254,7 +254,7 @@ def test_a_server_that_cannot_be_scored_is_a_problem_and_the_others_of_its_shard
         return SweepTally(servers=len(shard.entries))
 
     found = []
-    shards = plan_shards([Record(content=lines(each), origin="", done=1) for each in (LOANS, CARDS)], {})
+    shards = plan_shards([Record(content=lines(each), origin="", progress=1) for each in (LOANS, CARDS)], {})
     run_on_dask(shards, work, cluster=None, report=lambda _, tally: found.append(tally), warn=pytest.fail)
     assert found == [SweepTally(servers=1, problems=("'org/loans' could not be scored: ValueError: odd",))]
 
@@ -271,7 +271,7 @@ def test_the_budget_of_a_model_holds_over_all_shards(sweep, loopback, monkeypatc
 
 def test_scores_in_the_store_are_those_of_score(sweep):
     tally, stored = sweep(lines(LOANS, CARDS))
-    assert (tally.scored, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
+    assert (tally.scored, tally.tools, tally.questions, tally.problems) == (2, 4, 4, ())
     for record in (LOANS, CARDS):
         score = score_offline(read_catalog(record, name=""))
         (line,) = [line for line in stored if line["server"] == record["id"]]
@@ -284,7 +284,7 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
     assert has_nothing_to_do(sweep(lines(LOANS, CARDS))[0])
     renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
     tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
-    assert (tally.scored, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
+    assert (tally.scored, tally.tools, tally.questions) == (1, 3, 1), "siblings of a renamed tool keep their scores"
     assert [each["name"] for line in stored for each in line["tools"]] == [
         "list_cards",
         "list_loans",
@@ -292,18 +292,18 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
         "remove_loan",
     ]
     tally, back = sweep(lines(LOANS, CARDS))
-    assert tally.asked == 1
+    assert tally.questions == 1
     assert [each["name"] for each in back[1]["tools"]] == ["list_loans", "get_loan", "delete_loan"]
 
 
 def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
     tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
-    assert (tally.asked, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
+    assert (tally.questions, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
     assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
     assert stored[0]["overall"] is None, "below 80 % of the tools"
     tally, stored = sweep(lines(LOANS), **named)
-    assert (tally.asked, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
+    assert (tally.questions, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
     assert has_nothing_to_do(sweep(lines(LOANS), **named)[0])
 
@@ -327,13 +327,13 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     assert len(vendor.bodies("(batch)")) == 1, "what waits is not submitted again"
     tally, stored = sweep(lines(loans), **named)
     assert [each["name"] for each in stored[0]["tools"]] == ["good"]
-    assert (tally.asked, tally.ungraded, tally.problems) == (2, 1, ())
+    assert (tally.questions, tally.ungraded, tally.problems) == (2, 1, ())
     (again,) = vendor.bodies("(batch)")[1]["requests"]
     assert "expired" in again["params"]["messages"][0]["content"]
     vendor.is_repaired = True
     named["is_batch"] = False
     tally, stored = sweep(lines(loans), **named)
-    assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
+    assert (tally.questions, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
     assert has_nothing_to_do(sweep(lines(loans), **named)[0])
 
 

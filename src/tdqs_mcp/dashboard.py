@@ -116,7 +116,9 @@ def server(visit: Visit) -> Content:
     place = server.percentiles and percentile_words(server.percentiles, "other servers")
     parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
     title, method = server.standing.server, method_words(server.method)
-    tools = sorted(server.tools, key=lambda each: (each.tdqs is None, each.tdqs or 0, each.index))
+    tools = sorted(
+        server.tools, key=lambda stored_tool: (stored_tool.tdqs is None, stored_tool.tdqs or 0, stored_tool.index)
+    )
     return _page(visit, "server", title=title, found=server, tools=tools, place=place, parts=parts, method=method)
 
 

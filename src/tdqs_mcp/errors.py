@@ -49,13 +49,13 @@ class UnknownIdError(TdqsError):
     """There is nothing to explain under the given id."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, vocabulary: Iterable[str]) -> str:
     """`; did you mean …?` with at most three known words, or nothing where none is near."""
     from difflib import get_close_matches  # noqa: PLC0415  # only a mistake costs its import
 
-    spelled = {each.lower(): each for each in known}
+    spelled = {candidate.lower(): candidate for candidate in vocabulary}
     close = get_close_matches(word.lower(), spelled, n=3)
-    return f"; did you mean {', '.join(spelled[each] for each in close)}?" if close else ""
+    return f"; did you mean {', '.join(spelled[candidate] for candidate in close)}?" if close else ""
 
 
 def fault_message(message: str) -> str:

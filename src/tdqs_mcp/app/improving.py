@@ -70,23 +70,25 @@ async def rewrite(
     material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     before = await _assessed(measured, chosen, findings, judge=judge, spec=spec)
-    start, found, base = measured, findings, before
+    start, latest_findings, base = measured, findings, before
     if author_proposals := _given(measured, chosen, basis, mode):
         start = _remeasured(measured, list(author_proposals.values()))
-        found = registry.check(start)
-        base = before | await _assessed(start, author_proposals.keys(), found, judge=judge, spec=spec)
-    proposals = [rewrite_review.admit(each) for each in propose(start, mode=mode, growth=basis.growth)]
-    rewrites, tried = await _drafts(start, proposals, base, found=found, basis=basis, judge=judge, spec=spec)
+        latest_findings = registry.check(start)
+        base = before | await _assessed(start, author_proposals.keys(), latest_findings, judge=judge, spec=spec)
+    proposals = [rewrite_review.admit(item) for item in propose(start, mode=mode, growth=basis.growth)]
+    rewrites, tried = await _drafts(
+        start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
+    )
     rewrites = [
-        rewrite_review.with_given(each, author_proposals[each.index], before[each.index])
-        if each.index in author_proposals
-        else each
-        for each in rewrites
+        rewrite_review.with_proposal(item, author_proposals[item.index], before[item.index])
+        if item.index in author_proposals
+        else item
+        for item in rewrites
     ]
     if writer is not None or drafts:
-        worded = [_handed_in(each, drafts, basis) for each in rewrites]
+        worded = [_handed_in(item, drafts, basis) for item in rewrites]
         if writer is not None:
-            questions = find_questions(measured, findings, {index: each.score for index, each in before.items()})
+            questions = find_questions(measured, findings, {index: item.score for index, item in before.items()})
             worded = await _worded(measured, worded, basis=basis, mode=mode, writer=writer, questions=questions)
         rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     if tried is None:
@@ -94,7 +96,7 @@ async def rewrite(
         tried = improved, registry.check(improved)
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     stamp = judge.stamp
-    is_known = stamp.is_offline and stamp.calibration is not None and any(each.changes for each in concluded)
+    is_known = stamp.is_offline and stamp.calibration is not None and any(item.changes for item in concluded)
     return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
 
 
@@ -124,7 +126,7 @@ async def _drafts(
     proposals: list[Proposal],
     before: Mapping[int, Assessment],
     *,
-    found: list[Finding],
+    findings: list[Finding],
     basis: ReviewBasis,
     judge: Judge,
     spec: str,
@@ -134,35 +136,41 @@ async def _drafts(
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
     after, improved, is_measured = dict(before), measured, True
-    unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
-    accepted, asked = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
-    while new := _unasked([each for each in keep_found(measured, proposals, accepted) if each.index in before], asked):
-        floor, trial = dict(after), [new.get(each.index, each) for each in accepted]
+    unjudged = {index: draft.unjudged for index, draft in before.items() if draft.unjudged}
+    accepted, past = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
+    while new := _unasked(
+        [draft for draft in keep_found(measured, proposals, accepted) if draft.index in before], past
+    ):
+        floor, trial = dict(after), [new.get(draft.index, draft) for draft in accepted]
         doubtful = [*new.values()]
         while doubtful:
             improved = _remeasured(improved, trial)
-            found, tried = registry.check(improved), {each.index for each in doubtful}
-            after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
+            findings, tried = registry.check(improved), {draft.index for draft in doubtful}
+            after |= await _assessed(improved, tried, findings, judge=judge, spec=spec)
             unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
             failed = {
-                each.index for each in doubtful if not rewrite_review.holds(each, floor[each.index], after[each.index])
+                draft.index
+                for draft in doubtful
+                if not rewrite_review.holds(draft, floor[draft.index], after[draft.index])
             }
             pairs = zip(trial, accepted, strict=True)
-            trial = [each.reduced(old) if each.index in failed else each for each, old in pairs]
-            gone = failed & {each.index for each, old in zip(trial, accepted, strict=True) if each.parts == old.parts}
+            trial = [draft.reduced(old) if draft.index in failed else draft for draft, old in pairs]
+            gone = failed & {
+                draft.index for draft, old in zip(trial, accepted, strict=True) if draft.parts == old.parts
+            }
             after |= {index: floor[index] for index in gone}
-            doubtful = [each for each in trial if each.index in failed - gone]
+            doubtful = [draft for draft in trial if draft.index in failed - gone]
             is_measured = not failed
         accepted = trial
     rewrites = [
         replace(
-            rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]),
-            unjudged=unjudged.get(each.index),
+            rewrite_review.review(draft, basis, before=before[draft.index], after=after[draft.index]),
+            unjudged=unjudged.get(draft.index),
         )
-        for each in accepted
-        if each.index in before
+        for draft in accepted
+        if draft.index in before
     ]
-    return rewrites, (improved, found) if is_measured else None
+    return rewrites, (improved, findings) if is_measured else None
 
 
 def _unasked(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
@@ -416,7 +424,7 @@ class Fixed:
     """The definitions with it."""
 
     place: Path
-    made: tuple[str, ...]
+    changes: tuple[str, ...]
     """Each change that was written: the tool and the place in its definition."""
 
     left_out: tuple[LeftOut, ...] = ()
@@ -440,7 +448,7 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
     path = Path(parsed.path)
     content, left_out = write_json(catalog.content, rewrites)
     fixed = _fixed(catalog, rewrites, left_out, place=path)
-    if fixed.made:
+    if fixed.changes:
         write_bytes(path, content)
     return fixed
 
@@ -463,7 +471,7 @@ def _fixed(
             catalog, {rewrite.index: apply_changes(rewrite.original, changes) for rewrite, changes in applied}
         ),
         place=place,
-        made=tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes),
+        changes=tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes),
         left_out=left_out,
         problems=problems,
     )

@@ -66,10 +66,10 @@ async def score_installed(
         blocked |= {server.id: _row(server, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for server in foreign}
     firsts = {entry.connection: entry for entry in reversed(entries) if entry.id not in blocked}
     captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
-    measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}
+    measured = {name: measure(item) for name, item in captured.items() if isinstance(item, Catalog)}
     judge = judge or Offline()
     scores = {
-        name: await score_measured(each, judge=judge, spec=spec, policy=policy) for name, each in measured.items()
+        name: await score_measured(item, judge=judge, spec=spec, policy=policy) for name, item in measured.items()
     }
 
     def row(server: ConfiguredServer) -> InstalledScore:
@@ -82,9 +82,9 @@ async def score_installed(
 
     rows = [blocked.get(entry.id) or row(entry) for entry in entries]
     servers_by_client: dict[str, dict[str, Measured]] = {}
-    for each in entries:
-        if each.id not in blocked and (measured_server := measured.get(firsts[each.connection].id)):
-            servers_by_client.setdefault(each.client, {})[each.name] = _shown(each, measured_server)
+    for item in entries:
+        if item.id not in blocked and (measured_server := measured.get(firsts[item.connection].id)):
+            servers_by_client.setdefault(item.client, {})[item.name] = _shown(item, measured_server)
     titles = client_titles()
     sets = [view_set(name, titles[name], together, task=task) for name, together in servers_by_client.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)

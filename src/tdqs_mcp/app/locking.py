@@ -63,7 +63,7 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
 
 async def lock(
     catalog: Catalog,
-    known: DefinitionLock = EMPTY_LOCK,
+    present: DefinitionLock = EMPTY_LOCK,
     *,
     again: Catalog | None = None,
     accept: Sequence[str] | None = (),
@@ -81,16 +81,16 @@ async def lock(
     measured = measure(catalog)
     scored = await score_measured(measured, judge=judge or Offline(), spec=spec)
     now = lock_server(measured, scored, allow=allow or ())
-    entry = definition_lock.find_entry(known, catalog)
+    entry = definition_lock.find_entry(present, catalog)
     if entry is None:
         if accept:
             raise InputError(f"the lock does not have {catalog.server!r}: nothing to accept; add it without --accept")
         report = replace(definition_lock.verify(now, catalog, again), state=LockState.NEW)
-        return DefinitionLock(servers=_sorted([*known.servers, now])), report
+        return DefinitionLock(servers=_sorted([*present.servers, now])), report
     entry = entry if allow is None else replace(entry, allow=now.allow)
     report = definition_lock.verify(entry, catalog, again)
     updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
-    kept_servers = [server for server in known.servers if server.name != entry.name or server.source != entry.source]
+    kept_servers = [server for server in present.servers if server.name != entry.name or server.source != entry.source]
     return DefinitionLock(servers=_sorted([*kept_servers, updated])), report
 
 

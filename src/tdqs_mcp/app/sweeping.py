@@ -118,7 +118,7 @@ def sweep_registry(
             run_on_dask(shards, partial(score_entries, job), cluster=request.cluster, report=progress.add, warn=warn)
         else:
             run_here(shards, partial(score_entries, job, ledger=ledger), report=progress.add)
-        progress.add(Shard(problems=tuple(unread), done=1), SweepTally())
+        progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _opened.cache_info().currsize:  # this process has scored
@@ -206,13 +206,13 @@ class _Counts:
         self._unchanged += shard.unchanged
         self._changed += tally.changed
         self._tally += replace(tally, problems=(), changed=())
-        self._on_progress(self._tally, shard.done)
+        self._on_progress(self._tally, shard.progress)
 
     @property
     def columns(self) -> dict[str, object]:
         """Return what the store keeps of the run."""
         read_count, tally = self._tally.servers + self._unchanged, self._tally
-        counts = {"servers": read_count, "changed": tally.servers, "tools": tally.asked}
+        counts = {"servers": read_count, "changed": tally.servers, "tools": tally.questions}
         return {**counts, "problems": json.dumps(self._problems)}
 
     def report(self, request: SweepRequest, judge: JudgeStamp, *, unread: int, milliseconds: int) -> SweepReport:
@@ -228,9 +228,9 @@ class _Counts:
             new=tally.new,
             changed=tuple(sorted(self._changed, key=lambda shard_tally: (-shard_tally.size, shard_tally.server))),
             tools=tally.tools,
-            asked=tally.asked,
+            asked=tally.questions,
             ungraded=tally.ungraded,
-            held=tally.held,
+            held=tally.withheld,
             problem_count=self._problem_count,
             problems=tuple(self._problems),
             unread=unread,
@@ -261,7 +261,11 @@ def _join(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterato
     for place, part in enumerate(parts):
         try:
             for record in part:
-                yield record if isinstance(record, str) else replace(record, done=(place + record.done) / len(parts))
+                yield (
+                    record
+                    if isinstance(record, str)
+                    else replace(record, progress=(place + record.progress) / len(parts))
+                )
         except InputError as error:
             unread.append(str(error))
 
@@ -280,7 +284,7 @@ async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Re
             except TdqsError as error:
                 records[place] = f"{origin}: {error}"
             else:
-                records[place] = Record(content=json.dumps(document).encode(), origin=origin, done=1)
+                records[place] = Record(content=json.dumps(document).encode(), origin=origin, progress=1)
 
     async with anyio.create_task_group() as tasks:
         for place, locator in enumerate(locators):

@@ -23,7 +23,7 @@ from tdqs_mcp.scoring.rollup import SPECS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class JudgeChoice:
     """The judge that the command line names, and what it may take."""
 
     judge: str | None
@@ -33,7 +33,7 @@ class Asked:
     budget: Budget
 
     @property
-    def beside_writer(self) -> "Asked":
+    def beside_writer(self) -> "JudgeChoice":
         """The judge of what a model writes: unless the judge is a model too, address and model are the writer's.
 
         The budget is left out, because their common ledger has it.
@@ -64,13 +64,13 @@ def _asked(
     max_calls: int | None,
     max_tokens: int | None,
     max_cost: int | None,
-    **named: Any,  # noqa: ANN401  # Asked's own
-) -> Asked:
-    return Asked(budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost), **named)
+    **named: Any,  # noqa: ANN401  # JudgeChoice's own
+) -> JudgeChoice:
+    return JudgeChoice(budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost), **named)
 
 
 judge_options = group_options(
-    "asked",
+    "choice",
     _asked,
     click.option(
         "--judge",
@@ -99,7 +99,7 @@ judge_options = group_options(
         help="At most this much money, likewise; for known prices.",
     ),
 )
-"""The options that name a judge, without which the TDQS_ variables do, and what it may take, as `asked: Asked`."""
+"""The options that name a judge (else the TDQS_ variables do) and its limits, as `choice: JudgeChoice`."""
 
 
 rubric_option = click.option(
@@ -111,13 +111,13 @@ spec_option = click.option(
 )
 
 
-def ledger_of(options: Asked) -> Ledger:
+def ledger_of(options: JudgeChoice) -> Ledger:
     """The ledger that all models of a command share."""
     return Ledger(options.budget, cost)
 
 
 def judge_of(
-    options: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
+    options: JudgeChoice, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
 ) -> Judge | None:
     """The judge that is named, with a ledger where others share its budget; None for the offline judge.
 
@@ -131,7 +131,7 @@ def judge_of(
     return judge
 
 
-def writer_of(writer: str | None, options: Asked, ledger: Ledger) -> Model | None:
+def writer_of(writer: str | None, options: JudgeChoice, ledger: Ledger) -> Model | None:
     """The model that writes; None for the offline writer. Address and model are those given beside it."""
     if writer in (None, OFFLINE):
         return None
@@ -139,7 +139,7 @@ def writer_of(writer: str | None, options: Asked, ledger: Ledger) -> Model | Non
     return _make_model(settings, by="writer", ledger=ledger)
 
 
-def model_of(options: Asked, *, by: str, work: str) -> Model | None:
+def model_of(options: JudgeChoice, *, by: str, work: str) -> Model | None:
     """The model that is named for other work than judging; None where none is."""
     if options.exact_prompt:
         raise click.UsageError(f"no prompt for {work} is published; leave --exact-prompt out")
@@ -152,7 +152,7 @@ def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) ->
     return model
 
 
-def preview_of(options: Asked) -> tuple[Judge, Ledger]:
+def preview_of(options: JudgeChoice) -> tuple[Judge, Ledger]:
     """A judge that sends nothing, and the ledger of what it would send."""
     return make_preview(read_settings(os.environ, **options.options()), warn=warn)
 
@@ -164,7 +164,7 @@ def tell_usage(meter: object, *, by: str = "judge") -> None:
         click.echo(usage_line(usage, by=by), err=True)
 
 
-def read_answers(file: Path, options: Asked) -> object:
+def read_answers(file: Path, options: JudgeChoice) -> object:
     """Answers to prompts that came from elsewhere; naming a judge as well is an error."""
     if options.is_named:
         raise click.UsageError(

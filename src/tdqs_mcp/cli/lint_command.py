@@ -189,7 +189,7 @@ def lint(
     if fixes:
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
         catalogs = [report.catalog for report in fixed]
-        listing = listing or (None if any(report.made for report in fixed) else "summary")
+        listing = listing or (None if any(report.changes for report in fixed) else "summary")
     reports = merge_unused_suppressions(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         baseline_findings = _renew(baseline, baseline_findings, reports, policy)
@@ -217,8 +217,8 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     for problem in fixed.problems:
         warn(problem)
     tell_left(fixed.left_out)
-    summary = f"fixed {len(fixed.made)} in {fixed.place}: {first_of(fixed.made, MAX_NAMED)}"
-    summary = summary if fixed.made else f"nothing to fix in {fixed.place}"
+    summary = f"fixed {len(fixed.changes)} in {fixed.place}: {first_of(fixed.changes, MAX_NAMED)}"
+    summary = summary if fixed.changes else f"nothing to fix in {fixed.place}"
     click.echo(printable(f"{summary}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
     return fixed
 

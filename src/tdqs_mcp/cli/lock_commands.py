@@ -10,7 +10,7 @@ from tdqs_mcp.app import locking
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.locking import EMPTY_LOCK
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, spec_option, tell_usage
+from tdqs_mcp.cli.judge_options import JudgeChoice, judge_of, judge_options, spec_option, tell_usage
 from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locators_argument, page_options, views, write
 from tdqs_mcp.gate.policy import is_locked
 from tdqs_mcp.model import Catalog
@@ -65,7 +65,7 @@ def lock(
     accept: tuple[str, ...],
     accept_all: bool,
     allow: tuple[str, ...],
-    asked: Asked,
+    choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
     page: Page,
@@ -77,7 +77,7 @@ def lock(
     """
     if accept_all and accept:
         raise click.UsageError("--accept-all accepts everything; leave --accept out")
-    judge = judge_of(asked)
+    judge = judge_of(choice)
     renewed = [locking.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
 

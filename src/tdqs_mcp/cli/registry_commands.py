@@ -18,7 +18,7 @@ from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command, fail
-from tdqs_mcp.cli.judge_options import Asked, judge_options, model_of, spec_option, tell_usage
+from tdqs_mcp.cli.judge_options import JudgeChoice, judge_options, model_of, spec_option, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     TARGET,
@@ -84,7 +84,7 @@ def study(
     benchmark: Path | None,
     locator: str | None,
     log: Path | None,
-    asked: Asked,
+    choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -99,14 +99,14 @@ def study(
     tasks, outcomes = (outcomes, None) if log else (None, outcomes)
     if sum(source is not None for source in (outcomes, benchmark, locator)) != 1:
         raise click.UsageError("give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
-    if (locator is None or tasks) and asked.is_named:
+    if (locator is None or tasks) and choice.is_named:
         raise click.UsageError("--judge, --base-url, --model and --exact-prompt are for writing tasks; leave them out")
     possible = _TASKS if locator else _BENCHMARK if benchmark else _OUTCOMES
     if page.form not in (*possible, "json"):
         raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
     if locator:
         run = partial(_run_tasks, locator=locator, live=live, log=log) if log else None
-        _show_tasks(locator, tasks or _writer(asked), live, page, run=run)
+        _show_tasks(locator, tasks or _writer(choice), live, page, run=run)
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
@@ -115,9 +115,9 @@ def study(
         page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
 
 
-def _writer(asked: Asked) -> Model:
+def _writer(choice: JudgeChoice) -> Model:
     """The model that writes tasks."""
-    model = model_of(asked, by="writer", work="tasks")
+    model = model_of(choice, by="writer", work="tasks")
     if model is None:
         raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
     return model
@@ -206,7 +206,7 @@ def sweep(
     cluster: str | None,
     watch: float | None,
     batch: bool,
-    asked: Asked,
+    choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
     page: Page,
@@ -220,7 +220,7 @@ def sweep(
     request = sweeping.SweepRequest(
         inputs=tuple(inputs),
         store=named,
-        settings=read_settings(os.environ, **asked.options()),
+        settings=read_settings(os.environ, **choice.options()),
         spec=spec,
         cluster=cluster,
         is_batch=batch,

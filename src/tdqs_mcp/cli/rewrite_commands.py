@@ -14,7 +14,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
-    Asked,
+    JudgeChoice,
     judge_of,
     judge_options,
     ledger_of,
@@ -137,7 +137,7 @@ def rewrite(
     draft: Path | None,
     growth: int | None,
     is_verbose: bool,
-    asked: Asked,
+    choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
     page: Page,
@@ -153,9 +153,9 @@ def rewrite(
         _check_terminal()
         material = material or MATERIAL_FILE
     place = _patched_place(locator, target, source)
-    ledger = ledger_of(asked)
-    author = writer_of(writer, asked, ledger)
-    chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
+    ledger = ledger_of(choice)
+    author = writer_of(writer, choice, ledger)
+    chosen = judge_of(choice if author is None else choice.beside_writer, ledger)
     improve = partial(
         blocking(improving.rewrite),
         tools=tools,
@@ -168,14 +168,14 @@ def rewrite(
     material_read = read_material(material) if material and (material.exists() or not is_interview) else NOTHING
     improve_with = partial(improve, material=material_read)
     asking = for_each((locator,), live, lambda catalog: (catalog, improve_with(catalog))) if is_interview else []
-    for each in asking:
-        if each is not None and material:
-            _interview(_report(*each, spec=spec).questions, material)
+    for entry in asking:
+        if entry is not None and material:
+            _interview(_report(*entry, spec=spec).questions, material)
             material_read = read_material(material) if material.exists() else material_read
     doing = "rewriting" if author else "judging"
     work = partial(improve, material=material_read, writer=author)
     is_known = None not in asking
-    results = for_each((locator,), live, lambda each: (each, work(each)), doing=doing) if is_known else asking
+    results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing) if is_known else asking
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
@@ -273,8 +273,8 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
         warn(problem)
     tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
-    then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
-    click.echo(printable(f"{count_words(patch.made, 'change')} in {target}{then}"), err=True)
+    then = f". Next: git apply {target.resolve()}{where}" if patch.count else ""
+    click.echo(printable(f"{count_words(patch.count, 'change')} in {target}{then}"), err=True)
 
 
 def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:
@@ -308,13 +308,13 @@ _WHAT_IF = views(what_if_blocks)
 @judge_options
 @live_options
 @page_options("html")
-def plan(locator: str, *, target: str, tool: str | None, asked: Asked, live: LiveOptions, page: Page) -> None:
+def plan(locator: str, *, target: str, tool: str | None, choice: JudgeChoice, live: LiveOptions, page: Page) -> None:
     """Find the cheapest rewrites that bring a server to a tier.
 
     The cost is the tokens that they add, then their number. What they achieve is checked by judging the server with
     them; where that is not enough, exit code 1, with what only the author can write.
     """
-    chosen = judge_of(asked)
+    chosen = judge_of(choice)
     use: Callable[[Catalog], Any] = partial(blocking(improving.plan), target=target, judge=chosen)
     if tool is not None:
         use = partial(blocking(improving.what_if), tool=tool, judge=chosen)
@@ -339,7 +339,7 @@ _COMPARE = views(compare_blocks)
 @live_options
 @page_options("html", help="What to print: markdown for a pull request, html for a browser.")
 def compare(
-    old: str, new: str, *, fail_on_regression: bool, asked: Asked, spec: str, live: LiveOptions, page: Page
+    old: str, new: str, *, fail_on_regression: bool, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page
 ) -> None:
     """Compare two versions of a catalog, or two definitions of one tool.
 
@@ -350,7 +350,7 @@ def compare(
     worse one of the same tool is gone. Changed wording, added tools with their findings, and what was there before are
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
-    chosen = judge_of(asked)
+    chosen = judge_of(choice)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]
@@ -412,7 +412,7 @@ def select(
     embeddings: Path | None,
     k: int,
     fail_under: int | None,
-    asked: Asked,
+    choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -422,13 +422,13 @@ def select(
     is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
     Several LOCATORs are searched together.
     """
-    model = model_of(asked, by="selector", work="selecting")
-    catalogs, others = _all(locators, live), _all(against, live)
+    model = model_of(choice, by="selector", work="selecting")
+    catalogs, rivals = _all(locators, live), _all(against, live)
     with waiting().on("selecting"):
         result = blocking(improving.select)(
             catalogs,
             queries=read_queries(file) if file else None,
-            against=others or None,
+            against=rivals or None,
             mutation=Mutation(mutate) if mutate else None,
             selector=_selector(model, embeddings),
             k=k,

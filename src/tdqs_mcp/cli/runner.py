@@ -398,9 +398,9 @@ class Waiting:
                 self._shown.stop()
                 self._shown = None
 
-    def count(self, asked: int, answered: int) -> None:
+    def count(self, requests: int, answered: int) -> None:
         """Add requests to a model and answers from it."""
-        self._asked += asked
+        self._asked += requests
         self._answered += answered
         if self._doing is None or not sys.stderr.isatty():
             return

@@ -17,7 +17,7 @@ from tdqs_mcp.app.linting import RuleChoice
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
-    Asked,
+    JudgeChoice,
     bad_option,
     judge_of,
     judge_options,
@@ -198,7 +198,7 @@ def score(
     rubric: str,
     skill: Path | None,
     fail_on_bad: bool,
-    asked: Asked,
+    choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
     page: Page,
@@ -214,15 +214,15 @@ def score(
             raise click.UsageError(
                 "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out"
             )
-        judge = judge_of(asked, accept=accept, accept_all=accept_all)
+        judge = judge_of(choice, accept=accept, accept_all=accept_all)
         installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(RuleChoice()))
         return
-    answered_cases = read_answers(answers, asked) if answers else None
+    answered_cases = read_answers(answers, choice) if answers else None
     skill_text = read_text(skill) if skill else None
     if dry_run:
-        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=skill_text, page=page)
+        _dry_run(locators, live, choice, rubric=rubric, spec=spec, skill=skill_text, page=page)
         return
-    judge = None if answers else judge_of(asked, accept=accept, accept_all=accept_all)
+    judge = None if answers else judge_of(choice, accept=accept, accept_all=accept_all)
     common: dict[str, Any] = {"spec": spec, "policy": policy_of(RuleChoice())}
     if answers:
         accepted = read_accepted(os.environ, accept, accept_all=accept_all)
@@ -364,7 +364,7 @@ def skill(
     locator: str,
     answers: Path | None,
     fail_on_bad: bool,
-    asked: Asked,
+    choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -375,9 +375,9 @@ def skill(
     text = read_text(file) if file else None
     use: Callable[[Catalog], SkillScore]
     if answers:
-        use, chosen = partial(judging.score_skill_answer, text=text, answers=read_answers(answers, asked)), None
+        use, chosen = partial(judging.score_skill_answer, text=text, answers=read_answers(answers, choice)), None
     else:
-        chosen = judge_of(asked)
+        chosen = judge_of(choice)
         use = partial(blocking(judging.score_skill), text=text, judge=chosen)
     lost = partial(judging.score_undiscovered, rubric="skill", judge=chosen.stamp if chosen else None)
     undiscovered: Any = lost if page.form == "json" else None
@@ -388,10 +388,17 @@ def skill(
 
 
 def _dry_run(
-    locators: Sequence[str], live: LiveOptions, asked: Asked, *, rubric: str, spec: str, skill: str | None, page: Page
+    locators: Sequence[str],
+    live: LiveOptions,
+    choice: JudgeChoice,
+    *,
+    rubric: str,
+    spec: str,
+    skill: str | None,
+    page: Page,
 ) -> None:
     """Print the requests that scoring would send, over all locators."""
-    judge, ledger = preview_of(asked)
+    judge, ledger = preview_of(choice)
     use: Callable[[Catalog], Any] = (
         partial(judging.score_blocking, judge=judge, spec=spec)
         if rubric == TOOL_RUBRICS[0]
@@ -468,14 +475,14 @@ def gate(suite: Path, *, timeout: float, page: Page) -> None:
 @judge_options
 @live_options
 @page_options()
-def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, page: Page) -> None:
+def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptions, page: Page) -> None:
     """Show how wrong a judge is: against the published examples and the labeled tools.
 
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
     compared with the labels of those of their tools that have one. Exit code 1 if it is out of tolerance, 2 if it did
     not judge everything that could show it.
     """
-    chosen = judge_of(asked)
+    chosen = judge_of(choice)
     catalogs = for_each(locators, live, lambda catalog: catalog)
     complete = [catalog for catalog in catalogs if catalog is not None]
     with waiting().on("calibrating"):

@@ -114,8 +114,8 @@ class Anthropic(EndpointModel):
         """
         import anyio  # noqa: PLC0415
 
-        fresh = [each for each in requests if each.prompt.system and each.prompt.system not in self._rubrics]
-        first = {each.prompt.system: each for each in reversed(fresh)}
+        fresh = [unread for unread in requests if unread.prompt.system and unread.prompt.system not in self._rubrics]
+        first = {unread.prompt.system: unread for unread in reversed(fresh)}
         is_cached = {system: anyio.Event() for system in first}
         self._rubrics.update(first)
 
@@ -144,8 +144,8 @@ class Anthropic(EndpointModel):
         if not 1 <= len(requests) <= MAX_BATCH:
             raise InputError(f"a batch has 1 to {MAX_BATCH} requests, not {len(requests)}")
         entries = [
-            {"custom_id": each.key, "params": self._members(each, ttl="1h")}
-            for each in {request.key: request for request in requests}.values()
+            {"custom_id": entry.key, "params": self._members(entry, ttl="1h")}
+            for entry in {request.key: request for request in requests}.values()
         ]
         try:
             async with self._connected() as client:
@@ -180,8 +180,8 @@ class Anthropic(EndpointModel):
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
         collected = [answers.get(request.key, lost) for request in requests]
-        for each, answer in zip(requests, collected, strict=True):
-            report_answer(each, answer)
+        for open_request, answer in zip(requests, collected, strict=True):
+            report_answer(open_request, answer)
         return collected
 
     def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":

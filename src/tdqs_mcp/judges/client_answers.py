@@ -63,7 +63,7 @@ class Asking:
         import anyio  # noqa: PLC0415  # the other judges go without an event loop
 
         late = Failure(reason=f"the client gave no answer within {self._timeout:g} s: allow its sampling requests")
-        answers: dict[str, Sample | Failure] = {each.key: late for each in requests}
+        answers: dict[str, Sample | Failure] = {question.key: late for question in requests}
         places = anyio.CapacityLimiter(self._concurrency)
 
         async def answer(request: Request) -> None:
@@ -73,10 +73,10 @@ class Asking:
                     report_answer(request, _text(answers[request.key]))
 
         async with anyio.create_task_group() as tasks:
-            for request in {each.key: each for each in requests}.values():
+            for request in {question.key: question for question in requests}.values():
                 tasks.start_soon(answer, request)
         self._said += answers.values()
-        return [_text(answers[each.key]) for each in requests]
+        return [_text(answers[question.key]) for question in requests]
 
 
 def _names(answers: Iterable[Sample | Failure]) -> str:

@@ -131,12 +131,12 @@ class Endpoint:
         """Where requests go."""
         return f"{self.base_url.rstrip('/').removesuffix(self.path)}{self.path}"
 
-    def overridden(self, ours: Mapping[str, Any]) -> dict[str, Any]:
+    def overridden(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """A request's members with the overrides over them; objects are merged, and null leaves a member out."""
-        merged = {**ours, **self.overrides}
+        merged = {**defaults, **self.overrides}
         for name, value in self.overrides.items():
-            if isinstance(value, Mapping) and isinstance(ours.get(name), Mapping):
-                merged[name] = _without_null({**ours[name], **value})
+            if isinstance(value, Mapping) and isinstance(defaults.get(name), Mapping):
+                merged[name] = _without_null({**defaults[name], **value})
         return _without_null(merged)
 
     def public(self, text: str) -> str:
@@ -352,7 +352,7 @@ def retry_after(response: "httpx2.Response") -> float | None:
         if _SECONDS.fullmatch(value):
             seconds = float(value)
         else:
-            until, now = (parsedate_to_datetime(each) for each in (value, response.headers.get("date", "")))
+            until, now = (parsedate_to_datetime(date) for date in (value, response.headers.get("date", "")))
             seconds = (until - now).total_seconds()
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None

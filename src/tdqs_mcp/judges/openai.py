@@ -132,8 +132,8 @@ def _members(request: Request, endpoint: Endpoint, *, response_format: Mapping[s
     """The request's body."""
     system = [("system", request.prompt.system)] if request.prompt.system else []
     messages = [{"role": role, "content": text} for role, text in (*system, *request.conversation)]
-    ours = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
-    return endpoint.overridden(ours)
+    defaults = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
+    return endpoint.overridden(defaults)
 
 
 def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:

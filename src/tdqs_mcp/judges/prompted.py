@@ -41,16 +41,16 @@ class AnswerCache(ModelWrapper):
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """Return an answer for each request, in order. Each is cached as it arrives; equal requests are asked once."""
         cached = {request.key: self.find(request) for request in requests}
-        missing = {each.key: self.keeping(each) for each in requests if cached[each.key] is None}
+        missing = {question.key: self.keeping(question) for question in requests if cached[question.key] is None}
         answers: dict[str, str | Failure] = {key: answer for key, answer in cached.items() if answer is not None}
         while missing:
-            mine = await self.cache.claim({self._key(each) for each in missing.values()})
+            claims = await self.cache.claim({self._key(question) for question in missing.values()})
             try:
-                claimed = {key: each for key, each in missing.items() if self._key(each) in mine}
+                claimed = {key: question for key, question in missing.items() if self._key(question) in claims}
                 answers |= await self._answers(claimed)
             finally:
-                self.cache.release(mine)
-            missing = {key: each for key, each in missing.items() if key not in claimed}
+                self.cache.release(claims)
+            missing = {key: question for key, question in missing.items() if key not in claimed}
         return [answers[request.key] for request in requests]
 
     async def _answers(self, requests: Mapping[str, Request]) -> dict[str, str | Failure]:
@@ -58,8 +58,8 @@ class AnswerCache(ModelWrapper):
         cached = {key: answer for key, request in requests.items() if (answer := self.find(request)) is not None}
         missing = {key: request for key, request in requests.items() if key not in cached}
         answers = dict(zip(missing, await self.model.complete(list(missing.values())), strict=True)) if missing else {}
-        for key, each in missing.items():
-            report_answer(each, answers[key])
+        for key, question in missing.items():
+            report_answer(question, answers[key])
         return {**cached, **answers}
 
     def find(self, request: Request) -> str | None:
@@ -250,7 +250,7 @@ class Batched(JudgeWrapper):
 
     async def _submit(self, cases: Sequence[Case]) -> str:
         """Why the cases have no verdict."""
-        requests = {each.key: each for each in self.judge.open(cases)}
+        requests = {request.key: request for request in self.judge.open(cases)}
         if requests and self.keep is not None:
             try:
                 batch = await batching(self.judge.model).submit(list(requests.values()))

@@ -50,7 +50,9 @@ def check_verdicts(
         numbers = EstimateCheck(
             score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case) + leniency
         )
-        if not numbers.is_too_high or any(each.covers(_part(case), _hash(case), judge) for each in accepted):
+        if not numbers.is_too_high or any(
+            acceptance.covers(_part(case), _hash(case), judge) for acceptance in accepted
+        ):
             return replace(verdict, check=numbers)
         return Ungraded(judge=judge.id, reason=_held(case, numbers, judge), held=numbers)
 

@@ -87,7 +87,7 @@ class Items:
     """Words and style."""
 
     indent: int = 0
-    shown: int = 1_000_000
+    limit: int = 1_000_000
     """So many of them in a terminal."""
 
     is_numbered: bool = False
@@ -111,11 +111,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings; the first `shown` of them in a terminal."""
+    """Rows under headings; the first `limit` of them in a terminal."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Words]]
-    shown: int = 1_000_000
+    limit: int = 1_000_000
     more: str = "more"
     """What is said of the rows that are left out, after their number."""
 
@@ -212,7 +212,7 @@ def _text(block: Block) -> "Iterator[RenderableType]":
         case Gap():
             yield Text()
         case OnlyIn(form="text"):
-            yield from (part for each in block.blocks for part in _text(each))
+            yield from (part for inner in block.blocks for part in _text(inner))
         case _:
             pass
 
@@ -252,12 +252,12 @@ def diff_runs(diff: Diff) -> Iterator[tuple[str, str]]:
 
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
-    for place, (words, style) in enumerate(items.entries[: items.shown]):
+    for place, (words, style) in enumerate(items.entries[: items.limit]):
         numbered = (f"{place + 1}. ", *word_parts(words)) if items.is_numbered else words
         yield _indented(numbered, style, items.indent)
         if items.below:
             yield from _text_items(items.below[place])
-    more = len(items.entries) - items.shown
+    more = len(items.entries) - items.limit
     if more > 0:
         yield _indented(f"… and {more} more; --format json has all", "", items.indent)
 
@@ -265,7 +265,7 @@ def _text_items(items: Items) -> "Iterator[RenderableType]":
 def _text_table(table: Table) -> "Iterator[RenderableType]":
     wide = _rich_table(table)
     yield _Fitting(wide, _rich_table(table, is_dense=True)) if any(column.short for column in table.columns) else wide
-    more = len(table.rows) - table.shown
+    more = len(table.rows) - table.limit
     if more > 0:
         yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
 
@@ -283,7 +283,7 @@ def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
             overflow="ellipsis" if column.is_right else "fold",
             min_width=column.min_width,
         )
-    for row in table.rows[: table.shown]:
+    for row in table.rows[: table.limit]:
         grid.add_row(*(_styled(cell, "") for cell in row))
     return grid
 
@@ -418,12 +418,12 @@ def range_words(likely: "Sequence[int] | None") -> str:
     return f" (80%: {likely[0] / 10} to {likely[1] / 10})" if likely else ""
 
 
-def percentile_words(percentiles: "Percentiles", others: str = "known servers") -> str:
+def percentile_words(percentiles: "Percentiles", peers: str = "known servers") -> str:
     """`better than 71% of 87 known servers`."""
     quality = (
         "" if percentiles.description_quality is None else f", descriptions than {percentiles.description_quality}%"
     )
-    return f"better than {percentiles.overall}% of {percentiles.servers:,} {others}{quality}"
+    return f"better than {percentiles.overall}% of {percentiles.servers:,} {peers}{quality}"
 
 
 def named(server: str, version: str | None) -> str:

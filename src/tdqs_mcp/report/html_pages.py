@@ -273,7 +273,7 @@ def _above(overall: int | None) -> Tier | None:
 
 def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:
     """The tools in the order of what helps most: those with something to fix, then the others, the lowest first."""
-    fixes = {each[0].tool.index: [fix.finding for fix in each] for each in fixes_by_tool(score)}
+    fixes = {group[0].tool.index: [fix.finding for fix in group] for group in fixes_by_tool(score)}
     findings = by_tool(score.findings)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
     order = sorted(score.tools, key=lambda tool: (tool.index not in fixes, tool.tdqs, tool.index))

@@ -75,7 +75,7 @@ def plan_blocks(plan: Plan) -> list[Block]:
             (fix.rewrite.name, _change(fix.before, fix.after), _gain(fix.gain), f"{fix.tokens_added:+d}")
             for fix in plan.fixes
         ]
-        table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, shown=MAX_ROWS)
+        table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, limit=MAX_ROWS)
         by = "Estimated by the offline judge" if plan.is_estimated else f"Judged by {plan.judge.id}"
         blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
         blocks += _gain_note((fix.before, fix.after, fix.gain) for fix in plan.fixes)
@@ -87,7 +87,7 @@ def plan_blocks(plan: Plan) -> list[Block]:
         below = [Items(list(_advice_lines(advice)), indent=4) for advice in plan.advice]
         blocks += [
             Heading(f"Not drafted: the author has to bring {tools} to TDQS {target}; {then}"),
-            Items(entries, indent=2, shown=MAX_ROWS, below=below),
+            Items(entries, indent=2, limit=MAX_ROWS, below=below),
         ]
     return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
 
@@ -119,10 +119,10 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
             OnlyIn("text", [Heading(title, style)]),
             OnlyIn("markdown", [Heading(f"{title} ({len(entries)})", style)]),
         ]
-        listed = Items([(line, "") for line in entries], indent=2, shown=MAX_DIFFERENCES)
+        listed = Items([(line, "") for line in entries], indent=2, limit=MAX_DIFFERENCES)
         if title == _SCORES:
             heads = columns("tool", "before", "after", "change", "tokens, about")
-            blocks.append(Table(heads, entries, shown=MAX_DIFFERENCES))
+            blocks.append(Table(heads, entries, limit=MAX_DIFFERENCES))
         elif title == _WORDING:
             blocks += [OnlyIn("text", [listed]), OnlyIn("markdown", [Fold("Before and after", _reworded(comparison))])]
         else:
@@ -150,7 +150,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
     if report.questions:
         questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
-        blocks += [Heading(f"Only the author can know ({len(questions)})"), Items(questions, indent=2, shown=MAX_ROWS)]
+        blocks += [Heading(f"Only the author can know ({len(questions)})"), Items(questions, indent=2, limit=MAX_ROWS)]
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
@@ -428,7 +428,7 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
         if changes:
             allowed = ", allowed by the lock" if all(item.is_allowed for item in changes) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(changes)}){allowed}", _LOCK_STYLES[impact])]
-            blocks.append(Items([(_lock_line(item, report), "") for item in changes], indent=2, shown=MAX_CHANGES))
+            blocks.append(Items([(_lock_line(item, report), "") for item in changes], indent=2, limit=MAX_CHANGES))
     blocks += [
         Items([(f"not verified: {item}", "yellow") for item in report.unverified]),
         problem_items(report.problems),

@@ -32,7 +32,7 @@ _PLACEHOLDER = re.compile(r"\{(?=\d+\})")
 def github_text(reports: Sequence[LocatedReport]) -> str:
     """Return one line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
     located_findings = [(located, finding) for located in reports for finding in located.report.findings]
-    worst = sorted(located_findings, key=lambda each: -each[1].severity.rank)
+    worst = sorted(located_findings, key=lambda pair: -pair[1].severity.rank)
     counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
     return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
 
@@ -49,8 +49,8 @@ def _annotation(located: LocatedReport, finding: Finding) -> str:
 def _command(name: str, properties: dict[str, str], message: str) -> str:
     """A workflow command; nothing in it can end it or begin another one."""
     data = {key: _percent_encoded(value) for key, value in properties.items()}
-    shown = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
-    return f"::{name} {shown}::{_percent_encoded(printable(message))}"
+    escaped = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
+    return f"::{name} {escaped}::{_percent_encoded(printable(message))}"
 
 
 def _percent_encoded(text: str) -> str:

@@ -183,7 +183,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     ]
     if report.changed:
         rows = [(change.server, number(change.before), number(change.after)) for change in report.changed]
-        blocks += [Gap(), Table(columns("changed", "before", "after"), rows, shown=MAX_LINES, more="more servers")]
+        blocks += [Gap(), Table(columns("changed", "before", "after"), rows, limit=MAX_LINES, more="more servers")]
     if report.ungraded:
         suspicious = f"; of them {report.held:,} held as suspicious" if report.held else ""
         blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{suspicious}", "yellow"))

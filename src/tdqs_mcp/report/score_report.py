@@ -157,15 +157,15 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
     blocks: list[Block] = []
     if score.agreement:
         ballots = [tool.ballots for tool in score.tools if tool.ballots]
-        complete = sum(all(ballot.scores for ballot in each) for each in ballots)
+        complete = sum(all(ballot.scores for ballot in member) for member in ballots)
         rows = [
             (
                 key.replace("_", " "),
-                "none" if each.icc is None else f"{each.icc:.2f}".replace("-0.00", "0.00"),
-                *("none" if value is None else f"{value / 100:.2f}" for value in (each.mean, each.median)),
-                *map(str, (each.smells_by_mean, each.smells_by_median)),
+                "none" if member.icc is None else f"{member.icc:.2f}".replace("-0.00", "0.00"),
+                *("none" if value is None else f"{value / 100:.2f}" for value in (member.mean, member.median)),
+                *map(str, (member.smells_by_mean, member.smells_by_median)),
             )
-            for key, each in score.agreement.items()
+            for key, member in score.agreement.items()
         ]
         blocks = [
             Gap(),
@@ -197,7 +197,7 @@ def _table(score: ServerScore) -> Table:
         Column(head="flags"),
     )
     lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
-    return Table(heads, [_row(tool, keys) for tool in lowest], shown=MAX_ROWS, more="more with higher scores")
+    return Table(heads, [_row(tool, keys) for tool in lowest], limit=MAX_ROWS, more="more with higher scores")
 
 
 def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
@@ -393,7 +393,7 @@ def label_blocks(score: LabelScore) -> list[Block]:
     blocks.append(problem_items(score.problems))
     if score.suggestions:
         lines = [(f"{_BANDS[suggestion.band]}: {suggestion.message}", "") for suggestion in score.suggestions]
-        blocks += [Heading("Fix first"), Items(lines, shown=MAX_SUGGESTIONS, is_numbered=True)]
+        blocks += [Heading("Fix first"), Items(lines, limit=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
 
 
@@ -451,7 +451,7 @@ def _labels_table(score: LabelScore) -> Table:
         for tool in sorted(score.tools, key=lambda tool: (tool.overall, tool.index))
     ]
     heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
-    return Table(heads, rows, shown=MAX_ROWS, more="more with higher scores")
+    return Table(heads, rows, limit=MAX_ROWS, more="more with higher scores")
 
 
 MAX_REASONS = 20

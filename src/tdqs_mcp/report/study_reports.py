@@ -63,7 +63,7 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     def place(row: Scope) -> str:
         number = f"#{experiments.index(row.experiment) + 1}" if len(experiments) > 1 else ""
         model = None if isinstance(row, FrontPoint) or row.experiment in only else row.model
-        return " · ".join(each for each in (number, model, row.domain) if each) or "all"
+        return " · ".join(entry for entry in (number, model, row.domain) if entry) or "all"
 
     named = [
         (" · ".join(filter(None, (f"#{number} {name}", only.get(name)))), "dim")
@@ -75,14 +75,14 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     ]
     for title, heads, left, rows in (
         ("Variants", _VARIANTS, 2, [(place(summary), *_summary(summary)) for summary in study.summaries]),
-        ("Pairs", _PAIRS, 2, [(place(each), *_pair(each)) for each in study.pairs]),
-        ("Cochran's Q", _COCHRANS_Q, 1, [(place(each), *_cochrans_q(each)) for each in study.cochrans_q]),
-        ("Pareto front", _FRONT, 3, [(place(each), *_point(each)) for each in study.front if each.is_on_front]),
+        ("Pairs", _PAIRS, 2, [(place(entry), *_pair(entry)) for entry in study.pairs]),
+        ("Cochran's Q", _COCHRANS_Q, 1, [(place(entry), *_cochrans_q(entry)) for entry in study.cochrans_q]),
+        ("Pareto front", _FRONT, 3, [(place(entry), *_point(entry)) for entry in study.front if entry.is_on_front]),
         ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(cap), *_cap(cap)) for cap in study.caps]),
     ):
         if rows:
             most_rows = 2 * SHOWN if heads is _PAIRS else SHOWN
-            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=most_rows)]
+            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, limit=most_rows)]
     most = max((pair.without_partner for pair in study.pairs), default=0)
     notes = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
     return [*blocks, problem_items(notes if most else ()), Line(_next_step(study))]
@@ -166,8 +166,8 @@ def front_svg(study: OutcomeStudy) -> str:
     """
     if not study.front:
         raise InputError("there is no front to draw: no run has evaluators_passed, evaluators_total and steps")
-    panels = [list(points) for _, points in groupby(study.front, key=lambda each: (each.experiment, each.domain))]
-    names = list(dict.fromkeys((each.model, each.variant) for each in study.front))
+    panels = [list(points) for _, points in groupby(study.front, key=lambda dot: (dot.experiment, dot.domain))]
+    names = list(dict.fromkeys((dot.model, dot.variant) for dot in study.front))
     bottom = -(-len(panels) // _ACROSS) * _HIGH
     parts = []
     for number, points in enumerate(panels):
@@ -187,7 +187,7 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
     right, bottom = _LEFT + 1.4 * _SIDE, _TOP + _SIDE
     most = max(point.steps for point in points) * 1.1 or 1.0
     spots = [(_LEFT + point.steps / most * 1.4 * _SIDE, bottom - point.score * _SIDE) for point in points]
-    place = " · ".join(each for each in (points[0].experiment, points[0].domain or "all domains") if each)
+    place = " · ".join(dot for dot in (points[0].experiment, points[0].domain or "all domains") if dot)
     title = markup(f"{place}, {points[0].tasks} tasks")
     yield f'<text x="{_LEFT}" y="{_TOP - 10}" font-weight="bold">{title}</text>'
     yield f'<path d="M{_LEFT} {_TOP}V{bottom}H{right:.0f}" fill="none" stroke="gray"/>'
@@ -198,10 +198,10 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
         (right, bottom + 14, "end", f"{most:.0f} steps"),
     ):
         yield f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="gray">{text}</text>'
-    line = sorted(spot for spot, each in zip(spots, points, strict=True) if each.is_on_front)
+    line = sorted(spot for spot, dot in zip(spots, points, strict=True) if dot.is_on_front)
     yield f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in line)}" fill="none" stroke="royalblue"/>'
-    for (x, y), each, number in zip(spots, points, numbers, strict=True):
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{"royalblue" if each.is_on_front else "silver"}"/>'
+    for (x, y), dot, number in zip(spots, points, numbers, strict=True):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{"royalblue" if dot.is_on_front else "silver"}"/>'
         yield f'<text x="{x + 6:.1f}" y="{y - 4:.1f}">{number}</text>'
 
 
@@ -262,7 +262,7 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
     totals = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
     return [
         Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({totals})"),
-        Table(columns("tool", "kind", "task", left=3), rows, shown=SHOWN),
+        Table(columns("tool", "kind", "task", left=3), rows, limit=SHOWN),
         Items([(f"{tool.tool}: {tool.reason}", "yellow") for tool in tasks.without]),
         Line(
             ("Next: read them, then add ", Code("--format jsonl -o tasks.jsonl"), " or ", Code("--run LOG"))

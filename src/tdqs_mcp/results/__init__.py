@@ -1,1 +1,1 @@
-"""What every use case gives back: one class per result, whose fields are the contract."""
+"""Results of every use case: one class per result, whose fields are the contract."""

@@ -1,4 +1,4 @@
-"""What tests find: gates and suites, the calibration of a judge, the selection of tools by query."""
+"""Outcomes of tests: gates and suites, the calibration of a judge, the selection of tools by query."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ from tdqs_mcp.results.verdicts import JudgeStamp
 
 
 class GateResult(StrEnum):
-    """Whether a gate's bar is met; ERROR where that cannot be known."""
+    """Verdict on a gate's bar; ERROR where that cannot be known."""
 
     PASS = "PASS"  # noqa: S105  # a word, no password
     FAIL = "FAIL"
@@ -29,7 +29,7 @@ class GateResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One target of a suite's entry compared with its bar."""
+    """A target of a suite's entry compared with its bar."""
 
     target: str
     wanted: str
@@ -43,7 +43,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRow:
-    """One entry of a suite with its checks."""
+    """An entry of a suite with its checks."""
 
     name: str
     server: str
@@ -77,7 +77,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationTable:
-    """One table of a calibration report."""
+    """A table of a calibration report."""
 
     title: str
     remark: str
@@ -119,7 +119,7 @@ class CalibrationReport:
 
     @published(after="faults", key="unjudged")
     def failures(self) -> tuple[Unjudged, ...]:
-        """What the judge failed on."""
+        """Return what the judge failed on."""
         return tuple(Unjudged(name=name, reason=reason) for name, reason in self.unjudged)
 
 
@@ -137,7 +137,7 @@ Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, ea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a user asks for and the tool that answers it."""
+    """Return what a user asks for and the tool that answers it."""
 
     text: Annotated[str, Key("query")]
     tool: Name
@@ -150,7 +150,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryChoice:
-    """One query and what the selector made of it; ties count as if they were broken by lot."""
+    """A query and what the selector made of it; ties count as if they were broken by lot."""
 
     query: Query
     rank: Rank | None
@@ -228,7 +228,7 @@ Points = Annotated[float, Unit(digits=2)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """The same queries before and after."""
+    """A pair of figures before and after, over equal queries."""
 
     gained: int
     """Queries that do better after."""
@@ -249,7 +249,7 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
-    """The same queries put to other definitions."""
+    """Results of equal queries put to other definitions."""
 
     label: str
     figures: Figures
@@ -262,7 +262,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryResult:
-    """One query and what became of it, before and after."""
+    """A query and what became of it, before and after."""
 
     query: Annotated[Inline[Query], Only("text tool server withheld")]
     choice: Annotated[Inline[QueryChoice], Only("rank instead")]

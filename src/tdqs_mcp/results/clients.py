@@ -1,4 +1,4 @@
-"""What clients know and take: their configured servers, and what each keeps of a catalog."""
+"""Facts about clients: their configured servers, and what each keeps of a catalog."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 
 
 class Handling(StrEnum):
-    """What a client does with a definition; the later ones are worse."""
+    """A client's treatment of a definition; the later ones are worse."""
 
     KEPT = "kept"
     RENAMED = "renamed"
@@ -28,7 +28,7 @@ class Handling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What some clients take, what happens otherwise, and how that is known."""
+    """A limit of some clients, what happens beyond it, and how that is known."""
 
     clients: tuple[str, ...]
     check: str
@@ -67,7 +67,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitExcess:
-    """One limit that a definition goes beyond."""
+    """A limit that a definition goes beyond."""
 
     handling: Handling
     path: Pointer
@@ -82,7 +82,7 @@ class LimitExcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenTool:
-    """One tool as a client shows it to a model."""
+    """A tool as a client shows it to a model."""
 
     name: Name
     seen_as: Name | None
@@ -96,7 +96,7 @@ class SeenTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientView:
-    """What one client takes of a server."""
+    """A server as one client takes it."""
 
     client: str
     title: Internal[str]
@@ -111,7 +111,7 @@ class ClientView:
 
     @published(after="handling")
     def loses_all(self) -> bool:
-        """One refusal loses every tool of the server."""
+        """A refusal loses every tool of the server."""
         return any(
             change.handling is Handling.REFUSED and change.limit.loses != "tool"
             for _, excesses in self.excesses
@@ -143,7 +143,7 @@ class ClientView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortabilityReport(OfServer, Document):
-    """What each client and model API would show a model of a server's tools."""
+    """A server's tools as each client and model API would show them to a model."""
 
     clients: tuple[ClientView, ...]
     unmeasured: tuple[Name, ...]
@@ -159,7 +159,7 @@ def worst(handlings: Sequence[Handling]) -> Handling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledServer:
-    """One server in the configuration of one client; never what it is started with."""
+    """A server in the configuration of one client; never what it is started with."""
 
     client: str
     name: Name
@@ -203,7 +203,7 @@ class ServerList(Document):
 
 
 class InstalledOutcome(StrEnum):
-    """What became of a server."""
+    """Outcome of scoring an installed server."""
 
     SCORED = "scored"
     DISABLED = "disabled"
@@ -213,7 +213,7 @@ class InstalledOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledScore:
-    """One server of one client with its score."""
+    """A server of one client with its score."""
 
     server: Inline[InstalledServer]
     standing: InstalledOutcome
@@ -274,7 +274,7 @@ class NotNeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSet:
-    """What an agent in one client sees of all its servers."""
+    """All servers of a client, as an agent in it sees them."""
 
     client: str
     title: str

@@ -24,7 +24,7 @@ from tdqs_mcp.results.verdicts import Tier
 
 
 class Impact(StrEnum):
-    """What a difference means for callers of the tool, the worst first."""
+    """Meaning of a difference for callers of the tool, the worst first."""
 
     BREAKING = "breaking"
     DANGEROUS = "dangerous"
@@ -36,7 +36,7 @@ class Impact(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One difference at one place."""
+    """A difference at one place."""
 
     impact: Impact
     change: str
@@ -54,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolComparison:
-    """One tool in both versions; null for a version without the tool or without its score."""
+    """A tool in both versions; null for a version without the tool or without its score."""
 
     name: Name
     """The new name; the old one of a tool that is gone."""
@@ -106,7 +106,7 @@ class Comparison(Document):
 
     @published(after="tokens_before")
     def tokens_after(self) -> int:
-        """The same for the new version."""
+        """Return the figure of the new version."""
         return sum(tool.tokens_after or 0 for tool in self.tools)
 
     @published(after="regressions", key="tools")
@@ -136,12 +136,12 @@ class Comparison(Document):
 
     @published(after="ungraded_before")
     def ungraded_after(self) -> tuple[UngradedTool, ...]:
-        """The same for the new version."""
+        """Return the figure of the new version."""
         return self.new.unscored
 
     @published(after="ungraded_after")
     def problems(self) -> tuple[str, ...]:
-        """What went wrong with either version and changed no score."""
+        """Return what went wrong with either version and changed no score."""
         return self.old.problems + self.new.problems
 
 
@@ -165,7 +165,7 @@ class LockedScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedTool:
-    """One tool as the lock's owner has seen it."""
+    """A tool as the lock's owner has seen it."""
 
     name: Name
     """Empty for a tool without a usable name."""
@@ -235,7 +235,7 @@ class LockState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedChange:
-    """One change since the lock was written."""
+    """A change since the lock was written."""
 
     subject: Internal[Location]
     part: str
@@ -249,7 +249,7 @@ class LockedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockReport(OfServer, Document):
-    """What has changed of a server since it was locked."""
+    """Changes of a server since it was locked."""
 
     state: LockState
     locked_version: str | None

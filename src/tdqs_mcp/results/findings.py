@@ -77,7 +77,7 @@ class OfServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """What a finding is about: a tool, resource, prompt or the server, and the JSON pointer inside it."""
+    """Subject of a finding: a tool, resource, prompt or the server, and the JSON pointer inside it."""
 
     kind: str
     name: Name
@@ -101,7 +101,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One defect at one place, with what to do about it."""
+    """A defect at one place, with what to do about it."""
 
     rule: str
     """Rule id."""
@@ -216,7 +216,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTally(Tally):
-    """One tool's findings by severity."""
+    """A tool's findings by severity."""
 
     name: Name
 
@@ -312,7 +312,7 @@ def unmatched(items: Iterable[Item], counts: Counter[str], digest: Callable[[Ite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleEntry:
-    """What a rule is."""
+    """Description of a rule."""
 
     id: str
     name: str

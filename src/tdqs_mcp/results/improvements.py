@@ -46,7 +46,7 @@ class Mode(StrEnum):
 
 
 class Component(StrEnum):
-    """What a sentence of a definition is about (the paper's five fields)."""
+    """Subject of a definition's sentence (the paper's five fields)."""
 
     PURPOSE = "purpose"
     GUIDELINES = "guidelines"
@@ -97,7 +97,7 @@ AUTHOR = frozenset((Route.FACT, Route.ANSWER, Route.FAILURE, Route.EXAMPLE))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field of a definition, rewritten, and what the new words rest on."""
+    """A field of a definition, rewritten, and what the new words rest on."""
 
     path: Pointer
     """JSON pointer inside the definition."""
@@ -110,7 +110,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One new statement; without a source it is unproven and rests on its writer's word."""
+    """A new statement; without a source it is unproven and rests on its writer's word."""
 
     path: Pointer
     """JSON pointer inside the definition."""
@@ -133,12 +133,12 @@ class Claim:
 
     @published(after="sources", key="proven")
     def is_proven(self) -> bool:
-        """Whether a source says it; the definition, its schema, a fact, a call, or the documentation."""
+        """Return whether a source says it; the definition, its schema, a fact, a call, or the documentation."""
         return bool(self.sources)
 
 
 class QuestionTopic(StrEnum):
-    """What a question asks about; those that matter more first."""
+    """Topic of a question; those that matter more first."""
 
     PURPOSE = "purpose"
     USAGE = "usage"
@@ -174,7 +174,7 @@ HINT_ASPECTS = (QuestionTopic.READ_ONLY, QuestionTopic.DESTRUCTIVE, QuestionTopi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What only the author can know, about one tool or about several that share it."""
+    """A question that only the author can answer, about one tool or about several that share it."""
 
     id: Annotated[str, Max(200)]
     """TOOL.aspect, TOOL.parameters.NAME or TOOL.annotations.HINT, with `*` for several tools: a key of `answers`.
@@ -195,7 +195,7 @@ class Question:
 
     @property
     def is_naming_all(self) -> bool:
-        """Whether id or text name every tool that the answer is about."""
+        """Return whether id or text name every tool that the answer is about."""
         return len(self.tools) == 1 or all(f"`{tool}`" in self.text for tool in self.tools)
 
 
@@ -222,7 +222,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What a rewrite is expected to bring, in TDQS: the judge's figure less its mean error where it sees a gain."""
+    """Expected gain of a rewrite, in TDQS: the judge's figure less its mean error where it sees a gain."""
 
     expected: Hundredths
     low: Hundredths
@@ -334,7 +334,7 @@ class Rewrite:
 
     @property
     def is_told(self) -> bool:
-        """Whether anything in it rests on the author's material."""
+        """Return whether anything in it rests on the author's material."""
         return any(claim.route in AUTHOR for claim in self.claims)
 
     @property
@@ -358,12 +358,12 @@ class RewriteReport(OfServer, Document):
 
     @published(after="rewrites")
     def questions(self) -> tuple[Question, ...]:
-        """What only the author can know, each once, the greatest gain first."""
+        """Return what only the author can know, each once, the greatest gain first."""
         return questions_of(self.rewrites)
 
 
 def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
-    """What of the author's material none of the rewrites rests on."""
+    """Return what of the author's material none of the rewrites rests on."""
     used = {source for rewrite in rewrites for source in rewrite.sources}
     entries = (entry for rewrite in rewrites for entry in rewrite.unused)
     return tuple({entry.source: entry for entry in entries if entry.source not in used}.values())
@@ -374,12 +374,12 @@ MIN_GAIN = 10
 
 
 def is_worth_asking(question: Question) -> bool:
-    """Whether the answer can move a score, or decides between two statements."""
+    """Return whether the answer can move a score, or decides between two statements."""
     return question.gain >= MIN_GAIN or question.about is QuestionTopic.CONFLICT
 
 
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
-    """What only the author can know, each question once: conflicts first, then by gain."""
+    """Return what only the author can know, each question once: conflicts first, then by gain."""
     by_id = {question.id: question for rewrite in rewrites for question in rewrite.questions}
     return tuple(
         sorted(by_id.values(), key=lambda question: (question.about is not QuestionTopic.CONFLICT, -question.gain))

@@ -1,4 +1,4 @@
-"""What other rubrics than TDQS give: labels of tools and of a skill text, and MCP Playground's grade."""
+"""Results of other rubrics than TDQS: labels of tools and of a skill text, and MCP Playground's grade."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from tdqs_mcp.results.verdicts import Ballot, Judged, Judgement, JudgeStamp, Rel
 
 
 class Label(StrEnum):
-    """What a rubric without tiers ends in: Bad where a dimension is below 3 (arXiv 2602.14878; MCPBundles).
+    """Verdict of a rubric without tiers: Bad where a dimension is below 3 (arXiv 2602.14878; MCPBundles).
 
     Any other tool is Good. A skill is Good where no dimension needs improvement, which one of 3 does.
     """
@@ -37,7 +37,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabeledTool(Judged):
-    """One tool under a rubric that ends in a label."""
+    """A tool under a rubric that ends in a label."""
 
     index: Internal[int]
     name: Name
@@ -69,7 +69,7 @@ class LabeledTool(Judged):
 
     @property
     def ballots(self) -> tuple[Ballot, ...]:
-        """What each juror gave; empty where one judge judged."""
+        """Return what each juror gave; empty where one judge judged."""
         return self.jury.ballots if self.jury else ()
 
 
@@ -83,7 +83,7 @@ class Urgency(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What to fix; the lowest priority number comes first."""
+    """A defect to fix; the lowest priority number comes first."""
 
     band: Annotated[Urgency, Unit(low=1, high=3), Key("priority")]
     """1 server smells, 2 bundle deficiencies, 3 tools, the worst first."""
@@ -158,7 +158,7 @@ class LabelCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityScore:
-    """What a public listing shows; all else is detail for the server's maintainers (MCPBundles, "Design Decisions")."""
+    """Public part of a listing; all else is detail for the server's maintainers (MCPBundles, "Design Decisions")."""
 
     label: Label | None
     """The skill's; null where it has none."""
@@ -200,7 +200,7 @@ class LabelScore(OfServer, Document):
 
     @published(after="rubric")
     def quality_score(self) -> QualityScore | None:
-        """What is public; null under rubric smells, which knows no skill."""
+        """Return what is public; null under rubric smells, which knows no skill."""
         if self.rubric != "bundles":
             return None
         return QualityScore(
@@ -253,7 +253,7 @@ def letter_of(score: int) -> Letter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deduction:
-    """One violation of MCP Playground's rules and what it costs."""
+    """A violation of MCP Playground's rules and what it costs."""
 
     rule: str
     """Our rule's id."""
@@ -311,5 +311,5 @@ class ServerGrade(OfServer, Document):
 
     @published(after="deductions")
     def judged(self) -> Listed:
-        """What was listed."""
+        """Return what was listed."""
         return Listed(tools=self.tool_count, resources=self.resource_count, prompts=self.prompt_count)

@@ -65,12 +65,12 @@ class Room:
 
     @published(after="rule")
     def write(self) -> str | None:
-        """What that finding suggests."""
+        """Return what that finding suggests."""
         return self.finding.suggestion or self.finding.message if self.finding else None
 
     @property
     def advice(self) -> str:
-        """What to write as far as a rule knows it, else what the judge misses."""
+        """Return what to write as far as a rule knows it, else what the judge misses."""
         return self.write or self.reason
 
 
@@ -126,12 +126,12 @@ class Plan(Document):
 
     @published(after="judge", key="estimated")
     def is_estimated(self) -> bool:
-        """Whether all scores are the offline judge's estimates, which prove nothing."""
+        """Return whether all scores are the offline judge's estimates, which prove nothing."""
         return self.judge.is_offline
 
     @published(after="target", key="reached")
     def is_reached(self) -> bool:
-        """Whether the catalog is at its target with the rewrites applied, by this judge."""
+        """Return whether the catalog is at its target with the rewrites applied, by this judge."""
         return (self.after.overall or 0) >= self.target
 
     @published(after="after")
@@ -142,7 +142,7 @@ class Plan(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfOutcome:
-    """What the server would score with one tool at one height."""
+    """Score of the server with one tool at one height."""
 
     tdqs: Tenths
     """The tool's."""
@@ -162,7 +162,7 @@ class WhatIfOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """One tool's part in the server's score."""
+    """A tool's part in the server's score."""
 
     server: Name
     judge: JudgeStamp

@@ -1,4 +1,4 @@
-"""What scoring by the specification gives: tools, then the server made of them, in exact integers."""
+"""Scores by the specification: tools, then the server made of them, in exact integers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -133,7 +133,7 @@ class ToolScore(Judged):
 
     @property
     def ballots(self) -> tuple[Ballot, ...]:
-        """What each juror gave; empty where one judge judged."""
+        """Return what each juror gave; empty where one judge judged."""
         return self.jury.ballots if self.jury else ()
 
     @published(after="judge")
@@ -259,22 +259,22 @@ class ServerScore(OfServer, Document):
 
     @published(after="description_quality_tier")
     def disambiguation(self) -> Point | None:
-        """Whether an agent can tell the tools apart; null without a verdict on the tool set."""
+        """Return whether an agent can tell the tools apart; null without a verdict on the tool set."""
         return self._coherence("disambiguation")
 
     @published(after="disambiguation")
     def naming_consistency(self) -> Point | None:
-        """Whether the names follow one pattern."""
+        """Return whether the names follow one pattern."""
         return self._coherence("naming_consistency")
 
     @published(after="naming_consistency")
     def tool_count_appropriateness(self) -> Point | None:
-        """Whether there are as many tools as the purpose needs."""
+        """Return whether there are as many tools as the purpose needs."""
         return self._coherence("tool_count_appropriateness")
 
     @published(after="tool_count_appropriateness")
     def completeness(self) -> Point | None:
-        """Whether the tools cover the server's domain."""
+        """Return whether the tools cover the server's domain."""
         return self._coherence("completeness")
 
     @published(after="overall_tier")

@@ -1,4 +1,4 @@
-"""What the store of a registry knows: its statistics, where one server stands, and its tools line by line."""
+"""Contents of a registry's store: its statistics, where one server stands, and its tools line by line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ class MethodStamp:
 
     @published(after="")
     def key(self) -> str:
-        """What `--method` takes."""
+        """Return what `--method` takes."""
         return short_hash("\0".join(self.columns.values()))
 
     @property
     def columns(self) -> dict[str, str]:
-        """What its key is a digest of."""
+        """Return what its key is a digest of."""
         stamp = {name: getattr(self.judge, name) or "" for name in ("version", "model", "calibration", "prompt")}
         columns = {"rubric": self.rubric, "spec": self.spec_version, "judge": self.judge.id, **stamp}
         return {**columns, "parameters": self.parameters}
@@ -70,7 +70,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DimensionStatistics:
-    """One dimension over all tools."""
+    """A dimension over all tools."""
 
     mean: MeanScore | None
     smells: Share
@@ -176,7 +176,7 @@ class HeldScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UngradedStatistics:
-    """What has no score; it is counted here alone."""
+    """Tools without a score; each is counted here alone."""
 
     tools: int
     coherence: int
@@ -222,7 +222,7 @@ class Statistics(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Document):
-    """One server among all others of the store that have an overall score by the same method."""
+    """A server among all others of the store that have an overall score by the same method."""
 
     server: Name
     source: str | None
@@ -239,7 +239,7 @@ class Standing(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTool:
-    """One tool of a server's newest capture with its score, for a registry."""
+    """A tool of a server's newest capture with its score, for a registry."""
 
     server: Name
     is_official: Annotated[bool | None, Key("official")]

@@ -30,7 +30,7 @@ class ServerChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepReport(Document):
-    """One sweep. All numbers are about this sweep, whatever the store has besides."""
+    """A sweep. All numbers are about this sweep, whatever the store has besides."""
 
     store: str
     """The file or URL, without a password."""
@@ -132,7 +132,7 @@ class ToolStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerVersion:
-    """One capture of a server beside the one before."""
+    """A capture of a server beside the one before."""
 
     capture: str
     captured_at: str
@@ -148,7 +148,7 @@ class ServerVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredServer(Document):
-    """One server of a store with its tools and its captures."""
+    """A server of a store with its tools and its captures."""
 
     method: MethodStamp
     standing: Inline[ServerStanding]
@@ -177,7 +177,7 @@ class ToolVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredToolHistory(Document):
-    """One tool of a server with its scores over time."""
+    """A tool of a server with its scores over time."""
 
     method: MethodStamp
     server: Name

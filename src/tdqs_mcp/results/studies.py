@@ -1,4 +1,4 @@
-"""What studies find: variants compared over tasks, what scores predict of a benchmark, and tasks for traces."""
+"""Findings of studies: variants compared over tasks, what scores predict of a benchmark, and tasks for traces."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,7 +42,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary(Scope):
-    """What one variant achieves; null where no row says."""
+    """Success of a variant; null where no row says."""
 
     variant: str
     runs: int
@@ -61,7 +61,7 @@ class Summary(Scope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricTest:
-    """One metric of two variants: the means, their difference and a test."""
+    """A metric of two variants: the means, their difference and a test."""
 
     metric: Own
     test: Own
@@ -85,7 +85,7 @@ class MetricTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Whether two variants succeed on the same tasks."""
+    """Agreement of two variants on the same tasks."""
 
     both: int
     only_before: int
@@ -121,7 +121,7 @@ class VariantPair(Scope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CochransQ(Scope):
-    """Whether any of three or more variants succeeds more often, over the tasks run with all."""
+    """Test of whether any of three or more variants succeeds more often, over the tasks run with all."""
 
     variants: tuple[str, ...]
     tasks: int
@@ -172,7 +172,7 @@ class OutcomeStudy(Document):
 
 
 class Reading(StrEnum):
-    """What an interval says of a predictor."""
+    """Reading of a predictor's interval."""
 
     NOTHING = "predicts nothing"
     """The interval excludes an effect of 5 percentage points either way."""
@@ -185,7 +185,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What one predictor says of an outcome, in percentage points, with the description's length held constant."""
+    """Effect of a predictor on an outcome, in percentage points, with the description's length held constant."""
 
     estimate: Estimate | None
     """Null where it differs between too few servers."""
@@ -207,7 +207,7 @@ class Predictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkStudy(Document):
-    """What scores and rules predict of a benchmark's searches and calls."""
+    """Predictions of scores and rules for a benchmark's searches and calls."""
 
     servers: int
     tools: int
@@ -229,7 +229,7 @@ class BenchmarkStudy(Document):
 
 
 class TaskKind(StrEnum):
-    """What a task is expected to do with its tool."""
+    """Expected outcome of a task with its tool."""
 
     WORKS = "works"
     FAILS = "fails"

@@ -1,4 +1,4 @@
-"""What a judge answers about a definition, a server or a pair of tools: a verdict, or why there is none."""
+"""Answers of a judge about a definition, a server or a pair of tools: a verdict, or why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class JudgeStamp:
 
     @property
     def is_offline(self) -> bool:
-        """Whether the offline judge judged, which asks no model."""
+        """Return whether the offline judge judged, which asks no model."""
         return self.id == "offline"
 
 
@@ -84,7 +84,7 @@ class Acceptance:
     reason: str = ""
 
     def covers(self, part: str, input_hash: str, judge: JudgeStamp) -> bool:
-        """Whether it speaks of this definition by this judge: a changed definition is no longer accepted."""
+        """Return whether it speaks of this definition by this judge: a changed definition is no longer accepted."""
         pairs = ((self.part, part), (self.input_hash, input_hash), (self.judge, judge.label))
         return all(expected in (None, actual) for expected, actual in pairs)
 
@@ -111,7 +111,7 @@ class EstimateCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One dimension's integer score, 1-5, and why."""
+    """A dimension's integer score, 1-5, and why."""
 
     score: Point
     justification: str
@@ -123,7 +123,7 @@ class Judgement:
 
 
 class Judged:
-    """What has a judgement of every dimension of its rubric."""
+    """A verdict with a judgement of every dimension of its rubric."""
 
     __slots__ = ()
     judgements: Mapping[str, Judgement]
@@ -145,7 +145,7 @@ CLOSE = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a judge's own error leaves open: where the score would lie if the labels' judge had given it."""
+    """Range that a judge's own error leaves open: where the score would lie if the labels' judge had given it."""
 
     low: Tenths
     high: Tenths
@@ -189,7 +189,7 @@ class ShadowingRisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """One juror's scores of one case, or why there are none."""
+    """A juror's scores of one case, or why there are none."""
 
     juror: str
     """What the juror is called: by its profile, else by its model."""
@@ -294,5 +294,5 @@ class Ungraded:
 
     @property
     def estimate(self) -> int | None:
-        """What counts in place of a held score, in tenths; None where the judge gave none."""
+        """Return what counts in place of a held score, in tenths; None where the judge gave none."""
         return self.held.estimate if isinstance(self.held, EstimateCheck) else None

@@ -149,7 +149,9 @@ def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candi
     if says_read_only(subject):
         yield from _read_only(subject)
     meanings = infer_meanings(subject.tool, context.namesakes)
-    for meaning in meanings if mode is Mode.FULL and is_fit else (each for each in meanings if each.is_borrowed):
+    for meaning in (
+        meanings if mode is Mode.FULL and is_fit else (candidate for candidate in meanings if candidate.is_borrowed)
+    ):
         path = f"{arguments.property_pointer(meaning.parameter)}/description"
         route = Route.NAMESAKE if meaning.is_borrowed else Route.UNIT
         yield set_value(path, meaning.text, route, meaning.sources), meaning.is_told
@@ -204,11 +206,11 @@ def _known_by(subject: Subject, origins: Sequence[ValueSource], context: Catalog
     )
 
 
-def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statement:
+def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
     names_by_tools: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for origin in origins:
-        if origin is not known:
+        if origin is not lookup_source:
             names_by_tools.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
     lookups = [
         f"{listed(names)} with {listed(tools, 'or')}"
@@ -219,9 +221,9 @@ def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statem
         f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in names_by_tools.items() if is_made
     ]
     sentences = [f"{verb} {joined(phrases)}." for verb, phrases in (("Find", lookups), ("Get", results)) if phrases]
-    if known:
-        way = listed(known.tools, "or")
-        sentences = [f"Use it when the `{known.parameter}` is known; otherwise find it with {way}.", *sentences]
+    if lookup_source:
+        way = listed(lookup_source.tools, "or")
+        sentences = [f"Use it when the `{lookup_source.parameter}` is known; otherwise find it with {way}.", *sentences]
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
@@ -233,9 +235,9 @@ def _use(takers: Sequence[tuple[str, str]]) -> Statement:
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
     is_few = len(tools) <= MAX_TAKERS
     verb = "takes" if len(tools) == 1 else "take"
-    others = f"{listed(tools)} {verb}" if is_few else "other tools take"
+    subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
-    return add_sentence(f"Use it to find the `{parameter}` that {others}.", Route.LOOKUP, sources)
+    return add_sentence(f"Use it to find the `{parameter}` that {subject_words}.", Route.LOOKUP, sources)
 
 
 def _read_only(subject: Subject) -> _Candidates:

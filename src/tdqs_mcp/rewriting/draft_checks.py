@@ -166,9 +166,11 @@ class DraftChecker:
         name = subject.tool.name
         facts = [_fact(claim, name, origin=f"draft {place}") for place, claim in enumerate(claims)]
         author_facts = self.material(subject).facts
-        others = {conflict.source: conflict.other for conflict in find_conflicts(subject, [*author_facts, *facts])}
+        counterparts = {
+            conflict.source: conflict.other for conflict in find_conflicts(subject, [*author_facts, *facts])
+        }
         return [
-            others.get(fact.source) or next(self._disproofs(claim, subject), None)
+            counterparts.get(fact.source) or next(self._disproofs(claim, subject), None)
             for claim, fact in zip(claims, facts, strict=True)
         ]
 

@@ -69,12 +69,14 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
     about = [fact for fact in facts if fact.tool is not None or not fact.place]
     stated = [(fact, _side(fact), tuple(_fact_positions(fact, subject))) for fact in about]
     for _, side, positions in stated:
-        for thing, said in positions:
-            sides.setdefault(thing, {}).setdefault(said, side)
+        for thing, stance in positions:
+            sides.setdefault(thing, {}).setdefault(stance, side)
     conflicts = []
     for fact, side, positions in stated:
-        others = (who for thing, said in positions for other, who in sides[thing].items() if other != said)
-        other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
+        opponents = (
+            speaker for thing, stance in positions for other, speaker in sides[thing].items() if other != stance
+        )
+        other = _beyond_schema(fact, subject) or next((speaker for speaker in opponents if speaker != side), None)
         if other:
             conflicts.append(Conflict(source=fact.source, place=fact.place, statement=side, other=other))
     return tuple(conflicts)

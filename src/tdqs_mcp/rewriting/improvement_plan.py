@@ -76,12 +76,12 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
     order = sorted(range(count), key=lambda position: -tools[position].before)
     costs: list[int | None] = [0]  # the lowest price of each gain in tenths, None where no set has it
     best: int | None = None
-    taken = 0
+    steps = 0
     for height in sorted({score for tool in tools for score in (tool.before, tool.after)}, reverse=True):
-        while taken < count and tools[order[taken]].before >= height:
-            costs = _with(costs, tools[order[taken]], prices[order[taken]])
-            taken += 1
-        low = order[taken:]
+        while steps < count and tools[order[steps]].before >= height:
+            costs = _with(costs, tools[order[steps]], prices[order[steps]])
+            steps += 1
+        low = order[steps:]
         if any(tools[position].after < height for position in low):
             continue
         gained = sum(tools[position].after - tools[position].before for position in low)
@@ -164,9 +164,9 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
     coherence = score.rollup.coherence or LOWEST
     reached = rewrite.after.tdqs if rewrite.changes and rewrite.after else None
     heights = {tier.floor for tier in Tier} | {HIGHEST} | ({reached} if reached else set())
-    others = score.counted
-    others.remove(tool.tdqs)
-    overall = {height: _overall([*others, height], coherence) for height in sorted(heights | {tool.tdqs})}
+    counted = score.counted
+    counted.remove(tool.tdqs)
+    overall = {height: _overall([*counted, height], coherence) for height in sorted(heights | {tool.tdqs})}
     return WhatIf(
         server=score.server,
         judge=score.judge,
@@ -209,7 +209,7 @@ def _advice(score: ServerScore, level: int, rewrites: Iterable[Rewrite]) -> tupl
 def _with_answers(score: ServerScore, advice: Iterable[Advice], coherence: int) -> int:
     """The overall score if every question brought its tools an equal part of what it can bring at most."""
     gains = {
-        each.tool.index: sum(question.gain // len(question.tools) for question in each.questions) for each in advice
+        item.tool.index: sum(question.gain // len(question.tools) for question in item.questions) for item in advice
     }
     raised = [min(HIGHEST, tool.tdqs + round_half_up(gains.get(tool.index, 0), 100)) for tool in score.tools]
     return _overall([*raised, *score.counted[len(raised) :]], coherence)
@@ -254,18 +254,18 @@ def _with(costs: Sequence[int | None], tool: Candidate, price: int) -> list[int 
 
 def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
     worst: dict[str | None, Finding] = {}
-    for finding in sorted(findings, key=lambda each: -each.severity.rank):
+    for finding in sorted(findings, key=lambda defect: -defect.severity.rank):
         worst.setdefault(finding.dimension, finding)
     judged = ((dimension, tool.judgements[dimension.key]) for dimension in load("tdqs").dimensions)
     aspects = [
         Room(
             dimension=dimension.key,
-            score=known.score,
+            score=judgement.score,
             gain=dimension.weight,
-            reason=known.justification,
+            reason=judgement.justification,
             finding=worst.get(dimension.key),
         )
-        for dimension, known in judged
-        if known.score < 5  # the highest score of the rubric
+        for dimension, judgement in judged
+        if judgement.score < 5  # the highest score of the rubric
     ]
     return tuple(sorted(aspects, key=lambda room: (room.gain * (room.score - 5), room.dimension)))

@@ -1,4 +1,4 @@
-"""What each entry of an author's material is about: a parameter, a hint or another aspect of one tool."""
+"""Places of an author's material: a parameter, a hint or another aspect of one tool."""
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -64,12 +64,12 @@ def assign_places(material: Material, measured: Measured) -> Material:
             owners.setdefault(parameter.name, []).append(name)
     open_places = {name: find_open_places(subject) for name, subject in tools.items()}
     catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured), open_places=open_places)
-    every = {tool.name for tool in measured.catalog.tools}
+    tool_names = {tool.name for tool in measured.catalog.tools}
     for trace in material.traces:
-        _check_tool(trace.tool, every, f"trace {trace.number}")
+        _check_tool(trace.tool, tool_names, f"trace {trace.number}")
     for fact in material.facts:
         if fact.tool is not None:
-            _check_tool(fact.tool, every, fact.source)
+            _check_tool(fact.tool, tool_names, fact.source)
     entries = list(_entries(material))
     stated = [statements for fact in material.facts for statements in _told(fact, catalog)]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
@@ -87,7 +87,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
 
 
 def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
-    """What stands under other keys than the facts: its origin, the id of the question that it answers, and its text."""
+    """Yield what stands under other keys than the facts: its origin, its question's id, and its text."""
     yield from ((f"answer {key}", key, text) for key, text in material.answers.items())
     for tool, texts in material.parameters.items():
         yield from ((f"parameters {tool}.{name}", f"{tool}.{PARAMETERS}{name}", text) for name, text in texts.items())
@@ -180,7 +180,7 @@ def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
     """A fact at its place: a hint that it sets, or a parameter that it begins with; else as it is."""
     hint = _HINT.fullmatch(fact.text)
     if hint and fact.tool is not None:
-        hint_name = next(each for each in HINTS if each.lower() == hint[1].lower())
+        hint_name = next(hint_key for hint_key in HINTS if hint_key.lower() == hint[1].lower())
         yield replace(fact, place=f"{ANNOTATIONS}{hint_name}", text=hint[2].lower())
         return
     if fact.tool is not None:

@@ -121,7 +121,7 @@ def is_told(text: str, subject: Subject) -> bool:
     words, denied = content_stems(words_of(text)), read_polarity(text).denied
     sentences = subject.prose.sentences
     polarities = ((content_stems(words_of(sentence)), read_polarity(sentence).denied) for sentence in sentences)
-    return bool(words) and any(words <= said and denied == turned for said, turned in polarities)
+    return bool(words) and any(words <= stems and denied == turned for stems, turned in polarities)
 
 
 def _route(fact: Fact) -> Route:
@@ -271,8 +271,8 @@ def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Itera
     stated = {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
     new = {name: stated[name][0] for name in HINTS if name in stated and name not in present}
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
-        given = next((fact for fact in facts if fact.hint in new), None)
-        route, sources = _route(given) if given else Route.FACT, [stated[name][1] for name in new]
+        hint_fact = next((fact for fact in facts if fact.hint in new), None)
+        route, sources = _route(hint_fact) if hint_fact else Route.FACT, [stated[name][1] for name in new]
         yield set_value("/annotations", {**present, **new}, route, sources, component=Component.LIMITATIONS)
 
 
@@ -295,8 +295,10 @@ def _limitations(subject: Subject, material: Material) -> tuple[Statement, ...]:
     """No more than a few, and each of them once."""
     if not can_continue_in_english(subject):
         return ()
-    by_sentence = {said.sentence: said for trace in reversed(material.traces) if (said := trace_statement(trace))}
-    new = (said for sentence, said in reversed(by_sentence.items()) if not is_told(sentence, subject))
+    by_sentence = {
+        statement.sentence: statement for trace in reversed(material.traces) if (statement := trace_statement(trace))
+    }
+    new = (statement for sentence, statement in reversed(by_sentence.items()) if not is_told(sentence, subject))
     return tuple(islice(new, MAX_LIMITATIONS))
 
 
@@ -315,8 +317,8 @@ def _example(subject: Subject, material: Material) -> Statement | None:
         return None
     calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
     showable = [trace for trace in calls if is_showable(trace.arguments, subject.tool)]
-    shown = [(json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable]
-    _, call, number = min(((len(call), call, number) for call, number in shown), default=(0, "", 0))
+    examples = [(json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable]
+    _, call, number = min(((len(call), call, number) for call, number in examples), default=(0, "", 0))
     if not 0 < len(call) <= MAX_CALL:
         return None
     return add_sentence(f"Example: `{call}`.", Route.EXAMPLE, [f"trace {number}"])

@@ -53,14 +53,14 @@ class Explained(_DraftAnswer):
 
 
 class Augmented(_DraftAnswer):
-    """What the first stage gives."""
+    """Answer of the first stage."""
 
     description: str
     parameters: list[Explained] = []
 
 
 class Notes(_DraftAnswer):
-    """What recorded calls show."""
+    """Notes on recorded calls."""
 
     examples: list[str] = []
     limitations: list[str] = []
@@ -79,14 +79,14 @@ class Consolidated(_DraftAnswer):
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
-def render_stage(stage: str, *, theirs: Mapping[str, str], ours: Mapping[str, str]) -> Prompt:
-    """A stage's prompt: `theirs` stand in a fence, without what nobody sees; `ours` go into the system message."""
-    texts = {name: visible(text) for name, text in theirs.items()}
+def render_stage(stage: str, *, foreign: Mapping[str, str], settings: Mapping[str, str]) -> Prompt:
+    """A stage's prompt: `foreign` texts stand fenced, without hidden text; `settings` go into the system prompt."""
+    texts = {name: visible(text) for name, text in foreign.items()}
     mark = delimiter("\n".join(texts.values()))
     fields = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
     user = _PLACEHOLDER.sub(lambda match: fields[match[1]], user_template(stage))
     system = system_prompt(stage)
-    for name, value in ours.items():
+    for name, value in settings.items():
         system = system.replace(f"{{{name}}}", value)
     return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
 
@@ -141,7 +141,7 @@ _FORMS: Mapping[Stage, type[_DraftAnswer]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingJob:
-    """One tool to be written about."""
+    """A tool to be written about."""
 
     subject: Subject
     draft: Mapping[str, Any]
@@ -212,8 +212,8 @@ async def write(
     traced = [place for place, job in enumerate(work) if job.material.traces]
     noted = await ask(model, [(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
     notes = dict(zip(traced, noted, strict=True))
-    ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
-    ours = {"growth": str(growth), "wish": _WISHES[mode]}
+    ready = {place: result for place, result in enumerate(augmented) if not isinstance(result, Failure)}
+    settings = {"growth": str(growth), "wish": _WISHES[mode]}
 
     last: dict[int, CheckedDraft] = {}
 
@@ -225,12 +225,12 @@ async def write(
                 raise Refusal("; ".join(reasons))
             return draft
 
-        return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours), read
+        return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), settings), read
 
-    final = await ask(model, [consolidate(place, each.model_dump_json()) for place, each in ready.items()])
+    final = await ask(model, [consolidate(place, result.model_dump_json()) for place, result in ready.items()])
     written: dict[int, CheckedDraft | Failure] = dict(zip(ready, final, strict=True))
     written |= {place: draft for place, draft in last.items() if draft.claims}
-    return [each if isinstance(each, Failure) else written[place] for place, each in enumerate(augmented)]
+    return [result if isinstance(result, Failure) else written[place] for place, result in enumerate(augmented)]
 
 
 class Refusal(ContractError):  # noqa: N818  # what happened to the words
@@ -264,8 +264,8 @@ def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict
     return definition
 
 
-def _request(stage: Stage, theirs: Mapping[str, str], ours: Mapping[str, str] | None = None) -> Request:
-    prompt = render_stage(stage, theirs=theirs, ours=ours or {})
+def _request(stage: Stage, foreign: Mapping[str, str], settings: Mapping[str, str] | None = None) -> Request:
+    prompt = render_stage(stage, foreign=foreign, settings=settings or {})
     form = _FORMS[stage]
     return Request(prompt=prompt, name=stage, schema=answer_schema(form), check=partial(read_stage, form))
 

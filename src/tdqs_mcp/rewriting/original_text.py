@@ -236,12 +236,12 @@ def find_alternatives(
     rivals: Sequence[Subject],
     labels: Mapping[str, NameWords],
     plurals: AbstractSet[str],
-    given: Mapping[str, str],
+    passed_values: Mapping[str, str],
 ) -> Iterator[tuple[str, Statement]]:
     """Siblings whose own first sentence says what this tool is not for, each with a sentence, the nearest first.
 
-    Not for a sibling that only has another verb, or whose text says no more than this one's. `given` has, by sibling,
-    the parameter whose values this tool returns.
+    Not for a sibling that only has another verb, or whose text says no more than this one's. `passed_values` has, by
+    sibling, the parameter whose values this tool returns.
     """
     own, clauses = labels[subject.tool.name], {}
     for rival in rivals:
@@ -252,21 +252,23 @@ def find_alternatives(
         if parts and Counter(clauses.values())[parts] == 1:
             sources = [f"tool {name}: its first sentence"]
             way = f"use `{name}` instead"
-            if name in given:
-                sources.append(f"tool {name}: its parameter {given[name]}")
-                way = f"pass its `{given[name]}` to `{name}`"
+            if name in passed_values:
+                sources.append(f"tool {name}: its parameter {passed_values[name]}")
+                way = f"pass its `{passed_values[name]}` to `{name}`"
             yield name, add_sentence(f"To {parts}, {way}.", Route.ALTERNATIVE, sources)
 
 
 def _is_alike(own: NameWords, other: NameWords) -> bool:
-    """One request could mean both: the same kind of action, to the same thing or to a kind, a part or a view of it."""
-    mine, theirs = (tuple(map(stem, label.thing.lower().split())) for label in (own, other))
-    if not mine or not theirs or not _is_same_action(own, other):
+    """Return whether a request could mean both: like actions, to one thing or to a kind, part or view of it."""
+    own_words, other_words = (tuple(map(stem, label.thing.lower().split())) for label in (own, other))
+    if not own_words or not other_words or not _is_same_action(own, other):
         return False
-    if set(mine) == set(theirs):
+    if set(own_words) == set(other_words):
         return True
-    is_kind = mine[-1] == theirs[-1] and (set(mine) < set(theirs) or set(theirs) < set(mine))
-    is_view = theirs[:-1] == mine and other.thing.lower().split()[-1] in words_from("names", "views")
+    is_kind = own_words[-1] == other_words[-1] and (
+        set(own_words) < set(other_words) or set(other_words) < set(own_words)
+    )
+    is_view = other_words[:-1] == own_words and other.thing.lower().split()[-1] in words_from("names", "views")
     return (is_kind or is_view) and _is_many(own) == _is_many(other)
 
 
@@ -278,7 +280,7 @@ def _is_same_action(own: NameWords, other: NameWords) -> bool:
 
 
 def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> str:
-    """What a tool does as an order, with the article that its author left out; empty where that is not certain."""
+    """Return what a tool does as an order, with the article that was left out; empty where that is not certain."""
     clause = purpose(subject, label)
     verb, _, rest = clause.partition(" ")
     noun_phrase = add_article(rest, plurals) if rest else ""

@@ -1,4 +1,4 @@
-"""What could make a definition better: parts that facts and the author's material support, and questions."""
+"""Proposals for a better definition: parts that facts and the author's material support, and questions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,22 +37,27 @@ class Proposal:
         """The raw definition with the parts applied."""
         return apply_parts(self.subject.tool, self.parts)
 
-    def reduced(self, kept: "Proposal") -> "Proposal":
+    def reduced(self, accepted: "Proposal") -> "Proposal":
         """The next fewer statements: any one left out, the last first, then ever fewer; all that are kept stay.
 
         One that fails takes no other with it, so a second run finds nothing that this one has missed.
         """
         own = self.parts
-        places = [place for place in range(len(own) - 1, -1, -1) if own[place] not in kept.parts]
+        places = [place for place in range(len(own) - 1, -1, -1) if own[place] not in accepted.parts]
         left = self.next or (
             *(own[:place] + own[place + 1 :] for place in places),
-            *(tuple(part for at, part in enumerate(own) if at < place or part in kept.parts) for place in places[1:]),
+            *(
+                tuple(part for at, part in enumerate(own) if at < place or part in accepted.parts)
+                for place in places[1:]
+            ),
         )
-        return self.only(left[0] if left else kept.parts, left[1:])
+        return self.only(left[0] if left else accepted.parts, left[1:])
 
-    def without(self, name: str, *, kept: "Proposal") -> "Proposal":
+    def without(self, name: str, *, accepted: "Proposal") -> "Proposal":
         """Without the last statement that names a tool, or else without the last one; but for those that are kept."""
-        own = [place for place, part in enumerate(self.parts) if part not in kept.parts and part.route is not Route.CUT]
+        own = [
+            place for place, part in enumerate(self.parts) if part not in accepted.parts and part.route is not Route.CUT
+        ]
         naming = [place for place in own if f"`{name}`" in self.parts[place].sentence]
         last = (naming or own)[-1:]
         return self.only(tuple(part for place, part in enumerate(self.parts) if place not in last))
@@ -71,25 +76,27 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
     ]
 
 
-def keep_found(measured: Measured, proposals: Sequence[Proposal], kept: Sequence[Proposal]) -> list[Proposal]:
+def keep_found(
+    measured: Measured, proposals: Sequence[Proposal], accepted_before: Sequence[Proposal]
+) -> list[Proposal]:
     """The proposals without the statements by which a search would no longer show the tool that a request means.
 
     What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either. What
     is kept already stays.
     """
-    accepted = [*kept]
+    accepted = [*accepted_before]
     while (more := _trimmed(measured, accepted, proposals)) != accepted:
         accepted = more
     return accepted
 
 
-def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
+def _trimmed(measured: Measured, basis: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return one round, in which what is kept already stays.
 
     Where a rewritten sibling overtakes a tool, the sibling loses what it says of that tool, or else its last statement;
     where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
     """
-    accepted = {each.index: each for each in kept}
+    accepted = {draft.index: draft for draft in basis}
     by_index = {proposal.index: proposal for proposal in proposals}
     tools = [subject.tool for subject in measured.subjects]
     before = _Shown(_rewritten(measured, accepted))
@@ -103,8 +110,8 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
             ]
             for index in changed or [tools[place].index]:
                 if index in by_index and index not in fewer:
-                    fewer[index] = by_index[index].without(tools[place].name, kept=accepted[index])
-        if all(each == by_index[index] for index, each in fewer.items()):
+                    fewer[index] = by_index[index].without(tools[place].name, accepted=accepted[index])
+        if all(draft == by_index[index] for index, draft in fewer.items()):
             break
         by_index |= fewer
     return list(by_index.values())

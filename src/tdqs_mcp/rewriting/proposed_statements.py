@@ -1,4 +1,4 @@
-"""What a definition may newly say: typed statements, each with its route, its component and its evidence."""
+"""Typed statements that a definition may newly make, each with its route, its component and its evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ CJK = "\u2e80"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One improvement, made or left out as a whole.
+    """An improvement, made or left out as a whole.
 
     It is built only where its evidence is there, so nobody checks its words again.
     """

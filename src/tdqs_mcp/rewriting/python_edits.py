@@ -37,7 +37,7 @@ _SPACE = cst.SimpleWhitespace(" ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEdit:
-    """One change of a node: equal edits are made once, different ones of one slot exclude each other."""
+    """A change of a node: equal edits are made once, different ones of one slot exclude each other."""
 
     module: SourceModule
     node: cst.CSTNode
@@ -82,16 +82,16 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
     agreed, disputed = _agreed(placed)
     diffs, broken, changed = [], [], []
     for module in modules:
-        mine = [(entry, edits) for entry, edits in agreed if any(edit.module is module for edit in edits)]
-        content = _edited(module, [edit for _, edits in mine for edit in edits]) if mine else module.content
+        own_edits = [(entry, edits) for entry, edits in agreed if any(edit.module is module for edit in edits)]
+        content = _edited(module, [edit for _, edits in own_edits for edit in edits]) if own_edits else module.content
         if isinstance(content, str):
-            broken += [replace(entry, reason=content) for entry, _ in mine]
-        elif mine:
+            broken += [replace(entry, reason=content) for entry, _ in own_edits]
+        elif own_edits:
             diffs.append(_diff(module, content))
             changed.append(SourceFile(name=module.name, content=content))
     return Patch(
         diff=b"".join(diffs),
-        made=len(agreed) - len(broken),
+        count=len(agreed) - len(broken),
         left_out=(*left_out, *disputed, *broken),
         files=tuple(changed),
         problems=tuple(problems),
@@ -147,7 +147,7 @@ def _edited(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
 def _diff(module: SourceModule, content: bytes) -> bytes:
     """Return one file's part of the patch."""
     encoding = module.tree.encoding.removesuffix("-sig")  # a byte order mark is a character of the text
-    old, new = (each.decode(encoding) for each in (module.content, content))
+    old, new = (text.decode(encoding) for text in (module.content, content))
     return unified(old, new, name=module.name).encode(encoding)
 
 
@@ -173,7 +173,7 @@ _Slot = tuple[str, cst.Annotation | None, cst.BaseExpression | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placement:
-    """One change of a tool that is declared in one place."""
+    """A change of a tool that is declared in one place."""
 
     source: ServerSource
     declaration: Declaration
@@ -226,7 +226,9 @@ class _Placement:
             if self.source.is_shared(function):
                 return _SHARED
             listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-            return self._described(home, [(each.name.value, each.annotation, each.default) for each in listed], name)
+            return self._described(
+                home, [(parameter.name.value, parameter.annotation, parameter.default) for parameter in listed], name
+            )
         return self._in_model(schema, name)
 
     def _in_model(self, schema: cst.BaseExpression | None, name: str) -> Outcome:
@@ -257,7 +259,7 @@ class _Placement:
         self, module: SourceModule, slots: Sequence[_Slot], name: str
     ) -> Outcome:
         """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
-        named = [each for each in slots if each[0] == name]
+        named = [entry for entry in slots if entry[0] == name]
         aliases = ((slot, text_of(keywords(call).get("alias"))) for slot in slots for call in _field_calls(slot))
         slot = next((slot for slot, alias in aliases if alias == name), named[0] if named else None)
         if slot is None:
@@ -265,11 +267,11 @@ class _Placement:
         if slot[1] is None:
             return "its parameter has no type annotation to stand beside"
         fields, annotation = _field_calls(slot), slot[1].annotation
-        for each in fields:
-            if "description" in keywords(each):
-                return self._other_text(module, keywords(each)["description"])
+        for entry in fields:
+            if "description" in keywords(entry):
+                return self._other_text(module, keywords(entry)["description"])
         if self.change.before is not None:
-            notes = [each for each in _metadata(annotation) if _is_same(text_of(each), self.change.before)]
+            notes = [entry for entry in _metadata(annotation) if _is_same(text_of(entry), self.change.before)]
             return self._other_text(module, notes[0]) if notes else "its words come from elsewhere"
         if fields:
             return _with_members(module, fields[0], {"description": self.change.after})
@@ -281,7 +283,11 @@ class _Placement:
         """A text for another, in the place where the first one stands."""
         if isinstance(node, cst.Name | cst.Attribute):
             resolved = self.source.resolve(module, node)
-            uses = sum(each.uses[node.value] for each in self.source.modules) if isinstance(node, cst.Name) else 0
+            uses = (
+                sum(source_module.uses[node.value] for source_module in self.source.modules)
+                if isinstance(node, cst.Name)
+                else 0
+            )
             if resolved is None or not isinstance(resolved[1], cst.BaseExpression) or uses != 1:
                 return "its text has a name that may be used elsewhere"
             module, node = resolved[0], resolved[1]
@@ -325,7 +331,11 @@ _FROM_MODEL = "model_json_schema"
 
 def _fields_of(model: cst.ClassDef) -> list[_Slot]:
     fields = (statement for statement in small_statements(model.body.body) if isinstance(statement, cst.AnnAssign))
-    return [(each.target.value, each.annotation, each.value) for each in fields if isinstance(each.target, cst.Name)]
+    return [
+        (field_node.target.value, field_node.annotation, field_node.value)
+        for field_node in fields
+        if isinstance(field_node.target, cst.Name)
+    ]
 
 
 def _field_calls(slot: _Slot) -> list[cst.Call]:
@@ -341,7 +351,7 @@ def _metadata(annotation: cst.BaseExpression) -> list[cst.BaseExpression]:
     """Return what stands behind the type in `Annotated[…]`."""
     if not isinstance(annotation, cst.Subscript) or last_name(annotation.value) != "Annotated":
         return []
-    return [each.slice.value for each in annotation.slice[1:] if isinstance(each.slice, cst.Index)]
+    return [element.slice.value for element in annotation.slice[1:] if isinstance(element.slice, cst.Index)]
 
 
 def _with_field(module: SourceModule, annotation: cst.BaseExpression, text: str) -> Outcome:
@@ -368,8 +378,10 @@ def _with_field(module: SourceModule, annotation: cst.BaseExpression, text: str)
 def _spelled_name(module: SourceModule, name: str) -> str | None:
     """How the file calls Annotated or Field, or would; None where it cannot be known."""
     imports = module.imports.items()
-    direct = [ours for ours, (home, theirs) in imports if home in HOMES[name] and theirs == name]
-    whole = [f"{ours}.{name}" for ours, (home, theirs) in imports if home in HOMES[name] and not theirs]
+    direct = [local_name for local_name, (home, origin_name) in imports if home in HOMES[name] and origin_name == name]
+    whole = [
+        f"{local_name}.{name}" for local_name, (home, origin_name) in imports if home in HOMES[name] and not origin_name
+    ]
     if direct or whole:
         return [*direct, *whole][0]
     is_taken = any(isinstance(node, cst.Name) and node.value == name for node in module.nodes)
@@ -462,7 +474,7 @@ def _refused(node: cst.BaseExpression, change: Change) -> str | None:
         return "its text is computed"
     if not _is_same(old, change.before):
         return "the source says something else than the server; is it the same version?"
-    gaps = [each.whitespace_between for each in walk(node) if isinstance(each, cst.ConcatenatedString)]
+    gaps = [string.whitespace_between for string in walk(node) if isinstance(string, cst.ConcatenatedString)]
     is_commented = any("#" in cst.Module(body=()).code_for_node(gap) for gap in gaps)
     return "a comment stands between its pieces" if is_commented else None
 

@@ -58,9 +58,9 @@ class SourceModule:
         for statement in small_statements(self.tree.body):
             if isinstance(statement, cst.Import | cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
                 source = full_name(statement.module) if isinstance(statement, cst.ImportFrom) else None
-                for each in statement.names:
-                    name = each.evaluated_name
-                    imports[each.evaluated_alias or name] = (name, "") if source is None else (source, name)
+                for alias in statement.names:
+                    name = alias.evaluated_name
+                    imports[alias.evaluated_alias or name] = (name, "") if source is None else (source, name)
         return imports
 
     def line(self, node: cst.CSTNode) -> int:
@@ -91,10 +91,10 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The node and all below it, in the order of the file, without white space."""
     pending = [node]
     while pending:
-        each = pending.pop()
-        if not isinstance(each, cst.BaseParenthesizableWhitespace):
-            yield each
-            pending += reversed(each.children)
+        current = pending.pop()
+        if not isinstance(current, cst.BaseParenthesizableWhitespace):
+            yield current
+            pending += reversed(current.children)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,10 @@ class Declaration:
     def keyword(self, *names: str) -> cst.BaseExpression | None:
         """Return what the call gives under one of some names; None where that is nothing."""
         values = (value for name, value in keywords(self.call).items() if name in names) if self.call else ()
-        return next((each for each in values if not (isinstance(each, cst.Name) and each.value == "None")), None)
+        return next(
+            (candidate for candidate in values if not (isinstance(candidate, cst.Name) and candidate.value == "None")),
+            None,
+        )
 
 
 class ServerSource:
@@ -140,11 +143,11 @@ class ServerSource:
 
     def is_shared(self, function: cst.FunctionDef) -> bool:
         """Return whether a function serves several tools."""
-        served = (each.function for declared in self.declarations.values() for each in declared)
-        return sum(each is function for each in served) > 1
+        served = (item.function for declared in self.declarations.values() for item in declared)
+        return sum(item is function for item in served) > 1
 
     def resolve(self, module: SourceModule, node: cst.BaseExpression | None) -> tuple[SourceModule, cst.CSTNode] | None:
-        """What a name of the module stands for: a function, a class or the value given to it once, imports followed."""
+        """Return what a name of the module stands for: a function, a class or its only value, imports followed."""
         if isinstance(node, cst.Attribute):
             owner = self.resolve(module, node.value)
             if owner is None or not isinstance(owner[1], cst.ClassDef):
@@ -157,11 +160,11 @@ class ServerSource:
             return here
         source, name = module.imports[node.value]
         last = source.rpartition(".")[2]  # as far as the last part of a module's name tells
-        homes = [each for each in self.modules if last and each.module_name == last]
+        homes = [home for home in self.modules if last and home.module_name == last]
         return _bound_once(homes[0], name, homes[0].tree.body) if len(homes) == 1 else None
 
     def _declared(self, module: SourceModule) -> Iterator[tuple[str, Declaration]]:
-        functions = [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
+        functions = [candidate for candidate in module.nodes if isinstance(candidate, cst.FunctionDef)]
         decorators = {id(decorator.decorator) for function in functions for decorator in function.decorators}
         for function in functions:
             for decorator in function.decorators:
@@ -234,22 +237,22 @@ def _bound_once(
     module: SourceModule, name: str, nodes: Sequence[cst.CSTNode]
 ) -> tuple[SourceModule, cst.CSTNode] | None:
     """Return what is bound to a name, where that is one thing."""
-    found: list[cst.CSTNode] = []
-    for each in (*nodes, *small_statements(nodes)):
-        match each:
+    bindings: list[cst.CSTNode] = []
+    for node in (*nodes, *small_statements(nodes)):
+        match node:
             case cst.FunctionDef(name=cst.Name(value=bound)) | cst.ClassDef(name=cst.Name(value=bound)):
-                found += [each] * (bound == name)
+                bindings += [node] * (bound == name)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=bound))], value=value):
-                found += [value] * (bound == name)
+                bindings += [value] * (bound == name)
             case cst.AnnAssign(target=cst.Name(value=bound), value=cst.BaseExpression() as value):
-                found += [value] * (bound == name)
-    once = {id(each): each for each in found}
+                bindings += [value] * (bound == name)
+    once = {id(node): node for node in bindings}
     return (module, next(iter(once.values()))) if len(once) == 1 else None
 
 
 def small_statements(nodes: Sequence[cst.CSTNode]) -> Iterator[cst.BaseSmallStatement]:
     """The simple statements directly among some nodes."""
-    return (each for line in nodes if isinstance(line, cst.SimpleStatementLine) for each in line.body)
+    return (statement for line in nodes if isinstance(line, cst.SimpleStatementLine) for statement in line.body)
 
 
 def string_pieces(node: cst.BaseExpression) -> list[cst.CSTNode]:
@@ -265,9 +268,9 @@ def spell_value(value: object, module: SourceModule, like: cst.BaseExpression | 
         case str():
             return spell_text(value, module, like)
         case list():
-            return f"[{', '.join(spell_value(each, module) for each in value)}]"
+            return f"[{', '.join(spell_value(item, module) for item in value)}]"
         case dict():
-            members = (f"{spell_text(key, module)}: {spell_value(each, module)}" for key, each in value.items())
+            members = (f"{spell_text(key, module)}: {spell_value(item, module)}" for key, item in value.items())
             return f"{{{', '.join(members)}}}"
         case _:
             return repr(value)
@@ -285,12 +288,12 @@ def spell_text(
     quote: str = old.quote if isinstance(old, cst.SimpleString) else '"'
     if may_grow and "\n" in value and len(quote) == 1:
         quote *= 3
-    characters = [_escaped(each, module.tree.encoding, is_long=len(quote) == 3) for each in value]
+    characters = [_escaped(character, module.tree.encoding, is_long=len(quote) == 3) for character in value]
     if "r" in prefix:
-        is_plain = all(each in ("\\\\", old) for each, old in zip(characters, value, strict=True))
+        is_plain = all(character in ("\\\\", old) for character, old in zip(characters, value, strict=True))
         if is_plain and quote not in value and not value.endswith(("\\", quote[0])):
             return f"{prefix}{quote}{value}{quote}".replace("\n", module.tree.default_newline)
-    body = "".join(characters).replace(quote, "".join(f"\\{each}" for each in quote))
+    body = "".join(characters).replace(quote, "".join(f"\\{character}" for character in quote))
     if len(quote) == 3 and body.endswith(quote[0]) and not body.endswith(f"\\{quote[0]}"):
         body = f"{body[:-1]}\\{quote[0]}"
     return f"{prefix.replace('r', '')}{quote}{body}{quote}".replace("\n", module.tree.default_newline)

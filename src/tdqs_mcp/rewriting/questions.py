@@ -1,4 +1,4 @@
-"""What only the author can know: questions about what definitions leave open, each with a stable id."""
+"""Questions that only the author can answer, about what definitions leave open, each with a stable id."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -40,7 +40,7 @@ LOW = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPoint:
-    """One thing that one definition leaves open."""
+    """A thing that one definition leaves open."""
 
     tool: str
     about: QuestionTopic
@@ -66,7 +66,7 @@ def find_questions(
     *,
     answered: AbstractSet[tuple[str, str]] = frozenset(),
 ) -> tuple[Question, ...]:
-    """What the definitions of a catalog leave open, the greatest gain first; what several tools share is asked once.
+    """Return what the definitions of a catalog leave open, the greatest gain first; shared gaps are asked once.
 
     Nothing is asked about a tool and a place that are `answered`.
     """
@@ -198,11 +198,11 @@ _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMI
 def _tells_more(subject: Subject) -> bool:
     """A sentence behind the first is about neither results, usage nor parameters, so it is about what a call does."""
     prose, names = subject.prose, {parameter.name.lower() for parameter in subject.signals.parameters}
-    others = {place for cue, places in prose.cue_places.items() if cue in _OTHER for place in places}
+    other_places = {place for cue, places in prose.cue_places.items() if cue in _OTHER for place in places}
     sentences = zip(prose.sentences, prose.spoken, strict=True)
     whole = [(place, words) for place, (text, words) in enumerate(sentences) if words and not text.endswith(":")]
     return any(
-        place not in others and words[0] not in _POINTING | names and _INPUT.isdisjoint(words)
+        place not in other_places and words[0] not in _POINTING | names and _INPUT.isdisjoint(words)
         for place, words in whole[1:]
     )
 

@@ -60,7 +60,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewBasis:
-    """What every rewrite of one catalog is held to."""
+    """Basis on which every rewrite of a catalog is reviewed."""
 
     checker: DraftChecker
     growth: int
@@ -116,12 +116,12 @@ def admit(proposal: Proposal) -> Proposal:
     return proposal.only(tuple(parts))
 
 
-def with_given(rewrite: Rewrite, given: Proposal, before: Assessment) -> Rewrite:
+def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment) -> Rewrite:
     """A rewrite of the definition that has the author's words already, as one of the definition without them."""
-    raw = given.subject.tool.raw
+    raw = proposal.subject.tool.raw
     by_path: dict[str, list[str]] = {}
-    for part in given.parts:
-        is_said = part.path == "/description" and bool(given.subject.tool.description)
+    for part in proposal.parts:
+        is_said = part.path == "/description" and bool(proposal.subject.tool.description)
         by_path.setdefault(part.path, ["description"] if is_said else []).extend(part.sources)
     for change in rewrite.changes:
         by_path.setdefault(change.path, []).extend(change.sources)
@@ -130,7 +130,7 @@ def with_given(rewrite: Rewrite, given: Proposal, before: Assessment) -> Rewrite
         original=raw,
         before=before.score,
         tokens_before=signals.definition_tokens(raw),
-        claims=(*(part.claim() for part in given.parts), *rewrite.claims),
+        claims=(*(part.claim() for part in proposal.parts), *rewrite.claims),
         changes=_changes(raw, rewrite.definition, by_path),
     )
 
@@ -433,7 +433,7 @@ def _nearest(
                 shared[rival] = shared.get(rival, 0) + 1
     rivals = sorted(shared, key=lambda rival: (-shared[rival], rival))[:MAX_RIVALS]
     own = words[index]
-    measured = [(100 * len(own & words[each]) // max(1, len(own | words[each])), -each) for each in rivals]
+    measured = [(100 * len(own & words[rival]) // max(1, len(own | words[rival])), -rival) for rival in rivals]
     percent, place = max(measured, default=(0, 0))
     return Likeness(sibling=names[-place] if measured else None, percent=percent)
 
@@ -443,4 +443,4 @@ def _own_words(subject: Subject) -> frozenset[str]:
     siblings = set(map(str.lower, subject.mentions))
     spoken = [words for words in subject.prose.spoken if siblings.isdisjoint(words)]
     stems = {stem(word) for words in (name_parts(subject.tool.name), *spoken) for word in words}
-    return frozenset(each for each in stems - empty_stems() if len(each) > 1)
+    return frozenset(word_stem for word_stem in stems - empty_stems() if len(word_stem) > 1)

@@ -37,11 +37,11 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
     fixed = []
     for subject in measured.subjects:
         rules = {finding.rule for finding in findings if finding.tool_index in (subject.tool.index, None)}
-        changes = {each.path: each for rule in fixers if rule in rules for each in fixers[rule](subject)}
+        changes = {item.path: item for rule in fixers if rule in rules for item in fixers[rule](subject)}
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))
-    after = check(measure(apply(measured.catalog, {each.index: each.definition for each in fixed})))
-    return tuple(each for each in fixed if _is_better(each.index, findings, after))
+    after = check(measure(apply(measured.catalog, {item.index: item.definition for item in fixed})))
+    return tuple(item for item in fixed if _is_better(item.index, findings, after))
 
 
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
@@ -51,18 +51,18 @@ def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[
     return raw
 
 
-def _is_better(index: int, found: Sequence[Finding], left: Sequence[Finding]) -> bool:
+def _is_better(index: int, findings_before: Sequence[Finding], left: Sequence[Finding]) -> bool:
     """A tool has less to report, or the server has, which reports once what all tools lack."""
     before, after = (
         {(finding.rule, finding.subject.path) for finding in findings if finding.tool_index == index}
-        for findings in (found, left)
+        for findings in (findings_before, left)
     )
-    return after < before or (after == before and len(left) < len(found))
+    return after < before or (after == before and len(left) < len(findings_before))
 
 
 def _fixers(measured: Measured) -> Mapping[str, Fixer]:
     """Return what can be fixed, by rule."""
-    openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+    openings = {entry.tool.name: entry.prose.verb for entry in measured.subjects if entry.prose.opens_with_verb}
     labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
     title = partial(_title, labels)
     return {"TDQ160": _opening, "TDQ236": _spelled_values, "TDQ137": title, "TDQ721": title}
@@ -147,7 +147,7 @@ class Patch:
     diff: bytes
     """In each file's own encoding; empty where nothing changes."""
 
-    made: int
+    count: int
     """Changes of definitions in the diff."""
 
     left_out: tuple[LeftOut, ...] = ()
@@ -164,11 +164,11 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     file = locate(content) if encoding in ("utf-8", "utf-8-sig") else None
     if file is None:
         problem = f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched"
-        return Patch(diff=b"", made=0, problems=(problem,))
+        return Patch(diff=b"", count=0, problems=(problem,))
     edits, count, left_out = _json_edits(file, rewrites)
     mark = "\ufeff" * (encoding == "utf-8-sig")
     diff = unified(mark + file.text, mark + edited(file.text, edits), name=name).encode("utf-8", "surrogatepass")
-    return Patch(diff=diff, made=count, left_out=left_out)
+    return Patch(diff=diff, count=count, left_out=left_out)
 
 
 def write_json(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:

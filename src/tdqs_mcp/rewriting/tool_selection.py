@@ -1,4 +1,4 @@
-"""Whether a definition gets its tool found: ways to search, queries that withhold its name, ranks and figures."""
+"""Tests of how definitions get their tools found: ways to search, queries that withhold its name, ranks and figures."""
 
 import math
 from collections import Counter
@@ -260,13 +260,13 @@ def report(
 def compare(before: Selection, after: tuple[QueryChoice, ...], *, label: str) -> Selection:
     """The report with the same queries put to other definitions; the tests take in what both have answered."""
     both = zip(before.choices, after, strict=True)
-    pairs = [(one, other) for one, other in both if one.failure is None and other.failure is None]
+    pairs = [(former, other) for former, other in both if former.failure is None and other.failure is None]
     against = Against(
         label=label,
         figures=figures(after),
         choices=after,
-        top1=_paired([(one.first, other.first) for one, other in pairs]),
-        recall=_paired([(one.found, other.found) for one, other in pairs]),
+        top1=_paired([(former.first, other.first) for former, other in pairs]),
+        recall=_paired([(former.found, other.found) for former, other in pairs]),
     )
     return replace(before, against=against, problems=tuple(dict.fromkeys(before.problems + _unanswered(after))))
 
@@ -338,8 +338,11 @@ def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...
         own = {term for place in places for term in search.search_terms(search.indexed_text(index.tools[place]))}
         if words := search.strange_words(choice.query.text, own):
             missed.setdefault(choice.query.tool, []).append(words)
-    counted = [(tool, Counter(word for words in found for word in words), len(found)) for tool, found in missed.items()]
-    ranked = sorted(counted, key=lambda each: (-each[2], each[0]))
+    counted = [
+        (tool, Counter(word for words in word_lists for word in words), len(word_lists))
+        for tool, word_lists in missed.items()
+    ]
+    ranked = sorted(counted, key=lambda entry: (-entry[2], entry[0]))
     return tuple(
         Lacking(tool=tool, words=tuple(word for word, _ in words.most_common(MAX_NAMED)), queries=count)
         for tool, words, count in ranked
@@ -397,7 +400,7 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
     """Wilson's 95% interval of a share."""
     share, square = count / total, Z * Z
     center, width = 2 * count + square, Z * math.sqrt(4 * total * share * (1 - share) + square)
-    low, high = ((center + each) / (2 * (total + square)) for each in (-width, width))
+    low, high = ((center + deviation) / (2 * (total + square)) for deviation in (-width, width))
     return low if count else 0.0, high if count < total else 1.0
 
 

@@ -1,4 +1,4 @@
-"""What a parameter's value means, by siblings' words, and which tool gives it."""
+"""Meaning of a parameter's value, by siblings' words, and which tool gives it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
     return namesakes
 
 
-def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
+def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
     """A meaning for each parameter that is described neither in the schema nor in the tool's description.
 
     Also for one that has just this description: a second look finds what the first one found.
@@ -101,41 +101,44 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
     }
     pages = _Pages.of(properties)
     meanings = (
-        (schema.get("description"), _namesake(tool, name, schema, known) or _meaning(name, schema, pages))
+        (schema.get("description"), _namesake(tool, name, schema, namesakes) or _meaning(name, schema, pages))
         for name, schema in open_ones.items()
         if is_plain(name)
     )
     return tuple(
-        meaning._replace(is_told=bool(said))
-        for said, meaning in meanings
-        if meaning and said in (None, "", meaning.text)
+        meaning._replace(is_told=bool(words))
+        for words, meaning in meanings
+        if meaning and words in (None, "", meaning.text)
     )
 
 
-def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], known: Namesakes) -> Meaning | None:
+def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Meaning | None:
     """Return what siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
-    namesakes = [each for each in known.get((name, _type(schema)), ()) if each.tool != tool.name]
+    namesakes = [group for group in namesake_index.get((name, _type(schema)), ()) if group.tool != tool.name]
     by_text: dict[str, list[Namesake]] = {}
     for namesake in namesakes:
         by_text.setdefault(namesake.text, []).append(namesake)
     is_word = len(name_parts(name)) == 1  # `name` and `path` differ from tool to tool
-    if is_word and (len(by_text) > 1 or not all(text.isascii() or len(each) > 1 for text, each in by_text.items())):
+    if is_word and (len(by_text) > 1 or not all(text.isascii() or len(group) > 1 for text, group in by_text.items())):
         return None
     is_required = name in arguments.required(tool)
     fit = [
-        (-len(each), len(text), text)
-        for text, each in by_text.items()
+        (-len(group), len(text), text)
+        for text, group in by_text.items()
         if _is_borrowable(text, tool)
-        and not _is_about_others(text, each, tool, name)
+        and not _is_about_others(text, group, tool, name)
         and (
             not _IS_BOUND.search(text)
-            or (len(by_text) == 1 < len(each) and all(one.is_like(schema, is_required=is_required) for one in each))
+            or (
+                len(by_text) == 1 < len(group)
+                and all(member.is_like(schema, is_required=is_required) for member in group)
+            )
         )
     ]
     if not fit:
         return None
     text = min(fit)[2]
-    sources = tuple(f"tool {each.tool}: its parameter {name}" for each in by_text[text][:MAX_SHOWN])
+    sources = tuple(f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN])
     return Meaning(parameter=name, text=text, sources=sources, is_borrowed=True)
 
 
@@ -148,12 +151,12 @@ def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name:
     """It has a word of their names that this tool's name has not, tells what they do, or names what this one lacks."""
     own = {stem(part) for part in (*name_parts(tool.name), *name_parts(name))}
     stems = {stem(part) for word in words_of(text) for part in parts_of(word)}
-    theirs = [{stem(part) for part in name_parts(namesake.tool)} for namesake in namesakes]
-    done = {stem(word) for word in (*words_of(text)[:1], *_PURPOSE.findall(text.lower())) if word in LEMMAS}
-    names = {each.lower() for each in (*arguments.properties(tool), tool.name)}
+    namesake_words = [{stem(part) for part in name_parts(namesake.tool)} for namesake in namesakes]
+    actions = {stem(word) for word in (*words_of(text)[:1], *_PURPOSE.findall(text.lower())) if word in LEMMAS}
+    names = {label.lower() for label in (*arguments.properties(tool), tool.name)}
     named = identifiers_of(text) | {word.lower() for word in _MIXED_CASE.findall(text)}
     is_phrase = words_of(text)[:1] and words_of(text)[0] not in PREPOSITIONS
-    return bool((set.intersection(*theirs) & stems | done) - own) or not (named <= names and is_phrase)
+    return bool((set.intersection(*namesake_words) & stems | actions) - own) or not (named <= names and is_phrase)
 
 
 def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -171,7 +174,9 @@ class _Pages(NamedTuple):
     def of(cls, names: Iterable[str]) -> "_Pages":
         folded = {name.lower(): name for name in names if is_plain(name)}
         lists = ("page_sizes", "page_offsets", "page_cursors")
-        return cls(*(next((folded[each] for each in folded if each in _words(known)), None) for known in lists))
+        return cls(
+            *(next((folded[item] for item in folded if item in _words(vocabulary)), None) for vocabulary in lists)
+        )
 
 
 def _meaning(name: str, schema: Mapping[str, Any], pages: _Pages) -> Meaning | None:
@@ -271,7 +276,7 @@ class ValueSources:
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
         """The sources of a tool's parameters, required ones first; no name's where the thing's id has the same."""
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
-        origins = [origin for each in ordered if is_plain(each.name) and (origin := self._origin(subject, each))]
+        origins = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
         strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
         return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
@@ -287,8 +292,8 @@ class ValueSources:
                 parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
             )
         label = self._labels[subject.tool.name]
-        found = () if _is_weak(parameter.name) else self._makers.get(_thing(parameter, label), ())
-        makers = [each.tool.name for each in _without(found, subject, parameter)]
+        candidates = () if _is_weak(parameter.name) else self._makers.get(_thing(parameter, label), ())
+        makers = [maker.tool.name for maker in _without(candidates, subject, parameter)]
         is_opened = any(self._labels[name].verb in _words("opening_verbs") for name in makers)
         if not is_opened or len(makers) > MAX_MAKERS:
             return None
@@ -310,24 +315,26 @@ class ValueSources:
         # Of a `session_id`, "the search session": another one than that which is listed.
         foreign = (_said_thing(parameter) - thing) & own if thing < _said_thing(parameter) else frozenset[str]()
         # What is listed after the action: `download_paper` does not need a downloaded paper.
-        done = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
+        participles = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
         ranked = sorted(
-            (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
+            (len(lister.things - thing), lister.is_scoped, _required(lister.subject), lister.subject.tool.index, lister)
             for word in sorted(thing)
-            for each in self._listers.get(word, ())[:MAX_LISTERS]
-            if thing <= each.things
-            and each.things - thing <= (frozenset() if label.verb == "add" else own)  # not what is in there already
-            and (is_loose or not each.is_scoped)
-            and (not is_weak or each.verb == "list" or (each.verb != "search" and not _required(each.subject)))
-            and foreign <= each.things
-            and done.isdisjoint(each.subject.prose.spoken[0] if each.subject.prose.spoken else ())
-            and _without([each.subject], subject, parameter)
+            for lister in self._listers.get(word, ())[:MAX_LISTERS]
+            if thing <= lister.things
+            and lister.things - thing <= (frozenset() if label.verb == "add" else own)  # not what is in there already
+            and (is_loose or not lister.is_scoped)
+            and (not is_weak or lister.verb == "list" or (lister.verb != "search" and not _required(lister.subject)))
+            and foreign <= lister.things
+            and participles.isdisjoint(lister.subject.prose.spoken[0] if lister.subject.prose.spoken else ())
+            and _without([lister.subject], subject, parameter)
         )
         if ranked and ranked[-1][0] and not ranked[0][0]:
             return ()
-        fit = [each for *rank, each in ranked if rank[:2] == list(ranked[0][:2])]
-        first = fit[:1] + [each for each in fit[1:] if each.is_scoped or {each.verb, fit[0].verb} == _BOTH_WAYS][:1]
-        return tuple(each.subject.tool.name for each in first)
+        fit = [lister for *rank, lister in ranked if rank[:2] == list(ranked[0][:2])]
+        first = (
+            fit[:1] + [lister for lister in fit[1:] if lister.is_scoped or {lister.verb, fit[0].verb} == _BOTH_WAYS][:1]
+        )
+        return tuple(lister.subject.tool.name for lister in first)
 
 
 _BOTH_WAYS = frozenset({"list", "search"})
@@ -441,7 +448,7 @@ def _is_making(label: NameWords) -> bool:
 
 
 def _described_thing(words: Sequence[str], parameter: Parameter, label: NameWords) -> frozenset[str]:
-    """What the parameter's own text says that it identifies: `database`, "Database name"; `name`, "Name of the index".
+    """Return what a parameter identifies by its own text: `database`, "Database name"; `name`, "Name of the index".
 
     Nothing where the tool makes it, or where the text speaks of another thing than the parameter's name.
     """
@@ -460,7 +467,8 @@ def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -
     return [
         other
         for other in tools
-        if other is not subject and not any(each.name == parameter.name for each in other.signals.parameters)
+        if other is not subject
+        and not any(own_parameter.name == parameter.name for own_parameter in other.signals.parameters)
     ]
 
 

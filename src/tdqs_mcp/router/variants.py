@@ -110,7 +110,7 @@ def _component(word: str) -> Component:
 
 Text = Annotated[str, Field(pattern=r"\S")]
 NamedChoice = Annotated[
-    dict[str, Text], BeforeValidator(lambda given: {ANY: given} if isinstance(given, str) else given)
+    dict[str, Text], BeforeValidator(lambda value: {ANY: value} if isinstance(value, str) else value)
 ]
 Components = dict[Annotated[Component, BeforeValidator(lambda key: _component(str(key)))], str]
 
@@ -127,11 +127,11 @@ class _Tool(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _sort(cls, given: object) -> object:
-        if not isinstance(given, Mapping):
-            return {"description": given}
-        own = {key: given[key] for key in ("description", "parameters") if key in given}
-        return own | {"components": {key: text for key, text in given.items() if key not in own}}
+    def _sort(cls, document: object) -> object:
+        if not isinstance(document, Mapping):
+            return {"description": document}
+        own = {key: document[key] for key in ("description", "parameters") if key in document}
+        return own | {"components": {key: text for key, text in document.items() if key not in own}}
 
     def wording(self, components: Sequence[Component]) -> Wording:
         texts = {f"{property_pointer(name)}{DESCRIPTION}": text for name, text in self.parameters.items()}
@@ -186,7 +186,7 @@ def read_variants(
     if (
         isinstance(document, list)
         and document
-        and all(isinstance(each, Mapping) and "rewrites" in each for each in document)
+        and all(isinstance(entry, Mapping) and "rewrites" in entry for entry in document)
     ):
         raise InputError(f"{origin} holds the rewrites of {len(document)} servers; give those of one")
     if not isinstance(document, Mapping) or not document.keys() & {"variants", "rewrites", "store"}:
@@ -212,7 +212,7 @@ def read_variants(
     served = {name for choice in (serve, *clients.values()) for name in choice.values()}
     for name in served & captures.keys() - read.keys():
         read[name] = dict(_captured(captures[name](), components))
-    texts = {name: {tool: wording for tool, wording in each.items() if wording} for name, each in read.items()}
+    texts = {name: {tool: wording for tool, wording in entry.items() if wording} for name, entry in read.items()}
     lost = frozenset(tool for name in read for tool in read[name].keys() - texts[name].keys() if components)
     return Variants(named=texts, serve=serve, clients=clients, without_components=lost)
 

@@ -104,14 +104,14 @@ Case: TypeAlias = ToolCase | SetCase | SkillCase | ShadowCase
 class Fields(NamedTuple):
     """Values for a template: our own words and numbers, and the definition's."""
 
-    ours: Mapping[str, str]
-    theirs: Mapping[str, str]
+    settings: Mapping[str, str]
+    foreign: Mapping[str, str]
 
 
 def render(case: Case) -> Prompt:
     """The prompt to the published byte; TDQS 1.0, 1.1 and 1.2 share theirs."""
     fields = _fields(case)
-    return _render(case.rubric, {**fields.ours, **fields.theirs})
+    return _render(case.rubric, {**fields.settings, **fields.foreign})
 
 
 def render_hardened(case: Case) -> Prompt:
@@ -121,16 +121,18 @@ def render_hardened(case: Case) -> Prompt:
     rubric, so that an endpoint can keep it.
     """
     fields = _fields(case)
-    foreign = {name: visible(text) for name, text in fields.theirs.items()}
+    foreign = {name: visible(text) for name, text in fields.foreign.items()}
     mark = delimiter("\0".join(foreign.values()))
-    prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in foreign.items()}})
+    prompt = _render(
+        case.rubric, {**fields.settings, **{name: fenced(text, mark=mark) for name, text in foreign.items()}}
+    )
     system = "\n\n".join(part for part in (prompt.system, system_prompt("guard")) if part)
     return Prompt(system=system, user=f"MARK: {mark}\n\n{prompt.user}")
 
 
 def texts(case: Case) -> tuple[str, ...]:
     """Everything of the definition that a judge gets to see, and can quote."""
-    return tuple(_fields(case).theirs.values())
+    return tuple(_fields(case).foreign.values())
 
 
 def _fields(case: Case) -> Fields:
@@ -141,14 +143,14 @@ def _fields(case: Case) -> Fields:
     if isinstance(case, ShadowCase):
         return _shadow_fields(case.measured)
     fields = _set_fields(case.measured)
-    return Fields(ours=fields.ours, theirs={**fields.theirs, "skill": case.text})
+    return Fields(settings=fields.settings, foreign={**fields.foreign, "skill": case.text})
 
 
 def _tool_fields(case: ToolCase) -> Fields:
     tool, signals = case.subject.tool, case.subject.signals
     payload = {"server_name": case.server, "tool_name": tool.name, "description": tool.description or ""}
     return Fields(
-        ours={
+        settings={
             "param_count": str(signals.param_count),
             "required_param_count": str(signals.required_param_count),
             "coverage": str(signals.coverage),
@@ -156,7 +158,7 @@ def _tool_fields(case: ToolCase) -> Fields:
             "has_output_schema": str(signals.has_output_schema).lower(),
             "has_nested_objects": str(signals.has_nested_objects).lower(),
         },
-        theirs={
+        foreign={
             "server": case.server,
             "name": tool.name,
             "title": "null" if tool.title is None else tool.title,
@@ -174,13 +176,13 @@ def _tool_fields(case: ToolCase) -> Fields:
 def _set_fields(measured: "Measured") -> Fields:
     catalog = measured.catalog
     tools = "\n".join(f"- {tool.name}: {tool.description or '(no description)'}" for tool in catalog.tools)
-    return Fields(ours={"tool_count": str(len(catalog.tools))}, theirs={"server": catalog.server, "tools": tools})
+    return Fields(settings={"tool_count": str(len(catalog.tools))}, foreign={"server": catalog.server, "tools": tools})
 
 
 def _shadow_fields(measured: "Measured") -> Fields:
     descriptions = {tool.name: tool.description or "(no description)" for tool in measured.catalog.tools}
     pairs = "\n".join(_pair(candidate, descriptions) for candidate in measured.shadow_candidates)
-    return Fields(ours={}, theirs={"server": measured.catalog.server, "pairs": pairs})
+    return Fields(settings={}, foreign={"server": measured.catalog.server, "pairs": pairs})
 
 
 def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:

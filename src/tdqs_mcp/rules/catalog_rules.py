@@ -85,9 +85,9 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
         subschemas = [
             subschema for subschema in signals.repeated_subschemas(subject.input_shape) if subschema.saved > 0
         ]
-        saved = sum(each.saved for each in subschemas)
+        saved = sum(repetition.saved for repetition in subschemas)
         if saved >= least:
-            worst = max(subschemas, key=lambda each: each.saved)
+            worst = max(subschemas, key=lambda repetition: repetition.saved)
             yield Hit(
                 worst.path,
                 f"a subschema of about {worst.tokens:,} tokens occurs {worst.places} times; shared definitions would "
@@ -117,12 +117,12 @@ def heavy_output_schema(subject: Subject, *, limit: int = OUTPUT_FLOOR) -> Itera
 @rule("TDQ410", severity=Severity.WARNING, source="Claude Code, MCP tool search: a tenth of the context window")
 def costly_session(measured: Measured, *, limit: int = SESSION_BUDGET) -> Iterator[Hit]:
     """All servers that the agent sees take more than 20,000 tokens of every conversation."""
-    others = [neighbor.tokens for neighbor in measured.neighbors]
-    total = measured.tokens + sum(others)
-    if others and total > limit and measured.tokens > max(others):
+    neighbor_tokens = [neighbor.tokens for neighbor in measured.neighbors]
+    total = measured.tokens + sum(neighbor_tokens)
+    if neighbor_tokens and total > limit and measured.tokens > max(neighbor_tokens):
         yield Hit(
             "",
-            f"{len(others) + 1} servers cost about {total:,} tokens together, more than {limit:,}; "
+            f"{len(neighbor_tokens) + 1} servers cost about {total:,} tokens together, more than {limit:,}; "
             f"this one costs {measured.tokens:,}",
             "turn off the tools that are not needed, or use a client that searches for tools",
         )
@@ -162,11 +162,11 @@ def colliding_names(measured: Measured) -> Iterator[Hit]:
     for name in measured.names:
         spellings[fold(name).replace(".", "")][name] = None
     for tool in measured.catalog.tools:
-        others = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
-        if tool.name and others:
+        collisions = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
+        if tool.name and collisions:
             yield Hit(
                 "/name",
-                f"{tool.name!r} and {others[0]!r} differ only in case or punctuation",
+                f"{tool.name!r} and {collisions[0]!r} differ only in case or punctuation",
                 "make the names differ in a word",
                 part=tool,
             )
@@ -310,8 +310,8 @@ def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind
     for overlap in pairs:
         if overlap.kind is kind:
             earlier[overlap.second][repr(overlap.first)] = None
-    for name, others in earlier.items():
-        claim = f"the tool {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
+    for name, overlaps in earlier.items():
+        claim = f"the tool {SHARED[kind]} {first_of(list(overlaps), MAX_NAMED)}"
         yield Hit("/description", claim, fix, part=tools[name])
 
 

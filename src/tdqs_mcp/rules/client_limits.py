@@ -1,4 +1,4 @@
-"""What clients and model APIs take, as dated data with its sources, and where a definition goes beyond it."""
+"""Limits of clients and model APIs, as dated data with its sources, and where a definition goes beyond it."""
 
 import hashlib
 import re
@@ -119,12 +119,12 @@ def plain_name(name: str) -> str:
 def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> PortabilityReport:
     """The view of each client that is named, or of all; a strict mode only if it is named. Raises UnknownIdError."""
     chosen = [CLIENTS[name] for name in check_clients(clients)]
-    audience = chosen or [each for each in CLIENTS.values() if not each.is_strict]
+    audience = chosen or [item for item in CLIENTS.values() if not item.is_strict]
     catalog = measured.catalog
     return PortabilityReport(
         **catalog.origin,
         clients=tuple(_view(measured, client) for client in audience),
-        unmeasured=tuple(each.tool.name for each in measured.unmeasured),
+        unmeasured=tuple(item.tool.name for item in measured.unmeasured),
         problems=catalog.problems,
     )
 
@@ -179,9 +179,9 @@ def _view(measured: Measured, client: Client) -> ClientView:
 def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
     changes = [_change(limit, tool_breaches(subject, limit, client, server=server)) for limit in limits]
     view_changes = tuple(filter(None, changes))
-    handling = worst([each.handling for each in view_changes])
+    handling = worst([change.handling for change in view_changes])
     name = client.named(subject.tool.name, server=server)
-    is_renamed = any(each.handling is Handling.RENAMED for each in view_changes)
+    is_renamed = any(change.handling is Handling.RENAMED for change in view_changes)
     return SeenTool(
         name=subject.tool.name,
         seen_as=None if handling is Handling.REFUSED else client.shortened(name) if is_renamed else name,

@@ -1,4 +1,4 @@
-"""What clients take of a tool: limits as data, and the rules that hold tools against them."""
+"""Rules about clients: limits as data, and the rules that hold tools against them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -94,7 +94,9 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
                 if breaches:
                     key = (breaches[0], limit.outcome, limit.loses)
                     concerned = concerns.setdefault(key, (breaches, []))[1]
-                    concerned += [(limit, each) for each in ([client] if limit.check == CLIENTS_OWN else clients)]
+                    concerned += [
+                        (limit, client_name) for client_name in ([client] if limit.check == CLIENTS_OWN else clients)
+                    ]
         for breaches, concerned in concerns.values():
             yield _hit(audience, breaches, concerned, fix=fix, subject=subject)
 
@@ -116,7 +118,7 @@ def _hit(
 ) -> Hit:
     limit, severity = max(
         ((limit, _severity(audience, limit, client, subject)) for limit, client in concerned),
-        key=lambda each: each[1].rank,
+        key=lambda pair: pair[1].rank,
     )
     more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
     return Hit(
@@ -134,15 +136,15 @@ def _who(concerned: Sequence[tuple[Limit, Client]]) -> str:
     titles: dict[str, list[str]] = {}
     for limit, client in concerned:
         titles.setdefault(limit.says, []).append(client.title)
-    everybody = [each for clients in titles.values() for each in clients]
+    everybody = [client_title for clients in titles.values() for client_title in clients]
     limit, is_one = concerned[0][0], len(everybody) == 1
-    done = f"{_listed(everybody)} {_consequence(limit, s='s' * is_one)}"
+    sentence = f"{_listed(everybody)} {_consequence(limit, s='s' * is_one)}"
     if limit.outcome is Handling.CUT:
-        return f"{done} {limit.says}"
+        return f"{sentence} {limit.says}"
     if len(titles) == 1:
-        return f"{done}; {'it takes' if is_one else 'they take'} {limit.says}"
+        return f"{sentence}; {'it takes' if is_one else 'they take'} {limit.says}"
     takes = (f"{_listed(title)} take{'s' * (len(title) == 1)} {says}" for says, title in titles.items())
-    return "; ".join([done, *takes])
+    return "; ".join([sentence, *takes])
 
 
 def _listed(names: Sequence[str]) -> str:

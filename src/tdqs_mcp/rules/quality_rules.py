@@ -179,8 +179,10 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
         parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
     ]
     if silent:
-        is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
-        names = first_of([each.name for each in silent], MAX_NAMED)
+        is_mild = 2 * len(silent) < len(parameters) and not any(
+            silent_parameter.is_required for silent_parameter in silent
+        )
+        names = first_of([silent_parameter.name for silent_parameter in silent], MAX_NAMED)
         are = "is" if len(silent) == 1 else "are"
         noun = "parameter" if len(parameters) == 1 else "parameters"
         yield Hit(
@@ -265,7 +267,9 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
     """The description is in a language that the rules do not know, so some of them were not applied."""
     prose = subject.prose
     if not prose.is_readable:
-        silent = ", ".join(each.id for each in globals().values() if isinstance(each, Rule) and each.needs_language)
+        silent = ", ".join(
+            candidate.id for candidate in globals().values() if isinstance(candidate, Rule) and candidate.needs_language
+        )
         name = LANGUAGE_NAMES.get(prose.language or "")
         problem = f"the description is in {name}" if name else "the language of the description is not recognized"
         yield Hit("/description", f"{problem}; not applied: {silent}", "score it with a model (--judge)")

@@ -103,19 +103,19 @@ def select(
     chosen = _profile(profile)
     checks = _all_checks(table)
     rule_of = {check.id: rule.id for rule in table for check in (rule, *rule.variants)}
-    asked = _asked(checks, chosen)
+    questions = _asked(checks, chosen)
     named, lanes = _split(checks, names)
     unnamed, unlaned = _split(checks, ignored)
     own = _by_rule(checks, severities or {})
     off = {check for check, severity in own.items() if severity is None}
-    ids = {rule.id for rule in table if _is_shown(rule, chosen)} if chosen.rules is None else asked.keys()
-    selected = (named | (lanes & asked.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
+    ids = {rule.id for rule in table if _is_shown(rule, chosen)} if chosen.rules is None else questions.keys()
+    selected = (named | (lanes & questions.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
     if not selected:
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
     # with its rule selected or off, a variant has nothing of its own to report
     variants = {check for check in selected if rule_of[check] not in {check} | selected | unnamed | off}
     rules = {rule_of[check] for check in selected if rule_of[check] == check or check in variants}
-    hidden = set() if names else asked.keys() & _uncertain(table)
+    hidden = set() if names else questions.keys() & _uncertain(table)
     own |= {check: own[rule_of[check]] for check in variants if rule_of[check] in own}
     as_variants = {rule_of[check] for check in variants}
     return RuleSelection(
@@ -123,7 +123,7 @@ def select(
         hidden=frozenset(hidden - rules - unnamed - unlaned - off),
         severities={
             check: severity
-            for check, severity in (asked | own).items()
+            for check, severity in (questions | own).items()
             if severity is not None and (check == rule_of[check] or check in variants)
         },
         entailed={}
@@ -163,7 +163,7 @@ def is_default(rule: AnyRule) -> bool:
 def entailments(table: Sequence[AnyRule]) -> dict[str, frozenset[str]]:
     """By id, what a rule entails, directly or through others."""
     direct = {rule.id: rule.entails for rule in table}
-    return {each: _reachable(each, direct) for each, targets in direct.items() if targets}
+    return {origin: _reachable(origin, direct) for origin, targets in direct.items() if targets}
 
 
 def _profile(name: str | None) -> Profile:
@@ -187,7 +187,7 @@ def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | N
 def _by_rule(table: Sequence[AnyRule], values: Mapping[str, Value]) -> dict[str, Value]:
     """The values by id: a rule's own before its lane's, a narrow lane's before a wide one's. Raises UnknownIdError."""
     rule_values = sorted(
-        ((find_all(word, table), value) for word, value in values.items()), key=lambda each: -len(each[0])
+        ((find_all(word, table), value) for word, value in values.items()), key=lambda pair: -len(pair[0])
     )
     return {rule: value for rules, value in rule_values for rule in rules}
 
@@ -197,7 +197,7 @@ def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
     if name.lower() not in _own_words(rule):
         raise InputError(f"{name!r} keeps the limit of its source; set the limit of {rule.id} {rule.name}")
     if rule.limit is None:
-        limited = ", ".join(each.id for each in table if each.limit is not None)
+        limited = ", ".join(entry.id for entry in table if entry.limit is not None)
         raise InputError(f"{rule.id} {rule.name} has no limit; these have one: {limited}")
     return rule
 
@@ -227,15 +227,15 @@ def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
     """Rules with an id or alias in this lane: TDQ5 for TDQ501, DESC for DESC-003; all of them for ALL."""
     if word.upper() == ALL:
         return tuple(rule.id for rule in table)
-    wanted = _LANE.fullmatch(word.lower())
-    if wanted is None:
+    lane_match = _LANE.fullmatch(word.lower())
+    if lane_match is None:
         return ()
     codes = [(rule.id, code) for rule in table for word in words_of(rule) if (code := _CODE.fullmatch(word))]
     return tuple(
         dict.fromkeys(
             rule
             for rule, code in codes
-            if code["lane"] == wanted["lane"] and (code["number"] or "").startswith(wanted["number"])
+            if code["lane"] == lane_match["lane"] and (code["number"] or "").startswith(lane_match["number"])
         )
     )
 
@@ -264,7 +264,7 @@ def _reachable(start: str, direct: Mapping[str, Sequence[str]]) -> frozenset[str
     reached: AbstractSet[str] = frozenset()
     edge = {start}
     while edge:
-        edge = {target for each in edge for target in direct.get(each, ())} - reached
+        edge = {target for node in edge for target in direct.get(node, ())} - reached
         reached = reached | edge
     return frozenset(reached - {start})
 

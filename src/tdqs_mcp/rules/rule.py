@@ -1,4 +1,4 @@
-"""What a rule is: metadata in the decorator, summary in the docstring, reason and examples on its page."""
+"""Definition of a rule: metadata in the decorator, summary in the docstring, reason and examples on its page."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ Seen = TypeVar("Seen", Subject, Measured, Audience)
 
 
 class Hit(NamedTuple):
-    """One place where a rule fires."""
+    """A place where a rule fires."""
 
     path: str
     """JSON pointer inside the subject; empty for the whole of it."""
@@ -108,7 +108,7 @@ _OUTCOMES = ("found", "fails")
 
 @cache
 def _predictions() -> Mapping[str, Mapping[str, str]]:
-    """What `study --benchmark` says of each rule that it could measure; calibration/rule_predictions.py writes it."""
+    """Return what `study --benchmark` says of each measured rule; calibration/rule_predictions.py writes it."""
     text = files("tdqs_mcp.rules").joinpath("data", "predictions.json").read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]  # our own file
 

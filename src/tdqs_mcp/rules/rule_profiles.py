@@ -24,7 +24,7 @@ class Profile(NamedTuple):
 
 
 def _read_rules(text: str) -> dict[str, Severity | None]:
-    entries = (each.partition("=") for each in text.split())
+    entries = (entry.partition("=") for entry in text.split())
     return {word: Severity(severity) if severity else None for word, _, severity in entries}
 
 

@@ -34,10 +34,10 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
             "/description", f"a sentence is a placeholder: {unwritten[:MAX_QUOTE]!r}", "write it, or leave it out"
         )
     for remarks in (subject.remarks, parameter_texts.read_remarks(subject.output_shape)):
-        for node, said in parameter_texts.placeholders(remarks):
+        for node, placeholder in parameter_texts.placeholders(remarks):
             yield Hit(
                 f"{node.path}/description",
-                f"{node.name!r}: the description is a placeholder: {said.strip()!r}",
+                f"{node.name!r}: the description is a placeholder: {placeholder.strip()!r}",
                 "say what the value means, or leave the description out",
             )
 

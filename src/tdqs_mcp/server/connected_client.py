@@ -168,7 +168,7 @@ class _State(BaseModel):
     """State that the client carries from one round to the next; the SDK seals it."""
 
     catalog: str | None = None
-    asked: list[str] = []
+    keys: list[str] = []
     """Keys of the last round's requests."""
 
     answers: dict[str, Sample | Failure] = {}
@@ -201,7 +201,7 @@ def ends_to_ask(call: CallContext) -> bool:
 
 
 def _ask_between_calls(call: CallContext, requests: tuple[Request, ...], *, catalog: str | None) -> InputRequiredResult:
-    state = _State(catalog=catalog, asked=[request.key for request in requests], answers=dict(_answers(call)))
+    state = _State(catalog=catalog, keys=[request.key for request in requests], answers=dict(_answers(call)))
     return InputRequiredResult(
         input_requests={request.key: CreateMessageRequest(params=_params(request)) for request in requests},
         request_state=state.model_dump_json(exclude_defaults=True),
@@ -212,7 +212,7 @@ def _answers(call: CallContext) -> Mapping[str, Sample | Failure]:
     """Return what the client has answered in all rounds; a question that it skipped is not put again."""
     state, responses = _state(call), call.input_responses or {}
     skipped = Failure(reason="the client gave no answer: allow its sampling requests")
-    return state.answers | {key: _read_sample(responses[key]) if key in responses else skipped for key in state.asked}
+    return state.answers | {key: _read_sample(responses[key]) if key in responses else skipped for key in state.keys}
 
 
 def _state(call: CallContext) -> _State:

@@ -75,13 +75,13 @@ class Draft:
     origin: str
     """The id of the catalog that was read."""
 
-    told: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Any] = field(default_factory=dict)
     """The author's material, as long as tools are left that the answer had no room for."""
 
-    done: frozenset[str] = frozenset()
+    rewritten: frozenset[str] = frozenset()
     """The tools that have a new definition."""
 
-    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    open_questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The tools of the questions that were put, by id; of several with one id the last."""
 
     answered: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
@@ -94,7 +94,7 @@ class Draft:
     @property
     def is_open(self) -> bool:
         """Return whether a question that was put has no answer yet."""
-        return any(question not in self.answered for question in self.asked.items())
+        return any(question not in self.answered for question in self.open_questions.items())
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
@@ -102,7 +102,8 @@ class Draft:
         ids = answers if isinstance(answers, Mapping) else {}
         return replace(
             self,
-            answered=self.answered | {(question, self.asked.get(question, _tools_in(question))) for question in ids},
+            answered=self.answered
+            | {(question, self.open_questions.get(question, _tools_in(question))) for question in ids},
         )
 
 
@@ -255,10 +256,12 @@ class ServerContext:
         """Return what has been drafted on the way to a catalog; nothing for one that was read."""
         return self._kept.drafts.get(key) or Draft(origin=key)
 
-    def keep_draft(self, catalog: Catalog, draft: Draft, *, asked: Iterable[Question]) -> str:
+    def keep_draft(self, catalog: Catalog, draft: Draft, *, questions: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
-        self._kept.drafts[key] = replace(draft, asked={**draft.asked, **{each.id: each.tools for each in asked}})
+        self._kept.drafts[key] = replace(
+            draft, open_questions={**draft.open_questions, **{question.id: question.tools for question in questions}}
+        )
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:

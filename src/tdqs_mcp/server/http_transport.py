@@ -315,12 +315,12 @@ class _Sessions:
 
     async def _end(self, name: str, scope: "Scope") -> None:
         self._open.pop(name, None)
-        kept = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin", b"authorization")]
+        kept_headers = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin", b"authorization")]
 
         async def nothing(*_: object) -> Any:  # noqa: ANN401  # an ASGI message
             return {"type": "http.request"}
 
-        headers = [*kept, (_SESSION.encode(), name.encode("latin-1"))]
+        headers = [*kept_headers, (_SESSION.encode(), name.encode("latin-1"))]
         await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, nothing)
 
 

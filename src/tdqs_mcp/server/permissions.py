@@ -255,7 +255,7 @@ def is_public(address: str) -> bool:
         teredo = parsed.teredo
         nat64 = ipaddress.IPv4Address(parsed.packed[12:]) if parsed.packed.startswith(_NAT64) else None
         inner = [parsed.ipv4_mapped, parsed.sixtofour, *(teredo or ()), nat64]
-        if any(each is not None and not is_public(str(each)) for each in inner):
+        if any(address_part is not None and not is_public(str(address_part)) for address_part in inner):
             return False
         if parsed.is_site_local:
             return False

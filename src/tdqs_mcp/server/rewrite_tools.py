@@ -80,11 +80,11 @@ class RewriteTools(ToolGroup):
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
-        drafts = {find_tool(definitions, name) or name: each for name, each in draft.items()}
+        drafts = {find_tool(definitions, name) or name: item for name, item in draft.items()}
         names = list(drafts) or [
-            find_tool(definitions, each) or each for each in ([tool] if isinstance(tool, str) else tool)
+            find_tool(definitions, item) or item for item in ([tool] if isinstance(tool, str) else tool)
         ]
-        all_material = merged(state.told, material)
+        all_material = merged(state.answers, material)
         parsed_material = parse_material(all_material, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
         active_judge = self._context.repeated_judge(judge, progress)
@@ -96,7 +96,7 @@ class RewriteTools(ToolGroup):
             chosen, model = names, None
             if not names and (writer == SAMPLING or not active_judge.stamp.is_offline):
                 pending = _pending(await rewrite(), state)
-                chosen = [each.name for each in in_order(pending)[:MAX_WRITTEN]]
+                chosen = [item.name for item in in_order(pending)[:MAX_WRITTEN]]
             if writer == SAMPLING:
                 model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
             return await rewrite(tools=chosen or None, judge=active_judge, writer=model)
@@ -105,23 +105,23 @@ class RewriteTools(ToolGroup):
             rewrites = await run_call(call, work, catalog=key)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
-        if twin := next((each for each in names if sum(each == other.name for other in rewrites) > 1), None):
+        if twin := next((item for item in names if sum(item == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
         candidates = rewrites if names else _pending(rewrites, state)
         listed_rewrites, lines = rewrite_page(candidates, is_full=detail == "full")
         left = len(candidates) - len(listed_rewrites)
         asked_of = listed_rewrites if left else rewrites if names else _below_target(rewrites)
         open_ones = [question for question in questions_of(asked_of) if not state.has_answer(question)]
-        rewritten_names = state.done | {each.name for each in listed_rewrites if each.changes}
+        rewritten_names = state.rewritten | {item.name for item in listed_rewrites if item.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
-        after = replace(state, told=all_material if left else {}, done=rewritten_names)
+        after = replace(state, answers=all_material if left else {}, rewritten=rewritten_names)
         improved = improving.with_rewrites(definitions, listed_rewrites)
         rollup = await run_call(call, partial(_rollup, improved)) if active_judge.stamp.is_offline else None
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
         questions = [question for question in open_ones if names or (is_worth_asking(question) and not is_reached)][
             :MAX_QUESTIONS
         ]
-        new = self._context.keep_draft(improved, after, asked=questions)
+        new = self._context.keep_draft(improved, after, questions=questions)
         has_questions = any(map(is_worth_asking, questions))
         following = _after_rewrite(
             listed_rewrites, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
@@ -163,7 +163,7 @@ class RewriteTools(ToolGroup):
         fenced_target = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
         plan = await run_call(call, partial(improving.plan, definitions, target=fenced_target, judge=active_judge))
         window = Window(offset=offset, limit=limit)
-        self._context.keep_draft(definitions, self._context.draft_of(key), asked=plan_questions(plan, window))
+        self._context.keep_draft(definitions, self._context.draft_of(key), questions=plan_questions(plan, window))
         return plan_answer(
             plan,
             catalog=key,
@@ -213,7 +213,9 @@ def _below_target(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
 
 def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     """The rewrites that change something; of tools drafted before, those that rest on what the author has told."""
-    return [rewrite for rewrite in rewrites if rewrite.changes and (rewrite.name not in draft.done or rewrite.is_told)]
+    return [
+        rewrite for rewrite in rewrites if rewrite.changes and (rewrite.name not in draft.rewritten or rewrite.is_told)
+    ]
 
 
 def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
@@ -232,11 +234,13 @@ async def _rollup(catalog: Catalog) -> Rollup:
     return (await judging.score(catalog)).rollup
 
 
-def _unseen(found: Catalog, shown: Sequence[Rewrite], questions: Sequence[Question], draft: Draft) -> dict[str, str]:
+def _unseen(
+    catalog: Catalog, visible: Sequence[Rewrite], questions: Sequence[Question], draft: Draft
+) -> dict[str, str]:
     """The descriptions of tools that are asked about for the first time and that this answer does not show anew."""
-    new_tools = {question.tools[0] for question in questions if question.id not in draft.asked}
-    reworded = {rewrite.name for rewrite in shown if any(change.path == "/description" for change in rewrite.changes)}
-    return {tool.name: tool.description or "" for tool in found.tools if tool.name in new_tools - reworded}
+    new_tools = {question.tools[0] for question in questions if question.id not in draft.open_questions}
+    reworded = {rewrite.name for rewrite in visible if any(change.path == "/description" for change in rewrite.changes)}
+    return {tool.name: tool.description or "" for tool in catalog.tools if tool.name in new_tools - reworded}
 
 
 def _unreadable(catalog: str) -> str:
@@ -244,11 +248,11 @@ def _unreadable(catalog: str) -> str:
 
 
 def _after_rewrite(
-    shown: Sequence[Rewrite], *, old: str, new: str, left: int, is_reached: bool, has_questions: bool
+    rewrites: Sequence[Rewrite], *, old: str, new: str, left: int, is_reached: bool, has_questions: bool
 ) -> str:
     """The next step after definitions were drafted; the answer had no room for `left` tools with a draft."""
     compare = f"compare_definitions with old={old} and new={new}, then apply the changes of all answers"
-    if shown and all(rewrite.unjudged for rewrite in shown):
+    if rewrites and all(rewrite.unjudged for rewrite in rewrites):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
     more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
     if is_reached:
@@ -299,13 +303,13 @@ def _after_comparison(comparison: Comparison, new: str, draft: Draft) -> str:
     overall = comparison.new.rollup.overall
     if overall is not None and overall >= Tier.A.floor:
         return "Nothing is worse, and A is reached: apply the changes."
-    if overall is None or (draft.done and not draft.is_open):
+    if overall is None or (draft.rewritten and not draft.is_open):
         return "Nothing is worse, and no answer is missing that gains: apply the changes."
     lowest = sorted(comparison.new.tools, key=lambda tool: (tool.tdqs, tool.index))[:MAX_LOWEST]
     names = ", ".join(fence_name(tool.name) for tool in lowest)
     more = (
         f"suggest_rewrite with catalog {new} and tool=[{names}], the lowest, asks what they need"
-        if draft.done
+        if draft.rewritten
         else f"plan_improvements with catalog {new} says what to repair; the lowest are {names}"
     )
     return f"Nothing is worse, but {overall / 10} is below tier A ({Tier.A.floor / 10}): {more}."

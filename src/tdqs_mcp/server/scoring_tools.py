@@ -106,7 +106,7 @@ class ScoreTools(ToolGroup):
             report=self._context.keep_report(report, score),
             window=Window(offset=offset, limit=limit, is_full=detail == "full"),
             next_step=incomplete_note(definitions)
-            + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).done)),
+            + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).rewritten)),
             has_card=client_supports_apps(call),
         )
 
@@ -264,8 +264,8 @@ class CallerJudgement:
         """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
         case = self._others.get("shadowing")
         candidates = case.measured.shadow_candidates if case else ()
-        asked = [(candidate.tool, candidate.cheaper_sibling) for candidate in candidates]
-        checked = [(pair, _objection(pair, asked)) for pair in pairs]
+        asked_pairs = [(candidate.tool, candidate.cheaper_sibling) for candidate in candidates]
+        checked = [(pair, _objection(pair, asked_pairs)) for pair in pairs]
         replies = [AnswerStatus(name="shadowing", refused=why) for _, why in checked]
         if case is None:
             return replies
@@ -414,8 +414,8 @@ class JudgeTools(ToolGroup):
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
         judge = self._context.judge
         bare_judge, _ = unwrap_guard(judge)
-        others = bare_judge if isinstance(bare_judge, Jury) else Jury(members=(bare_judge,))
-        jury = Jury(members=(*others.members, judgement.host), names=(*others.called, HOST))
+        jurors = bare_judge if isinstance(bare_judge, Jury) else Jury(members=(bare_judge,))
+        jury = Jury(members=(*jurors.members, judgement.host), names=(*jurors.called, HOST))
         watched = ProgressJudge(judge=jury, progress=Progress(call))
         return Subset(judge=watched, is_meant=is_answered, reason="the jury judges it when your answer is there")
 
@@ -428,7 +428,7 @@ def _schema_of(part: str, *, rubric: str) -> Mapping[str, Any]:
 def _after_prepare(catalog: str, part: str, *, rubric: str, model: str, judgement: CallerJudgement) -> str:
     """The next step after the prompts of one part were handed out, as far as they are not answered."""
     subject = "answers" if part == "tools" else part
-    open_parts = [each for each in ("coherence", "skill") if part == "tools" and judgement.is_missing(each)]
+    open_parts = [name for name in ("coherence", "skill") if part == "tools" and judgement.is_missing(name)]
     other = "".join(f" Then prepare part {open_part}." for open_part in open_parts)
     return (
         "Answer each user prompt as the system prompt says. What stands between the two hash lines is to be "

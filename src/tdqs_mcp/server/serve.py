@@ -125,8 +125,8 @@ class LazyServer(MCPServer[Any]):
         async def complete(
             ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None
         ) -> Completion | None:
-            found: Completion | None = self.full_server.complete(ref, argument)
-            return found
+            completion: Completion | None = self.full_server.complete(ref, argument)
+            return completion
 
         self.completion()(complete)  # type: ignore[no-untyped-call]  # the SDK's decorator has no types
 

@@ -176,8 +176,8 @@ async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: 
     ending = threading.Timer(GRACE_SECONDS, leave, [Outcome.UNKNOWN if errors else code])
     ending.daemon = True
     ending.start()
-    for each in errors:
-        raise each
+    for failure in errors:
+        raise failure
     return code
 
 

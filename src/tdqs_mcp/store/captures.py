@@ -179,16 +179,16 @@ def _tools(capture: ScoredCapture) -> Iterator[CapturedTool]:
         yield CapturedTool(row=row, tool=tool, definition=tables.encode_definition(tool) if measured_signals else None)
 
 
-def definition_row(each: CapturedTool) -> Row:
+def definition_row(captured: CapturedTool) -> Row:
     """The row of a tool's definition."""
-    tool = each.tool
+    tool = captured.tool
     text = "\n".join(filter(None, (tool.name, tool.title, tool.description)))
     return {
-        "input_hash": each.row["input_hash"],
-        "name": each.row["name"],
+        "input_hash": captured.row["input_hash"],
+        "name": captured.row["name"],
         "words": " ".join(search_terms(text[:MAX_WORDS])),
-        "definition_bytes": each.row["definition_bytes"],
-        "document": tables.compress(each.definition or b""),
+        "definition_bytes": captured.row["definition_bytes"],
+        "document": tables.compress(captured.definition or b""),
     }
 
 

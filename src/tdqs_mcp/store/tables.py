@@ -135,11 +135,11 @@ def unpack_tool(document: bytes | None, definition: bytes | None) -> Any:  # noq
     """The tool's JSON; of a tool that has a definition, a document without a name holds what the definition lacks."""
     if definition is None or document is None:
         return unpack(document or definition or b"")
-    given = unpack(document)
-    if given["name"] is not None:
-        return given
+    members = unpack(document)
+    if members["name"] is not None:
+        return members
     fields: Mapping[str, Any] = unpack(definition)
-    return {key: fields[key] if key in TOOL_FIELDS else value for key, value in given.items()}
+    return {key: fields[key] if key in TOOL_FIELDS else value for key, value in members.items()}
 
 
 def clean_text(text: str) -> str:

@@ -117,14 +117,14 @@ def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observatio
     pairs = [(estimate, tools[estimate.tool][name]) for estimate in observed if name in tools[estimate.tool]]
     values = [value for _, value in pairs]
     mean = sum(values) / len(values) if values else 0.0
-    sides = [{each.tool[0] for each, value in pairs if (value > mean) is above} for above in (True, False)]
+    sides = [{sample.tool[0] for sample, value in pairs if (value > mean) is above} for above in (True, False)]
     if min(map(len, sides)) < MIN_SERVERS:
         return None
-    clusters = [[each.tool[0] for each, _ in pairs]]
-    if all(each.task is not None for each, _ in pairs):
-        clusters.append([each.task or "" for each, _ in pairs])
-    controls = [] if name == TWICE else [[tools[each.tool][TWICE] for each, _ in pairs]]
-    return estimate([100 * each.outcome for each, _ in pairs], [values, *controls], clusters)
+    clusters = [[sample.tool[0] for sample, _ in pairs]]
+    if all(sample.task is not None for sample, _ in pairs):
+        clusters.append([sample.task or "" for sample, _ in pairs])
+    controls = [] if name == TWICE else [[tools[sample.tool][TWICE] for sample, _ in pairs]]
+    return estimate([100 * sample.outcome for sample, _ in pairs], [values, *controls], clusters)
 
 
 def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
@@ -133,15 +133,15 @@ def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
 
     raw = [estimate.p_value for estimate in estimates if estimate]
     corrected = iter(multipletests(raw, method="holm")[1].tolist() if raw else ())
-    for each in estimates:
-        if each is None:
+    for item in estimates:
+        if item is None:
             yield Prediction(estimate=None, reading=Reading.OPEN)
             continue
         is_certain = next(corrected) < LEVEL
         reading = Reading.SOMETHING if is_certain else Reading.OPEN
-        if each.low > -MARGIN and each.high < MARGIN:
+        if item.low > -MARGIN and item.high < MARGIN:
             reading = Reading.NOTHING
-        yield Prediction(estimate=each, reading=reading)
+        yield Prediction(estimate=item, reading=reading)
 
 
 KEPT = 0.95
@@ -178,8 +178,8 @@ class _ScopeRuns(Scope):
 
 def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
     """Every pair of variants in every scope of every experiment, all domains together before each of them."""
-    every = list(_scopes(runs))
-    scopes = sorted(_distinct(every), key=lambda scope: scope.domain is not None)
+    all_scopes = list(_scopes(runs))
+    scopes = sorted(_distinct(all_scopes), key=lambda scope: scope.domain is not None)
     pairs = [_pair(scope, *names) for scope in scopes for names in combinations(scope.runs, 2)]
     return OutcomeStudy(
         runs=len(runs),
@@ -188,7 +188,7 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         cochrans_q=tuple(test for scope in scopes for test in _cochrans_q(scope)),
         front=tuple(
             point
-            for scope in _distinct([candidate for candidate in every if candidate.model is None])
+            for scope in _distinct([candidate for candidate in all_scopes if candidate.model is None])
             for point in _front(scope)
         ),
         caps=tuple(cap for scope in scopes if scope.model is not None and scope.is_narrow for cap in _caps(scope)),

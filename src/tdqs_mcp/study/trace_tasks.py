@@ -78,7 +78,9 @@ async def write_tasks(tools: Sequence[Tool], *, model: Model) -> list[list[ToolT
 
 def _request(tool: Tool, siblings: Sequence[str]) -> Request:
     sibling_names = [name for name in siblings if name != tool.name][:MAX_SIBLINGS]
-    prompt = render_stage(STAGE, theirs={"tool": pretty_json(tool.raw), "siblings": "\n".join(sibling_names)}, ours={})
+    prompt = render_stage(
+        STAGE, foreign={"tool": pretty_json(tool.raw), "siblings": "\n".join(sibling_names)}, settings={}
+    )
     return Request(prompt=prompt, name=STAGE, schema=_SCHEMA, check=partial(read_stage, _Tasks))
 
 

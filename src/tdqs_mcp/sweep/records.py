@@ -41,7 +41,7 @@ class Record:
     is_official: bool | None = None
     """As the column `official` says."""
 
-    done: float
+    progress: float
     """The share of the input that has been read, 0-1."""
 
     @cached_property
@@ -105,7 +105,7 @@ def read_records(path: Path) -> Iterator[Record | str]:
         return _parquet(path)
     if is_registry(path):
         return _lines(path)
-    record = Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, done=1)
+    record = Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, progress=1)
     read_entry(record)
     return iter([record])
 
@@ -124,7 +124,7 @@ def _captures(files: list[Path]) -> Iterator[Record | str]:
         except InputError as error:
             yield str(error)
         else:
-            yield Record(content=content, origin=repr(str(file)), name=file.stem, done=number / len(files))
+            yield Record(content=content, origin=repr(str(file)), name=file.stem, progress=number / len(files))
 
 
 def _lines(path: Path) -> Iterator[Record | str]:
@@ -145,7 +145,7 @@ def _numbered(raw: IO[bytes], path: Path) -> Iterator[Record | str]:
                 if line is None:
                     yield f"{origin} has more than {MAX_BYTES} bytes"
                 elif content := line.strip():
-                    yield Record(content=content, origin=origin, done=min(1, raw.tell() / size))
+                    yield Record(content=content, origin=origin, progress=min(1, raw.tell() / size))
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{str(path)!r} cannot be read after line {number}: {error}") from error
     if not number:
@@ -190,7 +190,7 @@ def _rows(file: Any, columns: list[str], path: Path) -> Iterator[Record | str]: 
                     origin=origin,
                     name=_text(row.get("id")) or "",
                     is_official=official if isinstance(official, bool) else None,
-                    done=number / count,
+                    progress=number / count,
                 )
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise InputError(f"{str(path)!r} cannot be read after row {number}: {error}") from error
@@ -219,7 +219,7 @@ class Shard:
     problems: tuple[str, ...] = ()
     """Records that cannot be scored, one sentence each."""
 
-    done: float = 0
+    progress: float = 0
     """The share of the input that has been read up to its end, 0-1."""
 
 
@@ -229,13 +229,13 @@ class SweepTally:
 
     servers: int = 0
     tools: int = 0
-    asked: int = 0
+    questions: int = 0
     """Tools that the judge was asked about."""
 
     ungraded: int = 0
     """Tools, tool sets and questions about shadow candidates that are left for the next sweep."""
 
-    held: int = 0
+    withheld: int = 0
     """Of the ungraded, those whose score the guard holds as suspicious."""
 
     new: int = 0
@@ -271,12 +271,12 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
             entries.append(record)
             tools, size = tools + record.tools, size + len(record.record.content)
         else:
-            unchanged, progress = unchanged + 1, record.done
+            unchanged, progress = unchanged + 1, record.progress
         if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
-            progress = entries[-1].record.done if entries else progress
-            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=progress)
+            progress = entries[-1].record.progress if entries else progress
+            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), progress=progress)
             entries, problems, unchanged, tools, size = [], [], 0, 0, 0
-    yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=1)
+    yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), progress=1)
 
 
 def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:

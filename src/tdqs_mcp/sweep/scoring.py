@@ -31,12 +31,12 @@ class _Server:
     entry: Entry
     measured: Measured
     cases: Sequence[Case]
-    known: Sequence[StoredVerdict | None]
+    stored: Sequence[StoredVerdict | None]
 
     @property
     def open_cases(self) -> list[Case]:
         """Return what the judge has to be asked about."""
-        return [case for case, verdict in zip(self.cases, self.known, strict=True) if verdict is None]
+        return [case for case, verdict in zip(self.cases, self.stored, strict=True) if verdict is None]
 
 
 async def score_shard(
@@ -68,9 +68,9 @@ async def score_shard(
     return SweepTally(
         servers=len(servers),
         tools=sum(len(server.measured.catalog.tools) for server in servers),
-        asked=sum(isinstance(case, ToolCase) for server in servers for case in server.open_cases),
+        questions=sum(isinstance(case, ToolCase) for server in servers for case in server.open_cases),
         ungraded=len(open_ones),
-        held=sum(outcome.held is not ABSENT for outcome in open_ones),
+        withheld=sum(outcome.held is not ABSENT for outcome in open_ones),
         new=sum(stored_verdicts[capture.server].capture is None for capture in captures),
         changed=tuple(change for capture in captures if (change := _change(stored_verdicts[capture.server], capture))),
         problems=tuple(problems),
@@ -99,7 +99,7 @@ def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
         verdict = sets[case.rubric]
         return verdict if verdict and verdict.sibling_digest == context else None
 
-    return _Server(entry=entry, measured=measured, cases=cases, known=[find(case) for case in cases])
+    return _Server(entry=entry, measured=measured, cases=cases, stored=[find(case) for case in cases])
 
 
 def _context(measured: Measured) -> str:
@@ -121,7 +121,7 @@ async def _judge(servers: Sequence[_Server], judges: tuple[Judge, Judge], method
         for (server, case), verdict in zip(batch, verdicts, strict=True):
             graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
     return [
-        [verdict or graded[id(case)] for case, verdict in zip(server.cases, server.known, strict=True)]
+        [verdict or graded[id(case)] for case, verdict in zip(server.cases, server.stored, strict=True)]
         for server in servers
     ]
 
