@@ -271,7 +271,7 @@ def test_the_budget_of_a_model_holds_over_all_shards(sweep, loopback, monkeypatc
 
 def test_scores_in_the_store_are_those_of_score(sweep):
     tally, stored = sweep(lines(LOANS, CARDS))
-    assert (tally.scored, tally.tools, tally.questions, tally.problems) == (2, 4, 4, ())
+    assert (tally.scored, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
     for record in (LOANS, CARDS):
         score = score_offline(read_catalog(record, name=""))
         (line,) = [line for line in stored if line["server"] == record["id"]]
@@ -284,7 +284,7 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
     assert has_nothing_to_do(sweep(lines(LOANS, CARDS))[0])
     renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
     tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
-    assert (tally.scored, tally.tools, tally.questions) == (1, 3, 1), "siblings of a renamed tool keep their scores"
+    assert (tally.scored, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
     assert [each["name"] for line in stored for each in line["tools"]] == [
         "list_cards",
         "list_loans",
@@ -292,18 +292,18 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
         "remove_loan",
     ]
     tally, back = sweep(lines(LOANS, CARDS))
-    assert tally.questions == 1
+    assert tally.asked == 1
     assert [each["name"] for each in back[1]["tools"]] == ["list_loans", "get_loan", "delete_loan"]
 
 
 def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
     tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
-    assert (tally.questions, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
+    assert (tally.asked, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
     assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
     assert stored[0]["overall"] is None, "below 80 % of the tools"
     tally, stored = sweep(lines(LOANS), **named)
-    assert (tally.questions, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
+    assert (tally.asked, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
     assert has_nothing_to_do(sweep(lines(LOANS), **named)[0])
 
@@ -327,13 +327,13 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     assert len(vendor.bodies("(batch)")) == 1, "what waits is not submitted again"
     tally, stored = sweep(lines(loans), **named)
     assert [each["name"] for each in stored[0]["tools"]] == ["good"]
-    assert (tally.questions, tally.ungraded, tally.problems) == (2, 1, ())
+    assert (tally.asked, tally.ungraded, tally.problems) == (2, 1, ())
     (again,) = vendor.bodies("(batch)")[1]["requests"]
     assert "expired" in again["params"]["messages"][0]["content"]
     vendor.is_repaired = True
     named["is_batch"] = False
     tally, stored = sweep(lines(loans), **named)
-    assert (tally.questions, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
+    assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
     assert has_nothing_to_do(sweep(lines(loans), **named)[0])
 
 
