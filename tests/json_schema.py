@@ -1,4 +1,4 @@
-"""The JSON Schema of what `report.documents` writes, made from the same classes; descriptions are their docstrings."""
+"""The JSON Schema of what `report.json_values` writes, made from the same classes; descriptions are their docstrings."""
 
 import ast
 import inspect

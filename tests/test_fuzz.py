@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, judging
+from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.report.documents import capture_document
 
 SECONDS = os.environ.get("TDQS_FUZZ_SECONDS", "8")
 SEED = os.environ.get("TDQS_FUZZ_SEED", "0")

@@ -21,12 +21,12 @@ from test_live import misbehaving
 from test_live_http import SECRET, failure, options
 
 from tdqs_mcp.app import catalogs, judging
+from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import Anthropic
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.scoring.score import tool_cases

@@ -8,8 +8,7 @@ import announcing_server
 import pytest
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.app.catalogs import list_again, load
-from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.app.catalogs import capture_document, list_again, load
 from tdqs_mcp.rewriting.catalog_diff import listing_change
 from tdqs_mcp.rules import protocol_rules, registry
 from tdqs_mcp.rules.rule import Rule

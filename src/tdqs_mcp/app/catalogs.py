@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import Catalog
@@ -116,3 +116,33 @@ async def load_object(server: object, options: LiveOptions | None = None) -> Cat
 def read(definitions: object, *, server: str = "inline") -> Catalog:
     """The catalog in parsed JSON of any shape that a file may have. Raises InputError."""
     return read_catalog(definitions, name=server)
+
+
+def capture_document(catalog: Catalog) -> dict[str, Any]:
+    """A catalog as a file that `load` reads back: everything raw, nothing but what the server said and where it was."""
+    resources = catalog.resources
+    document: dict[str, Any] = {
+        "server": catalog.server,
+        "version": catalog.version,
+        "source": catalog.source,
+        "protocolVersion": catalog.protocol_version,
+        "serverInfo": catalog.server_info,
+        "capabilities": catalog.capabilities,
+        "instructions": catalog.instructions,
+        "tools": [tool.raw for tool in catalog.tools],
+    }
+    if resources is not None:
+        document["resources"] = [resource.raw for resource in resources if not resource.is_template]
+        document["resourceTemplates"] = [resource.raw for resource in resources if resource.is_template]
+    if catalog.prompts is not None:
+        document["prompts"] = [prompt.raw for prompt in catalog.prompts]
+    if catalog.caching is not None:
+        document["caching"] = catalog.caching
+    lost = [
+        f"{tool.name}{odd.path}: {odd.message}." for tool in catalog.tools for odd in tool.defects if odd.is_of_text
+    ]
+    if catalog.problems or lost:
+        document["problems"] = [*catalog.problems, *lost]
+    if catalog.incomplete:
+        document["incomplete"] = catalog.incomplete
+    return document

@@ -16,12 +16,12 @@ from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.documents import dimension_page, lane_page, prompts_document, rubric_page, rule_page, term_page
+from tdqs_mcp.report.lint_report import dimension_page, lane_page, rubric_page, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, ToolCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -31,6 +31,7 @@ from tdqs_mcp.scoring.score import (
     all_cases,
     finish_cases,
     judge_cases,
+    set_case,
     shadow_cases,
     skill_cases,
     tool_cases,
@@ -406,7 +407,41 @@ def prompts(
     rubric: str = "tdqs",
     skill: str | None = None,
 ) -> dict[str, Any]:
-    """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
+    """Every prompt that a judge would get; with a tool's name, that tool's alone. Raises UnknownIdError.
+
+    Each entry has the published bytes, which any judge may be given, and below `hardened` those that our own LLM judges
+    get unless `--exact-prompt` says otherwise.
+    """
     if tool is not None:
         with_tool(catalog, tool)
-    return prompts_document(measure(catalog), tool=tool, spec=spec, rubric=rubric, skill=skill)
+    measured = measure(catalog)
+    cases = [case for case in tool_cases(measured, rubric=rubric) if tool in (None, case.subject.tool.name)]
+    document: dict[str, Any] = {
+        "tools": [
+            {
+                "name": case.subject.tool.name,
+                "inputHash": case.subject.signals.input_hash,
+                **_published_and_hardened(case),
+            }
+            for case in cases
+        ]
+    }
+    skills = [SkillCase(text=skill, measured=measured)] if skill else skill_cases(measured, rubric=rubric)
+    if skills and (skill or tool is None):
+        document["skill"] = _published_and_hardened(skills[0])
+    if rubric != "tdqs":
+        return document
+    coherence = set_case(measured)
+    if tool is None and coherence is not None:
+        document["coherence"] = _published_and_hardened(coherence)
+    if tool is None and measured.shadow_candidates and spec != "1.0":
+        document["shadowing"] = _published_and_hardened(ShadowCase(measured=measured))
+    return document
+
+
+def _published_and_hardened(case: Case) -> dict[str, Any]:
+    published, hardened = (
+        {"system": prompt.system, "user": prompt.user, "promptHash": prompt.hash}
+        for prompt in (render(case), render_hardened(case))
+    )
+    return {**published, "hardened": hardened}

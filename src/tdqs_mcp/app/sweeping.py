@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlalchemy import URL, Engine
 
-from tdqs_mcp.app.catalogs import blocking, load
+from tdqs_mcp.app.catalogs import blocking, capture_document, load
 from tdqs_mcp.app.judge_factory import make_judge, warn_caller
 from tdqs_mcp.app.judging import batch_judge, collect_batch
 from tdqs_mcp.app.settings import JudgeKind, Settings
@@ -22,7 +22,6 @@ from tdqs_mcp.judges.budget import Ledger, cost
 from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
-from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.stored_servers import MAX_PROBLEMS, ServerChange, SweepReport

@@ -16,7 +16,7 @@ from tdqs_mcp.cli.runner import command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
-from tdqs_mcp.report.documents import usage_line
+from tdqs_mcp.report.blocks import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS

@@ -38,9 +38,8 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import CallOutcome, Catalog
-from tdqs_mcp.report.blocks import count_words
+from tdqs_mcp.report.blocks import count_words, price
 from tdqs_mcp.report.charts import statistics_svg
-from tdqs_mcp.report.documents import price
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.registry_reports import search_blocks, standing_blocks, statistics_blocks, sweep_blocks
 from tdqs_mcp.report.study_reports import benchmark_blocks, front_svg, outcome_blocks, task_blocks, task_lines

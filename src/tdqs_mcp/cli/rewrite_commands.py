@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import improving
-from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.catalogs import blocking, capture_document
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
@@ -45,7 +45,6 @@ from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog
 from tdqs_mcp.report.blocks import count_words
-from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, plan_blocks, rewrite_blocks, what_if_blocks
 from tdqs_mcp.report.json_values import json_text

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import judging
-from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.catalogs import blocking, capture_document
 from tdqs_mcp.app.linting import RuleChoice
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
@@ -53,8 +53,8 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, badge_svg
-from tdqs_mcp.report.documents import capture_document, ledger_document, ledger_line, prompts_text
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import gate_blocks
 from tdqs_mcp.report.registry_reports import installed_blocks
@@ -63,6 +63,7 @@ from tdqs_mcp.report.score_report import (
     grade_blocks,
     label_blocks,
     missed_words,
+    prompts_text,
     ranking_blocks,
     score_blocks,
     skill_blocks,

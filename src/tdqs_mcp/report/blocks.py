@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.escape import markdown, printable, visible
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
+    from tdqs_mcp.judges.budget import Ledger
+    from tdqs_mcp.judges.judge import Usage
     from tdqs_mcp.results.scores import Percentiles, UngradedTool  # linting goes without scores
 
 MAX_COMMENT = 65_536
@@ -466,3 +468,45 @@ def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None
 def problem_items(problems: Sequence[str]) -> Items:
     """Return what went wrong on the way."""
     return Items([(f"! {problem}", "yellow") for problem in problems])
+
+
+DOLLAR = 10**9
+"""Nanodollars."""
+
+
+def usage_line(usage: "Usage", *, by: str = "judge") -> str:
+    """Who asked: requests, tokens and, where the prices are known, the cost, rounded up to a hundredth of a cent."""
+    cached = f" ({usage.cache_read_tokens:,} cached)" if usage.cache_read_tokens else ""
+    return (
+        f"{by}: {usage.requests:,} requests, {usage.input_tokens:,} input tokens{cached}, "
+        f"{usage.output_tokens:,} output tokens, {price(usage.cost)}"
+    )
+
+
+def price(cost: int | None) -> str:
+    """Nanodollars in dollars, rounded up to a hundredth of a cent; None is an unknown price."""
+    if cost is None:
+        return "at an unknown price"
+    parts = -(-cost * 10_000 // DOLLAR)
+    return f"${parts // 10_000}.{parts % 10_000:04d}"
+
+
+def ledger_line(ledger: "Ledger") -> str:
+    """Return what a run would ask for, in one line for people."""
+    usage = ledger.usage
+    return (
+        f"{usage.requests} requests would be sent, with about {usage.input_tokens} input and {usage.output_tokens} "
+        f"output tokens, {price(usage.cost)}; what is cached already costs nothing\n"
+    )
+
+
+def ledger_document(ledger: "Ledger") -> dict[str, Any]:
+    """Return the preview as JSON; the cost in dollars is null where a price is not known."""
+    usage = ledger.usage
+    cost = None if usage.cost is None else usage.cost / DOLLAR
+    return {
+        "calls": usage.requests,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cost": cost,
+    }

@@ -5,17 +5,16 @@ dashboard serves its styles and scripts under their hashes. The page of a score 
 its reasons, its definition and what to fix.
 """
 
-import json
 import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -23,7 +22,7 @@ from markupsafe import Markup
 from tdqs_mcp.facts.schema.normal_form import types_of, values_of
 from tdqs_mcp.facts.schema.signals import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
-from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.toolset.overlaps import OverlapKind
 from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.report.blocks import (
@@ -40,14 +39,14 @@ from tdqs_mcp.report.blocks import (
     word_parts,
 )
 from tdqs_mcp.report.escape import readable
-from tdqs_mcp.report.improvement_reports import changed_words
+from tdqs_mcp.report.improvement_reports import changed_words, value_text
 from tdqs_mcp.report.score_report import uncertainty
-from tdqs_mcp.results.findings import Finding, by_tool
+from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier, tier_of
 from tdqs_mcp.rubrics.rubric import Dimension, load
-from tdqs_mcp.scoring.score import dimension_means, fixes_by_tool
+from tdqs_mcp.scoring.score import common_findings, dimension_means, ordered_findings
 
 _ASSETS = ("page.css", "page.js", "dashboard/dashboard.css", "dashboard/dashboard.js")
 """What pages of the dashboard load."""
@@ -144,24 +143,31 @@ ROW = 26
 """Pixels between two tools in the picture of overlaps."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class Reason(NamedTuple):
     """A dimension's score with what it rests on."""
 
     dimension: Dimension
     judgement: Judgement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(NamedTuple):
     """Part of a definition's text, and the dimensions whose reasons quote it."""
 
     text: str
-    quoted_for: tuple[str, ...] = ()
+    quoted_for: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Arc(NamedTuple):
+    """An overlap in the picture: from the row of one tool to the row of the other, in pixels."""
+
+    top: int
+    bottom: int
+    kind: OverlapKind
+    reach: int
+    """How far its control points are to the right of the rows."""
+
+
+class Field(NamedTuple):
     """A property of the input schema, at any depth."""
 
     name: str
@@ -181,8 +187,6 @@ class ToolCard:
 
     reasons: Sequence[Reason]
     findings: Sequence[Finding]
-    """What to fix, the best first, then the others."""
-
     title: str | None
     description: Sequence[Piece]
     parameters: Sequence[Field]
@@ -192,27 +196,13 @@ class ToolCard:
     """Tokens by field that a client sends."""
 
     output_tokens: int
-    rewrite: Sequence[Block] = ()
+    rewrite: Sequence[Block]
     """Better words, and what they rest on; empty where nothing is found to change."""
 
     @property
     def tokens(self) -> int:
         """All that a client sends."""
         return sum(self.shares.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arc:
-    """An overlap in the picture: from the row of one tool to the row of the other, in pixels."""
-
-    top: int
-    bottom: int
-    kind: OverlapKind
-
-    @property
-    def reach(self) -> int:
-        """How far its control points are to the right of the rows."""
-        return min(180, 60 + abs(self.bottom - self.top))
 
 
 def score_page(
@@ -225,33 +215,31 @@ def score_page(
     **surroundings: Any,  # noqa: ANN401  # what another `base` shows
 ) -> str:
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
-    better = {rewrite.index: changed_words(rewrite) for rewrite in rewrites if rewrite.changes}
-    cards = [replace(card, rewrite=better.get(card.score.index, ())) for card in _cards(score, measured)]
-    pairs = [
-        (overlap.first, overlap.second, overlap.kind)
-        for overlap in dict.fromkeys((*measured.copies, *measured.overlaps))
-    ]
+    cards = _cards(score, measured, {rewrite.index: rewrite for rewrite in rewrites if rewrite.changes})
+    overlaps = dict.fromkeys((*measured.copies, *measured.overlaps))
+    pairs = [(overlap.first, overlap.second, overlap.kind) for overlap in overlaps]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
     height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}
-    arcs = [Arc(top=height[first], bottom=height[second], kind=kind) for first, second, kind in pairs[:MAX_PICTURED]]
+    heights = [(height[first], height[second], kind) for first, second, kind in pairs[:MAX_PICTURED]]
+    overall = score.rollup.overall
     return render_page(
         "score.html.j2",
-        title=f"{named(score.server, score.version)}: {score_words(score.rollup.overall)}",
+        title=f"{named(score.server, score.version)}: {score_words(overall)}",
         score=score,
         judge=judge_words(score.judge),
         place=percentile_words(score.percentiles) if score.percentiles else None,
         coherence=_reasons(score.coherence_justifications, "coherence"),
         cards=[card for card in cards if tool is None or card.score.name == tool],
-        above=_above(score.rollup.overall),
+        above=None if overall is None else tier_of(overall).better,
         labeled=calibration(score.judge.calibration).server_error[0] if score.likely and score.judge.calibration else 0,
         histogram=Counter(tool.tdqs for tool in score.tools),
-        common=_common(cards),
+        common=common_findings(score)[:MAX_RULES],
         server_findings=[finding for finding in score.findings if finding.tool_index is None],
         doubts=[block for block in uncertainty(score) if not isinstance(block, Items) or block.entries],
         unjudged=unjudged_words((tool.name or "coherence", tool.ungraded.reason) for tool in score.unscored),
         overlaps=pairs,
         rows=height,
-        arcs=arcs,
+        arcs=[Arc(top, bottom, kind, min(180, 60 + abs(bottom - top))) for top, bottom, kind in heights],
         tokens=measured.tokens,
         means=dimension_means("tdqs", score.tools),
         most_tokens=max((card.tokens for card in cards), default=1),
@@ -263,70 +251,56 @@ def score_page(
 
 def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | None:
     """Return what a page shows of the tool at this place of the catalog; None without a score."""
-    return next((card for card in _cards(score, measured) if card.score.index == index), None)
+    return next((card for card in _cards(score, measured, {}) if card.score.index == index), None)
 
 
-def _above(overall: int | None) -> Tier | None:
-    """The next better tier."""
-    return None if overall is None else next((tier for tier in reversed(Tier) if tier.floor > overall), None)
-
-
-def _cards(score: ServerScore, measured: Measured) -> list[ToolCard]:
-    """The tools in the order of what helps most: those with something to fix, then the others, the lowest first."""
-    fixes = {group[0].tool.index: [fix.finding for fix in group] for group in fixes_by_tool(score)}
-    findings = by_tool(score.findings)
+def _cards(score: ServerScore, measured: Measured, rewrites: Mapping[int, Rewrite]) -> list[ToolCard]:
+    """The tools in the order of what helps most."""
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    order = sorted(score.tools, key=lambda tool: (tool.index not in fixes, tool.tdqs, tool.index))
-    return [
-        _card(tool, subjects[tool.index], place, fixes.get(tool.index, []), findings.get(tool.index, []))
-        for place, tool in enumerate(order)
-    ]
-
-
-def _card(
-    tool: ToolScore, subject: Subject, place: int, fixes: Sequence[Finding], findings: Sequence[Finding]
-) -> ToolCard:
-    quotes = [
-        (quote, dimension.short)
-        for dimension in load("tdqs").dimensions
-        for quote in tool.judgements[dimension.key].evidence
-        if quote
-    ]
-    nodes = [node for node in subject.input_shape.nodes if node.name is not None]
-    return ToolCard(
-        score=tool,
-        place=place,
-        reasons=_reasons(tool.judgements, "tdqs"),
-        findings=[*fixes, *(finding for finding in findings if finding not in fixes)],
-        title=subject.tool.title,
-        description=_pieces(subject.tool.description or "", quotes),
-        parameters=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if node.is_top],
-        nested=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if not node.is_top],
-        hidden_fields=max(0, len(nodes) - MAX_FIELDS),
-        shares=field_shares(subject.tool, subject.tokens),
-        output_tokens=output_schema_tokens(subject.tool),
-    )
+    cards = []
+    for place, (tool, findings) in enumerate(ordered_findings(score)):
+        subject, rewrite = subjects[tool.index], rewrites.get(tool.index)
+        nodes = [node for node in subject.input_shape.nodes if node.name is not None]
+        quotes = [
+            (quote, dimension.short)
+            for dimension in load("tdqs").dimensions
+            for quote in tool.judgements[dimension.key].evidence
+            if quote
+        ]
+        card = ToolCard(
+            score=tool,
+            place=place,
+            reasons=_reasons(tool.judgements, "tdqs"),
+            findings=findings,
+            title=subject.tool.title,
+            description=_pieces(subject.tool.description or "", quotes),
+            parameters=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if node.is_top],
+            nested=[_field(node, quotes) for node in nodes[:MAX_FIELDS] if not node.is_top],
+            hidden_fields=max(0, len(nodes) - MAX_FIELDS),
+            shares=field_shares(subject.tool, subject.tokens),
+            output_tokens=output_schema_tokens(subject.tool),
+            rewrite=changed_words(rewrite) if rewrite else (),
+        )
+        cards.append(card)
+    return cards
 
 
 def _reasons(judgements: Mapping[str, Judgement], rubric: str) -> list[Reason]:
     dimensions = {dimension.key: dimension for dimension in load(rubric).dimensions}
-    return [Reason(dimension=dimensions[key], judgement=judgement) for key, judgement in judgements.items()]
+    return [Reason(dimensions[key], judgement) for key, judgement in judgements.items()]
 
 
 def _field(node: Node, quotes: Sequence[tuple[str, str]]) -> Field:
     kinds, values, text = types_of(node.schema), values_of(node.schema) or (), node.schema.get("description")
+    # /inputSchema/properties/orders/items/properties/id: the reader looks for orders[].id
     path = _UNNAMED.sub("", node.path).replace("/properties/", ".").replace("/items", "[]")
     return Field(
         name=path.replace("~1", "/").replace("~0", "~"),
         kinds="any" if kinds == TYPES else " or ".join(sorted(kinds)),
-        values=tuple(map(_value, values[:MAX_VALUES])),
+        values=tuple(map(value_text, values[:MAX_VALUES])),
         is_required=node.is_required,
         description=_pieces(text, quotes) if isinstance(text, str) else (),
     )
-
-
-def _value(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _pieces(text: str, quotes: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
@@ -335,20 +309,7 @@ def _pieces(text: str, quotes: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
     cuts = sorted({0, len(text), *(place for start, end, _ in spans for place in (start, end))})
     return tuple(
         Piece(
-            text=text[start:end],
-            quoted_for=tuple(dict.fromkeys(why for first, last, why in spans if first <= start and end <= last)),
+            text[start:end], tuple(dict.fromkeys(why for first, last, why in spans if first <= start and end <= last))
         )
         for start, end in pairwise(cuts)
     )
-
-
-def _common(cards: Sequence[ToolCard]) -> list[tuple[Finding, int]]:
-    """The rules to begin with, the most severe of most tools first: a finding of each, and the number of tools."""
-    first: dict[str, Finding] = {}
-    counts: Counter[str] = Counter()
-    for card in cards:
-        by_rule = {finding.rule: finding for finding in reversed(card.findings)}
-        first = by_rule | first
-        counts.update(by_rule.keys())
-    ordered = sorted(counts, key=lambda rule: (first[rule].severity.rank, counts[rule]), reverse=True)
-    return [(first[rule], counts[rule]) for rule in ordered[:MAX_RULES]]

@@ -322,10 +322,11 @@ def changed_words(rewrite: Rewrite) -> list[Block]:
 
 def change_diff(change: Change) -> Diff:
     """Return one field before and after; what is no text as JSON, and nothing where it is absent."""
-    return Diff(change.path[1:], _shown(change.before), _shown(change.after))
+    return Diff(change.path[1:], value_text(change.before), value_text(change.after))
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401  # any JSON value
+def value_text(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    """Return a text as it is, any other value as JSON, and nothing for None."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -32,7 +32,7 @@ _PLACEHOLDER = re.compile(r"\{(?=\d+\})")
 def github_text(reports: Sequence[LocatedReport]) -> str:
     """Return one line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
     located_findings = [(located, finding) for located in reports for finding in located.report.findings]
-    worst = sorted(located_findings, key=lambda pair: -pair[1].severity.rank)
+    worst = sorted(located_findings, key=lambda entry: -entry[1].severity.rank)
     counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
     return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
 
@@ -49,8 +49,8 @@ def _annotation(located: LocatedReport, finding: Finding) -> str:
 def _command(name: str, properties: dict[str, str], message: str) -> str:
     """A workflow command; nothing in it can end it or begin another one."""
     data = {key: _percent_encoded(value) for key, value in properties.items()}
-    escaped = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
-    return f"::{name} {escaped}::{_percent_encoded(printable(message))}"
+    parameters = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
+    return f"::{name} {parameters}::{_percent_encoded(printable(message))}"
 
 
 def _percent_encoded(text: str) -> str:
@@ -158,7 +158,9 @@ def sarif_document(
         for finding in located.report.findings
     ]
     if has_passes:
-        results += [_pass(located, index, name) for located in reports for index, name in _clean_tools(located.report)]
+        results += [
+            _pass(located, index, name) for located in reports for index, name in located.report.clean_tools.items()
+        ]
     rules = [*map(_rule_entry, table), _PASS]
     driver = {"name": "tdqs-mcp", "version": version("tdqs-mcp"), "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": clean(results, _plain)}
@@ -171,11 +173,6 @@ _PASS = {
     "shortDescription": {"text": "No rule that ran found anything about the tool."},
 }
 """mcptest's Pass finding, so that a report names every tool."""
-
-
-def _clean_tools(report: LintReport) -> list[tuple[int, str]]:
-    with_findings = {finding.tool_index for finding in report.findings}
-    return [(index, name) for index, name in report.tools.items() if index not in with_findings]
 
 
 def _pass(located: LocatedReport, index: int, name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
     Block,
@@ -39,7 +40,11 @@ from tdqs_mcp.results.checks import (
     GateResult,
 )
 from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
-from tdqs_mcp.results.findings import Finding, LintReport, Location, RuleList, Severity, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
+from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
+from tdqs_mcp.rules.registry import ALL
+from tdqs_mcp.rules.rule import AnyRule, Rule
+from tdqs_mcp.rules.rule_profiles import lane_of
 from tdqs_mcp.sources.json_text import DefinitionText, Position
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
@@ -188,24 +193,17 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
     report = located.report
     blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
     if report.findings:
-        groups = by_rule(report.findings)
+        groups = report.by_rule
         table = Table(
             columns("rule", "severity", "findings", left=2),
             [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups],
         )
-        worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
-        rows = [(finding.subject.label, finding.severity, finding.rule, sentence(finding)) for finding in worst]
+        rows = [
+            (finding.subject.label, finding.severity, finding.rule, sentence(finding)) for finding in report.worst_first
+        ]
         whole = Table(columns("tool", "severity", "rule", "finding", left=4), rows)
         blocks += [table, Fold("Findings, the worst first", [whole])]
     return [*blocks, *(Line(note) for note in notes(report))]
-
-
-def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The findings of each rule and severity, the worst and most frequent first."""
-    groups: dict[tuple[str, Severity], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault((finding.rule, finding.severity), []).append(finding)
-    return sorted(groups.values(), key=lambda group: (-group[0].severity.rank, -len(group), group[0].rule))
 
 
 MAX_LINES = 40
@@ -238,7 +236,7 @@ def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     report = located.report
     summary = _summary(located, verdict, "; --all lists every finding")
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
-    rows = _fit(by_rule(report.findings), report, room)
+    rows = _fit(report.by_rule, report, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
@@ -273,7 +271,7 @@ def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[B
             group[0].rule,
             group[0].name,
         )
-        for group in by_rule(report.findings)
+        for group in report.by_rule
     ]
     return [*_head(report), *_below_gap(Table(heads, rows)), *_summary(located, verdict)]
 
@@ -288,7 +286,7 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
     words = [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
-    own_rules = [group[0].rule for group in by_rule(report.findings) if group[0].rule.startswith("TDQ")]
+    own_rules = [group[0].rule for group in report.by_rule if group[0].rule.startswith("TDQ")]
     following = (
         "Next: ",
         Code(f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"),
@@ -304,7 +302,7 @@ def _tool_words(report: LintReport) -> Iterator[str]:
     worst = counts.most_common(MAX_WORST)
     if len(names) > 1 and worst and worst[0][1] > 1:
         yield f"most findings: {', '.join(f'{names[index]} {count}' for index, count in worst)}"
-    clean = [name for index, name in names.items() if index not in counts]
+    clean = [names[index] for index in report.clean_tools]
     if clean and report.findings:
         yield f"{count_words(len(clean), 'clean tool')}: {first_of(clean, MAX_NAMED)}"
 
@@ -520,3 +518,49 @@ def actual_words(check: Check) -> str:
     """Return what a target is, and why."""
     reason = f"({check.reason})" if check.actual and check.reason else check.reason
     return " ".join(filter(None, (check.actual, reason)))
+
+
+def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
+    """The rule's page below its metadata, which comes from the code."""
+    title, _, body = rule.page.partition("\n")
+    facts = [
+        f"severity {rule.severity}",
+        f"confidence {rule.confidence}",
+        *(["for auditors"] if rule.persona is Persona.AUDITOR else []),
+        *([f"dimension {rule.dimension}"] if rule.dimension else []),
+        f"source {rule.source}",
+        *([f"also known as {', '.join(rule.all_aliases)}"] if rule.all_aliases else []),
+    ]
+    prediction = f"\n\n{rule.prediction}" if rule.prediction else ""
+    return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}{prediction}\n{body}"
+
+
+def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
+    """The rules that a lane, or another word for several, means."""
+    lanes = " and ".join(dict.fromkeys(lane_of(rule.id) for rule in rules)) if word.upper() != ALL else "all rules"
+    rows = "\n".join(f"- {rule.id} {rule.name} ({rule.severity}): {rule.summary}" for rule in rules)
+    return (
+        f"# {word.upper()}: {lanes}\n\n{rows}\n\n`tdqs-mcp explain {rules[0].id}` shows a rule's reason and examples.\n"
+    )
+
+
+def rubric_page(rubric: Rubric) -> str:
+    """Return what a rubric scores, and in which dimensions."""
+    dimensions = "\n".join(f"- {dimension.title}: {dimension.question}" for dimension in rubric.dimensions)
+    return f"# {rubric.key}: {rubric.title}\n\n{dimensions}\n\nSource: {rubric.source}.\n"
+
+
+def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
+    """Return what a dimension asks, what its scores mean, and the rules that speak of it."""
+    anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))
+    related = f"\nRules: {', '.join(f'{rule.id} {rule.name}' for rule in rules)}\n" if rules else ""
+    share = f"{dimension.weight}%" if dimension.weight else f"One of {len(rubric.dimensions)} equal parts"
+    return (
+        f"# {dimension.key}: {dimension.title}\n\n{dimension.question} {share} of {rubric.title}.\n\n"
+        f"## Scores\n\n{anchors}\n\n## Bad\n\n> {dimension.bad}\n\n## Good\n\n> {dimension.good}\n{related}"
+    )
+
+
+def term_page(term: Term) -> str:
+    """Return what a flag or a tier means."""
+    return f"# {term.title}\n\n{term.meaning}\n\n## Bad\n\n> {term.bad or '(nothing)'}\n\n## Good\n\n> {term.good}\n"

@@ -20,10 +20,10 @@ from tdqs_mcp.report.blocks import (
     judge_words,
     number,
     percentile_words,
+    price,
     problem_items,
     score_words,
 )
-from tdqs_mcp.report.documents import price
 from tdqs_mcp.results.clients import (
     ClientSet,
     InstalledOutcome,

@@ -4,13 +4,12 @@ The numbers, the lowest tools, what is uncertain and what to fix first.
 """
 
 import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal, TypeAlias
 
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.facts.toolset.names import NameNeighbors, read_names
+from tdqs_mcp.facts.toolset.names import nearest_names
 from tdqs_mcp.report.blocks import (
     MAX_NAMED,
     TIER_STYLES,
@@ -40,19 +39,21 @@ from tdqs_mcp.report.blocks import (
     ungraded_items,
     unjudged_words,
 )
-from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.escape import printable, visible
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES
 from tdqs_mcp.results.checks import (
     CalibrationReport,
     Cell,
 )
-from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.labels import Deduction, Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
-from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.findings import Finding, by_tool
+from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
+from tdqs_mcp.results.scores import ServerScore, ToolScore, lowest_servers
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.scoring.score import Fix, first_fixes, fixes_by_tool
+from tdqs_mcp.scoring.score import Fix, fixes_by_rule, fixes_by_tool
+
+NearestName: TypeAlias = Callable[[str], str | None]
 
 SCORE_MARKER = "<!-- tdqs-mcp score -->"
 
@@ -104,16 +105,16 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     blocks += [*uncertainty(score), ungraded_items(score.ungraded, unjudged)]
     # A dead endpoint is the reason of all.
     blocks.append(problem_items([problem.removesuffix(f": {unjudged}") for problem in score.problems]))
-    close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
-    if close:
-        words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
+    if score.close_tools:
+        words = (
+            f"{count_words(len(score.close_tools), 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
+        )
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
     return [*blocks, *_fixes(score, locator), Marker(SCORE_MARKER)]
 
 
 def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
     """Several servers, the lowest first."""
-    lowest = sorted(scores, key=lambda score: (score.rollup.overall is None, score.rollup.overall or 0))
     rows = [
         (
             score.server,
@@ -121,7 +122,7 @@ def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
             Span(score.discovery_status, "red") if score.discovery_status else number(score.rollup.overall),
             number(score.rollup.min_tdqs),
         )
-        for score in lowest
+        for score in lowest_servers(scores)
     ]
     heads = columns("server", "tools", "overall", "lowest", is_whole=True)
     return [
@@ -145,9 +146,9 @@ def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
         f"{score.server}: {'; '.join(missed)}",
         f"{overall}; TDQS {score.spec_version} by {score.judge.id}{calibration}",
     ]
-    with_findings = {finding.tool_index for finding in score.findings}
-    worst = sorted((tool for tool in score.tools if tool.index in with_findings), key=lambda tool: tool.tdqs)
-    lines += [line for tool in worst[:MAX_ASSERTED_TOOLS] for line in _asserted(tool, score.findings)]
+    findings = by_tool(score.findings)
+    worst = [tool for tool in score.lowest_tools if tool.index in findings]
+    lines += [line for tool in worst[:MAX_ASSERTED_TOOLS] for line in _asserted(tool, findings[tool.index])]
     lines += [f"  {ungraded.name}: {ungraded.ungraded.reason}" for ungraded in score.ungraded[:MAX_ASSERTED_TOOLS]]
     return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{printable(line)}" for line in lines)
 
@@ -156,20 +157,20 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
     """Why a score is less certain than it looks: jurors disagree, or a quotation is not in the definition."""
     blocks: list[Block] = []
     if score.agreement:
-        ballots = [tool.ballots for tool in score.tools if tool.ballots]
-        complete = sum(all(ballot.scores for ballot in member) for member in ballots)
+        jurors = next(tool.ballots for tool in score.tools if tool.ballots)
+        complete = max(reliability.tools for reliability in score.agreement.values())
         rows = [
             (
                 key.replace("_", " "),
-                "none" if member.icc is None else f"{member.icc:.2f}".replace("-0.00", "0.00"),
-                *("none" if value is None else f"{value / 100:.2f}" for value in (member.mean, member.median)),
-                *map(str, (member.smells_by_mean, member.smells_by_median)),
+                "none" if votes.icc is None else f"{votes.icc:.2f}".replace("-0.00", "0.00"),
+                *("none" if value is None else f"{value / 100:.2f}" for value in (votes.mean, votes.median)),
+                *map(str, (votes.smells_by_mean, votes.smells_by_median)),
             )
-            for key, member in score.agreement.items()
+            for key, votes in score.agreement.items()
         ]
         blocks = [
             Gap(),
-            Line(f"jurors: {', '.join(ballot.juror for ballot in ballots[0])}", "dim"),
+            Line(f"jurors: {', '.join(ballot.juror for ballot in jurors)}", "dim"),
             Line(f"jury agreement over {count_words(complete, 'tool')} that every juror scored", "dim"),
             Table(columns("dimension", "ICC(2,1)", "mean", "median", "smells by mean", "by median"), rows),
         ]
@@ -196,12 +197,10 @@ def _table(score: ServerScore) -> Table:
         *(Column(head=head, is_right=True, is_whole=True, short=short) for head, short in numbers),
         Column(head="flags"),
     )
-    lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
-    return Table(heads, [_row(tool, keys) for tool in lowest], limit=MAX_ROWS, more="more with higher scores")
-
-
-def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
-    return (tool.name, _standing(tool), *_points(tool.scores, keys), _remarks(tool))
+    rows: list[tuple[Words, ...]] = [
+        (tool.name, _standing(tool), *_points(tool.scores, keys), _remarks(tool)) for tool in score.lowest_tools
+    ]
+    return Table(heads, rows, limit=MAX_ROWS, more="more with higher scores")
 
 
 def _remarks(tool: ToolScore) -> tuple[Part, ...]:
@@ -229,17 +228,15 @@ def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
 
 def _fixes(score: ServerScore, locator: str) -> list[Block]:
     """The fixes by rule, the rule of the lowest tool first."""
-    by_rule: dict[str, list[Fix]] = {}
-    for fix in first_fixes(score, score.tool_count):
-        by_rule.setdefault(fix.finding.rule, []).append(fix)
-    if not by_rule:
+    groups = fixes_by_rule(score)
+    if not groups:
         return []
-    groups, nearest = list(by_rule.values()), _Nearest(score)
+    nearest = nearest_names(tool.name for tool in score.tools)
     blocks = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
     return [Heading("Fix first"), *blocks, _next(score, groups[0][0], locator)]
 
 
-def _groups(groups: Sequence[Sequence[Fix]], nearest: "_Nearest") -> list[Block]:
+def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block]:
     heads: list[tuple[Words, str]] = []
     below = []
     for fixes in groups:
@@ -251,7 +248,7 @@ def _groups(groups: Sequence[Sequence[Fix]], nearest: "_Nearest") -> list[Block]
         else:
             head = first.message if is_common else None
         heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
-        tools = [_with_tool(fix, _about(fix, nearest, is_told=is_common)) for fix in fixes[:MAX_TOOLS]]
+        tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common)) for fix in fixes[:MAX_TOOLS]]
         more = [f"and {count_words(len(fixes) - MAX_TOOLS, 'more tool')}"] if len(fixes) > MAX_TOOLS else []
         below.append(Items([(line, "dim") for line in (*tools, *more) if len(fixes) > 1], indent=3))
     return [Items(heads, is_numbered=True, below=below)]
@@ -262,29 +259,17 @@ def _with_tool(fix: Fix, about: str) -> str:
     return f"{tool}: {about}" if about else tool
 
 
-def _about(fix: Fix, nearest: "_Nearest", *, is_told: bool = False) -> str:
-    """The message of a fix, unless it is told already, with the sibling or the parameter that it is about."""
+def _about(fix: Fix, nearest: NearestName, *, has_message: bool = True) -> str:
+    """The message of a fix, unless it stands above, with the sibling or the parameter that it is about."""
     finding = fix.finding
-    sibling = nearest.to(fix.tool.name) if finding.dimension == "usage_guidelines" else None
+    sibling = nearest(fix.tool.name) if finding.dimension == "usage_guidelines" else None
     parameter = finding.path.rpartition("/properties/")[2].partition("/")[0]
     parts = [
-        None if is_told else finding.message,
+        finding.message if has_message else None,
         f"the nearest sibling is {sibling}" if sibling else None,
         f"parameter {parameter}" if parameter and parameter not in finding.message else None,
     ]
     return ", ".join(filter(None, parts))
-
-
-class _Nearest:
-    """The nearest siblings of tools, by their names."""
-
-    def __init__(self, score: ServerScore) -> None:
-        self._unique = {name for name, count in Counter(tool.name for tool in score.tools).items() if count == 1}
-        self._neighbors = NameNeighbors(read_names(sorted(self._unique)))
-
-    def to(self, name: str) -> str | None:
-        """The sibling whose name is most like this; None without one."""
-        return next(iter(self._neighbors.nearest(name, 1)), None) if name in self._unique else None
 
 
 def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
@@ -300,13 +285,16 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
 
 def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list[Block]:
     """The tools of one name: why each dimension has its score, and the best fixes."""
-    nearest, fixes = _Nearest(score), {entry[0].tool.index: entry for entry in fixes_by_tool(score)}
+    nearest, fixes = (
+        nearest_names(tool.name for tool in score.tools),
+        {entry[0].tool.index: entry for entry in fixes_by_tool(score)},
+    )
     named = [entry for entry in score.tools if entry.name == tool]
     blocks = [block for entry in named for block in _tool(score, entry, fixes.get(entry.index, []), nearest, locator)]
     return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name == tool])]
 
 
-def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_Nearest", locator: str) -> list[Block]:
+def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: NearestName, locator: str) -> list[Block]:
     points = _points(tool.scores, list(tool.judgements))
     pairs = zip(tool.judgements.items(), points, strict=True)
     rows = [(key.replace("_", " "), point, judgement.justification) for (key, judgement), point in pairs]
@@ -326,13 +314,12 @@ def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_
 
 
 def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
-    own = [finding for finding in findings if finding.tool_index == tool.index]
     lines = [f"  {tool.name} {score_words(tool.tdqs)}"]
-    for finding in own[:MAX_ASSERTED_FINDINGS]:
+    for finding in findings[:MAX_ASSERTED_FINDINGS]:
         lines.append(f"    {finding.severity} {finding.rule} {finding.message}")
         if finding.suggestion:
             lines.append(f"      -> {finding.suggestion}")
-    hidden = len(own) - MAX_ASSERTED_FINDINGS
+    hidden = len(findings) - MAX_ASSERTED_FINDINGS
     return [*lines, f"    and {hidden} more"] if hidden > 0 else lines
 
 
@@ -448,7 +435,7 @@ def _labels_table(score: LabelScore) -> Table:
     keys = load(score.rubric).keys
     rows: list[tuple[Words, ...]] = [
         (tool.name, Span(tool.label, _STYLES[tool.label]), str(tool.overall / 10), *_points(tool.scores, keys))
-        for tool in sorted(score.tools, key=lambda tool: (tool.overall, tool.index))
+        for tool in score.lowest_tools
     ]
     heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
     return Table(heads, rows, limit=MAX_ROWS, more="more with higher scores")
@@ -464,13 +451,12 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
         f"{grade.letter} ({grade.score} of 100)" if grade.letter else "no grade: nothing that could be judged is known"
     )
     style = f"bold {TIER_STYLES[Tier(grade.letter)]}" if grade.letter else "dim"
-    lost = sum(deduction.points for deduction in grade.deductions)
     bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
     listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
     counts = (f"{noun}s not listed" if count is None else count_words(count, noun) for noun, count in listed.items())
     blocks: list[Block] = [
         Title((f"{named(grade.server, grade.version)} · MCP Playground ", Span(result, style))),
-        Line(f"{', '.join(counts)} · 100 - {lost}{bonus}", "dim"),
+        Line(f"{', '.join(counts)} · 100 - {grade.lost}{bonus}", "dim"),
     ]
     if grade.deductions:
         rows = [
@@ -484,14 +470,14 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
         ]
         blocks += [
             Gap(),
-            OnlyIn("text", [_by_rule_table(grade.deductions)]),
+            OnlyIn("text", [_by_rule_table(grade)]),
             OnlyIn("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
         ]
     unread = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in grade.unmeasured]
     blocks.append(Items([(f"not judged: {name}: {reason}", "yellow") for name, reason in unread]))
     blocks.append(problem_items(grade.problems))
     if grade.deductions:
-        alias = _by_rule(grade.deductions)[0][0].alias
+        alias = grade.by_rule[0][0].alias
         blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp explain {alias}")), "dim")]
     return blocks
 
@@ -515,7 +501,7 @@ def calibration_blocks(report: CalibrationReport) -> list[Block]:
     ]
 
 
-def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
+def _by_rule_table(grade: ServerGrade) -> Table:
     """Return one line for each rule, the costliest first."""
     points, times = Column(head="points", is_right=True), Column(head="times", is_right=True)
     heads = (points, Column(head="rule", is_whole=True), times, Column(head="first"))
@@ -526,14 +512,9 @@ def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
             str(len(group)),
             f"{group[0].subject.label}: {group[0].message}",
         )
-        for group in _by_rule(deductions)
+        for group in grade.by_rule
     ]
     return Table(heads, rows)
-
-
-def _by_rule(deductions: Sequence[Deduction]) -> list[list[Deduction]]:
-    groups = [list(group) for _, group in groupby(deductions, key=lambda deduction: deduction.alias)]
-    return sorted(groups, key=lambda group: -sum(finding.points for finding in group))
 
 
 def _next_calibration(report: CalibrationReport) -> str:
@@ -548,3 +529,18 @@ def _cell_words(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("_", " ")
+
+
+def prompts_text(document: Mapping[str, Any]) -> str:
+    """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
+    entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
+    entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
+    forms = [((title, entry), (f"{title}, hardened", entry["hardened"])) for title, entry in entries]
+    systems: set[str] = set()
+    lines = []
+    for title, entry in chain.from_iterable(forms):
+        if entry["system"] and entry["system"] not in systems:
+            lines += ["===== system", *entry["system"].split("\n"), ""]
+            systems.add(entry["system"])
+        lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
+    return "\n".join(visible(line) for line in lines)

@@ -259,6 +259,14 @@ class LintReport(OfServer):
         return sorted(self.findings, key=lambda finding: -finding.severity.rank)
 
     @property
+    def by_rule(self) -> list[list[Finding]]:
+        """Findings of each rule and severity, the worst and most frequent first."""
+        groups: dict[tuple[str, Severity], list[Finding]] = {}
+        for finding in self.findings:
+            groups.setdefault((finding.rule, finding.severity), []).append(finding)
+        return sorted(groups.values(), key=lambda group: (-group[0].severity.rank, -len(group), group[0].rule))
+
+    @property
     def clean_tools(self) -> dict[int, str]:
         """Names of the tools without a finding, by place in the catalog."""
         indices = {finding.tool_index for finding in self.findings}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from itertools import groupby
 from typing import Annotated, Literal
 
 from tdqs_mcp.results.contract import (
@@ -308,6 +309,17 @@ class ServerGrade(OfServer, Document):
     """Tools that could not be read; the score lacks their deductions."""
 
     problems: tuple[str, ...]
+
+    @property
+    def lost(self) -> int:
+        """Points of all deductions."""
+        return sum(deduction.points for deduction in self.deductions)
+
+    @property
+    def by_rule(self) -> list[list[Deduction]]:
+        """Deductions of each rule, the costliest rule first."""
+        groups = [list(group) for _, group in groupby(self.deductions, key=lambda deduction: deduction.alias)]
+        return sorted(groups, key=lambda group: -sum(deduction.points for deduction in group))
 
     @published(after="deductions")
     def judged(self) -> Listed:

@@ -1,6 +1,6 @@
 """Scores by the specification: tools, then the server made of them, in exact integers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -248,6 +248,11 @@ class ServerScore(OfServer, Document):
         return [*(tool.tdqs for tool in self.tools), *(estimate for estimate in estimates if estimate is not None)]
 
     @property
+    def close_tools(self) -> list[ToolScore]:
+        """Tools that are too close to call between two tiers."""
+        return [tool for tool in self.tools if tool.outlook and tool.outlook.is_close]
+
+    @property
     def lowest_tools(self) -> list[ToolScore]:
         """Tools by TDQS, the lowest first."""
         return sorted(self.tools, key=lambda tool: (tool.tdqs, tool.index))
@@ -296,6 +301,11 @@ class ServerScore(OfServer, Document):
 
     def _coherence(self, dimension: str) -> int | None:
         return self.coherence.scores.get(dimension) if isinstance(self.coherence, Verdict) else None
+
+
+def lowest_servers(scores: Iterable[ServerScore]) -> list[ServerScore]:
+    """Return servers by overall score, the lowest first, then those without one."""
+    return sorted(scores, key=lambda score: (score.rollup.overall is None, score.rollup.overall or 0))
 
 
 def unjudged(score: ServerScore) -> list[tuple[str, str]]:

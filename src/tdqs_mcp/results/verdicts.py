@@ -31,6 +31,11 @@ class Tier(StrEnum):
     F = "F"
 
     @property
+    def better(self) -> "Tier | None":
+        """The next better tier."""
+        return None if self is Tier.A else list(Tier)[list(Tier).index(self) - 1]
+
+    @property
     def floor(self) -> int:
         """The lowest score of the tier, in tenths."""
         return _FLOORS[self]

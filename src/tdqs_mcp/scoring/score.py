@@ -1,6 +1,7 @@
 """The four stages: facts, hard gates, a judge's verdict, overrides; then the server."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,7 +12,7 @@ from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.verdict_guard import guard_problems
-from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import (
     UNMEASURED,
@@ -318,6 +319,41 @@ def dimension_means(rubric: str, tools: Sequence[Judged]) -> list[tuple[Dimensio
 def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
     """At most `limit` fixes, each of another tool."""
     return tuple(fixes[0] for fixes in fixes_by_tool(score)[:limit])
+
+
+def ordered_findings(score: ServerScore) -> list[tuple[ToolScore, list[Finding]]]:
+    """Return the tools in the order of what helps most, each with its findings, the best to fix first.
+
+    Those without anything to fix come last, the lowest first.
+    """
+    fixes = {group[0].tool.index: [fix.finding for fix in group] for group in fixes_by_tool(score)}
+    findings = by_tool(score.findings)
+    tools = sorted(score.tools, key=lambda tool: (tool.index not in fixes, tool.tdqs, tool.index))
+    firsts = [(tool, fixes.get(tool.index, [])) for tool in tools]
+    return [
+        (tool, [*first, *(finding for finding in findings.get(tool.index, []) if finding not in first)])
+        for tool, first in firsts
+    ]
+
+
+def common_findings(score: ServerScore) -> list[tuple[Finding, int]]:
+    """Return a finding of each rule and the number of its tools, the most severe of most tools first."""
+    first: dict[str, Finding] = {}
+    counts: Counter[str] = Counter()
+    for _, findings in ordered_findings(score):
+        by_rule = {finding.rule: finding for finding in reversed(findings)}
+        first = by_rule | first
+        counts.update(by_rule.keys())
+    rules = sorted(counts, key=lambda rule: (first[rule].severity.rank, counts[rule]), reverse=True)
+    return [(first[rule], counts[rule]) for rule in rules]
+
+
+def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
+    """The first fix of each tool by rule, the rule of the lowest tool first."""
+    groups: dict[str, list[Fix]] = {}
+    for fix in first_fixes(score, score.tool_count):
+        groups.setdefault(fix.finding.rule, []).append(fix)
+    return list(groups.values())
 
 
 def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:

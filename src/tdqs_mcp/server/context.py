@@ -17,13 +17,13 @@ from mcp.types import Completion, CompletionArgument, PromptReference, ResourceT
 from pydantic import Field
 
 from tdqs_mcp.app import catalogs, judging
+from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_answers import Scored, report_document
-from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.results.improvements import OFFLINE, Question
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template

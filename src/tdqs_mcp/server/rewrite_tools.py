@@ -9,6 +9,7 @@ from mcp.server.apps import client_supports_apps
 from mcp.server.mcpserver.exceptions import ToolError
 
 from tdqs_mcp.app import improving, judging
+from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
@@ -22,7 +23,6 @@ from tdqs_mcp.report.agent_improvements import (
     rewrite_card,
     rewrite_page,
 )
-from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.improvements import Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all

@@ -1,6 +1,7 @@
 """Reads tools' names: verb, resource and similar names. Linear in the number of tools."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -98,6 +99,13 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
 
 def _is_verb(word: str, *, except_for: str) -> bool:
     return word in _words("plain_verbs") and word not in _words(except_for)
+
+
+def nearest_names(names: Iterable[str]) -> Callable[[str], str | None]:
+    """Return a function that finds the most similar other name; None for a name that several tools have."""
+    unique = {name for name, count in Counter(names).items() if count == 1}
+    neighbors = NameNeighbors(read_names(sorted(unique)))
+    return lambda name: next(iter(neighbors.nearest(name, 1)), None) if name in unique else None
 
 
 class NameNeighbors:
