@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tomllib
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 
 import anyio
@@ -28,8 +28,8 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
+from tdqs_mcp.judges.asking import Answered, Sample
 from tdqs_mcp.judges.budget import Budget, cost
-from tdqs_mcp.judges.client_answers import Answered, Sample
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prompted import Prompted
@@ -490,10 +490,6 @@ def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_
     answers = anyio.run(later.collect, batch, requests)
     named = dict(zip(["good", *ROWS, "lost", "fine"], answers, strict=True))
     assert (named["good"], named["fine"], named["wrong"]) == (GOOD, GOOD, WRONG)
-    heard = []
-    listening = [replace(each, on_answer=heard.append) for each in requests]
-    anyio.run(later.collect, batch, listening)
-    assert heard == [answer for answer in answers if isinstance(answer, str)]
     words = {
         "errored": "could not ask 'claude-haiku-5-5' (too long)",
         "vaguely_errored": "could not ask 'claude-haiku-5-5' (errored)",
@@ -505,7 +501,7 @@ def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_
     }
     assert {name for name, answer in named.items() if isinstance(answer, Failure)} == set(words)
     assert all(said in named[name].reason for name, said in words.items())
-    assert later.usage.cost == 2 * 4 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
+    assert later.usage.cost == 4 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
 
 
 def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_again(fake, catalog):
@@ -526,32 +522,21 @@ def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_ag
     assert judge.stamp == JudgeStamp(id="anthropic", version="1", model=DEFAULT_MODEL, prompt="hardened")
 
 
-@dataclass(frozen=True)
-class Later:
-    """A model whose answers come with a batch."""
-
-    name: str
-
-    async def complete(self, requests):
-        raise AnswersNeeded(requests)
-
-
 def test_what_a_batch_brought_is_kept_and_only_the_rest_is_asked_for(fake, catalog, tmp_path):
     names = ["good", *ROWS, "lost", "fine"]
-    shop, model = catalog(*map(tool, names)), model_of(fake)
+    shop = catalog(*map(tool, names))
 
-    def judge_by(asked):
+    def new_judge():
+        model = model_of(fake)
         cache = Judgements(tmp_path, warn=pytest.fail)
-        return Prompted(id="anthropic", model=asked, cache=cache, parameters=model.parameters)
+        return Prompted(id="anthropic", model=model, cache=cache, parameters=model.parameters)
 
-    with pytest.raises(AnswersNeeded) as needed:
-        grade(judge_by(Later(DEFAULT_MODEL)), shop)
-    batch = anyio.run(model.submit, needed.value.requests)
-    anyio.run(model.collect, batch, needed.value.requests)
-    anyio.run(model.collect, batch, needed.value.requests)
+    note = tdqs_mcp.submit_batch(shop, judge=new_judge())
+    assert tdqs_mcp.collect_batch(note, shop, judge=new_judge()) is None
+    assert len(tdqs_mcp.collect_batch(note, shop, judge=new_judge())) == 1 + len(ROWS)
     fake.requests.clear()
     fake.is_repaired = True
-    assert [type(each) for each in grade(judge_by(model_of(fake)), shop)] == [Verdict] * len(names)
+    assert [type(each) for each in grade(new_judge(), shop)] == [Verdict] * len(names)
     assert sorted(name for name, _, _ in fake.requests) == sorted([*ROWS, "lost"])
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge, make_preview
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
+from tdqs_mcp.judges.budget import Budget, Ledger
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.openai import OpenAI
@@ -180,8 +180,8 @@ def test_a_bound_on_money_without_a_price_is_refused_before_anybody_is_asked(run
 
 
 def test_a_price_that_a_library_does_not_know_fails_every_request_that_would_cost(loopback, catalog):
-    asked = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"))
-    model = Budgeted(model=asked, ledger=Ledger(Budget(cost=10**12), cents))
+    ledger = Ledger(Budget(cost=10**12), cents)
+    model = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"), ledger=ledger)
     result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
     assert loopback.bodies == []
     assert "no price is known for 'unlisted', so --max-cost cannot be kept" in result.ungraded[0].ungraded.reason

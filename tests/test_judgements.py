@@ -21,8 +21,8 @@ from loopback import KEY, USUAL, rubric_of, tool_name
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.judges.judge import CacheKey, Request
-from tdqs_mcp.judges.prompted import AnswerCache
+from tdqs_mcp.judges.asking import complete_all
+from tdqs_mcp.judges.judge import AnswerCache, CacheKey, Request
 from tdqs_mcp.rubrics.prompt import Prompt
 from tdqs_mcp.store import database, judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
@@ -145,13 +145,13 @@ def test_an_empty_answer_is_an_answer(tmp_path):
         name = "m"
         asked = 0
 
-        async def complete(self, requests):
-            self.asked += len(requests)
-            return [""] * len(requests)
+        async def complete(self, request):
+            self.asked += 1
+            return ""
 
     model, request = Mute(), Request(prompt=Prompt(system="", user="Say nothing."), name="n", schema={})
     remembered = AnswerCache(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
-    answers = [anyio.run(remembered.complete, [request, request]) for _ in range(2)]
+    answers = [anyio.run(complete_all, remembered, [request, request]) for _ in range(2)]
     assert (answers, model.asked) == ([["", ""]] * 2, 1)
 
 
@@ -328,21 +328,24 @@ def test_runs_at_once_ask_for_everything_once_and_a_later_one_for_nothing(tdqs_m
     assert len(loopback.bodies) == 13
 
 
-async def claim_all(kept, keys):
-    with anyio.move_on_after(0.1):
-        return await kept.claim(keys)
-    return "waits"
-
-
-def test_a_key_is_free_again_once_it_is_answered_or_given_back(tmp_path):
-    kept, other = KEY_OF_ONE, replace(KEY_OF_ONE, prompt_hash="d")
+def test_a_key_is_claimed_by_one_until_it_is_answered_or_given_up(tmp_path):
     cache = Judgements(tmp_path, warn=pytest.fail)
-    assert anyio.run(claim_all, cache, {kept, other}) == {kept, other}
-    assert anyio.run(claim_all, cache, {kept}) == "waits"
-    cache.put(kept, "answer")
-    assert anyio.run(claim_all, cache, {kept, other}) == {kept}
-    cache.release({kept, other})
-    assert anyio.run(claim_all, cache, {kept, other}) == {kept, other}
+
+    async def claim(key, seconds=0.1):
+        with anyio.move_on_after(seconds):
+            async with cache.claim(key):
+                return "claimed"
+        return "waits"
+
+    async def run():
+        async with cache.claim(KEY_OF_ONE):
+            during = await claim(KEY_OF_ONE), await claim(replace(KEY_OF_ONE, prompt_hash="d"))
+        with pytest.raises(ValueError, match="lost"):
+            async with cache.claim(KEY_OF_ONE):
+                raise ValueError("lost")
+        return (*during, await claim(KEY_OF_ONE))
+
+    assert anyio.run(run) == ("waits", "claimed", "claimed")
 
 
 def test_no_key_reaches_the_cache(run, loopback, cache, monkeypatch):

@@ -339,8 +339,8 @@ class OnlyItsClientCanAsk:
 
     name = "the client's model"
 
-    async def complete(self, requests):
-        raise AnswersNeeded(requests)
+    async def complete(self, request):
+        raise AnswersNeeded([request])
 
 
 def test_a_model_that_its_client_must_ask_gets_no_seat_and_stops_nobody(loopback, catalog):

@@ -42,8 +42,8 @@ class Terse:
     def name(self):
         return self.model.name
 
-    async def complete(self, requests):
-        return await self.model.complete([replace(each, schema=_shortened(each.schema)) for each in requests])
+    async def complete(self, request):
+        return await self.model.complete(replace(request, schema=_shortened(request.schema)))
 
 
 def _shortened(schema):

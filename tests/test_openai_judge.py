@@ -25,6 +25,7 @@ from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import Settings, read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.asking import complete_all
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import SILENT, Usage
 from tdqs_mcp.judges.offline import Offline
@@ -115,7 +116,7 @@ BEHAVIOUR = {
             ]
         )
     },
-    "limited_often": lambda n, form: error(429, retry_after="1") if n <= 4 else says(GOOD),
+    "limited_once": lambda n, form: error(429, retry_after="1") if n == 1 else says(GOOD),
     "limited_always": lambda n, form: error(429, retry_after="1"),
     "limited_in_a_hurry": lambda n, form: error(429, retry_after="0.1"),
     "mended": lambda n, form: says(WRONG if n == 1 else GOOD),
@@ -193,7 +194,7 @@ class Fake(Behaving):
         self.arrived.append(time.monotonic())
         if len(self.arrived) == 1:
             return error(429, retry_after="1")
-        await anyio.sleep(0.5)
+        await anyio.sleep(0.2)
         return says(GOOD)
 
     async def _answer_backwards(self, *, is_last):
@@ -326,14 +327,14 @@ def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
 
 
 def test_a_wait_that_the_endpoint_asks_for_is_no_failed_try(outcome, fake):
-    assert isinstance(outcome("limited_often", backoff=PATIENT), Verdict)
-    assert len(fake.bodies("limited_often")) == 5
+    assert isinstance(outcome("limited_once", backoff=PATIENT, attempts=1), Verdict)
+    assert len(fake.bodies("limited_once")) == 2
 
 
 def test_waits_end_with_the_time_of_the_request(outcome, fake):
-    result = outcome("limited_always", timeout=2.5)
+    result = outcome("limited_always", timeout=1.5)
     assert "HTTP 429, and asked to wait 1 s" in result.reason
-    assert len(fake.bodies("limited_always")) == 3
+    assert len(fake.bodies("limited_always")) == 2
 
 
 def test_while_the_endpoint_wants_to_be_left_alone_nobody_asks_it(fake, catalog):
@@ -344,14 +345,15 @@ def test_while_the_endpoint_wants_to_be_left_alone_nobody_asks_it(fake, catalog)
 
 
 def test_whatever_one_answer_does_to_what_reads_it_the_others_are_read():
-    async def ask(request):
-        if request.name == "odd":
-            raise AssertionError("of a library")
-        return "good"
+    class Odd(OpenAI):
+        async def ask(self, client, request):
+            if request.name == "odd":
+                raise AssertionError("of a library")
+            return "good"
 
     requests = [replace(SILENT, name=name) for name in ("a", "odd", "b")]
-    model = OpenAI(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
-    before, odd, after = anyio.run(model.ask_each, requests, ask)
+    model = Odd(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
+    before, odd, after = anyio.run(complete_all, model, requests)
     assert (before, after) == ("good", "good")
     assert "gave an answer that cannot be read (AssertionError: of a library)" in odd.reason
 

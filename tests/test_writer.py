@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 import tdqs_mcp
 from tdqs_mcp.app import catalogs, improving
-from tdqs_mcp.judges.client_answers import Answered
+from tdqs_mcp.judges.asking import Answered
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.offline import Offline

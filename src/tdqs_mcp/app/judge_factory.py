@@ -3,22 +3,30 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Budgeted, Ledger, Previewed, Price, cost, unpriced
-from tdqs_mcp.judges.judge import Cache, Judge, Model, ProgressReporter, Report
+from tdqs_mcp.judges.budget import Ledger, Preview, Price, cost, unpriced
+from tdqs_mcp.judges.judge import AnswerCache, Cache, Judge, Model, ProgressReporter, Report
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
     from tdqs_mcp.judges.openai import OpenAI
 
-Wrap: TypeAlias = Callable[[Model], Model]
-Seats: TypeAlias = Counter[tuple[str, str, str]]
-"""How many jurors share a judge, model and parameters so far; the number keeps their cached answers apart."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """State that all judges of a run share."""
+
+    ledger: Ledger
+    cache: Cache | None = None
+    on_progress: Report | None = None
+    seats: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How many jurors share a judge, model and parameters so far; the number keeps their cached answers apart."""
 
 
 def warn_caller(message: str) -> None:
@@ -40,7 +48,12 @@ def make_judge(
     `cache` keeps judgments in place of the settings' folder; a `ledger` that others write to as well bounds what all
     of them ask, in place of the settings' budget. Raises InputError.
     """
-    return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, on_progress=on_progress), cache=cache)
+    run = RunContext(
+        ledger=ledger or Ledger(settings.budget, price),
+        cache=cache or _cache_of(settings, warn),
+        on_progress=on_progress,
+    )
+    return _guarded(settings, run)
 
 
 def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
@@ -53,9 +66,8 @@ def make_preview(
     settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
 ) -> tuple[Judge, Ledger]:
     """Return the same judge without sending anything, and the ledger of what it would send. Raises InputError."""
-    ledger = Ledger(settings.budget, price)
-    judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
-    return judge, ledger
+    ledger = Preview(settings.budget, price)
+    return _guarded(settings, RunContext(ledger=ledger, cache=_cache_of(settings, warn))), ledger
 
 
 def make_model(
@@ -75,37 +87,18 @@ def make_model(
         return None
     if settings.judge is JudgeKind.JURY:
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
-    from tdqs_mcp.judges.prompted import AnswerCache  # noqa: PLC0415  # judges remember by themselves
-
-    chosen = _model(settings.judge, _endpoint(settings))
-    model = _watch(settings, ledger, price=price, on_progress=on_progress)(chosen)
-    if settings.cache is None:
-        return model
-    return AnswerCache(model=model, cache=_open_cache(settings.cache, warn), parameters=chosen.parameters)
+    run = RunContext(ledger=ledger or Ledger(settings.budget, price), on_progress=on_progress)
+    model, parameters = _model(settings, run)
+    cache = _cache_of(settings, warn)
+    return model if cache is None else AnswerCache(model=model, cache=cache, parameters=parameters)
 
 
-def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: Report | None) -> Wrap:
-    """Wraps every model of a run: progress is reported, and one ledger counts for all of them."""
-    counts = Ledger(settings.budget, price) if ledger is None else ledger
-
-    def wrap(model: Model) -> Model:
-        watched = model if on_progress is None else ProgressReporter(model=model, report=on_progress)
-        return Budgeted(model=_priced(watched, counts), ledger=counts) if counts.is_bounded else watched
-
-    return wrap
+def _cache_of(settings: Settings, warn: Callable[[str], None]) -> Cache | None:
+    return None if settings.cache is None else _open_cache(settings.cache, warn)
 
 
-def _priced(model: Model, ledger: Ledger) -> Model:
-    """The model. Raises InputError if money is limited and its price is unknown."""
-    if ledger.misses_price(model.name):
-        raise InputError(unpriced(model.name))
-    return model
-
-
-def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache: Cache | None = None) -> Judge:
-    if cache is None and settings.cache is not None:
-        cache = _open_cache(settings.cache, warn)
-    judge = _make(settings, cache=cache, wrap=wrap, seats=Counter())
+def _guarded(settings: Settings, run: RunContext) -> Judge:
+    judge = _judge(settings, run)
     if settings.judge is JudgeKind.OFFLINE:
         return judge
     from tdqs_mcp.judges.jury import median  # noqa: PLC0415
@@ -116,7 +109,7 @@ def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache
     return VerdictGuard(judge=judge, accepted=settings.accepted, leniency=leniency)
 
 
-def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
+def _judge(settings: Settings, run: RunContext) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
 
@@ -124,29 +117,36 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) 
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
     if settings.judge is JudgeKind.JURY:
-        return Jury(
-            members=tuple(_make(member, cache=cache, wrap=wrap, seats=seats) for member in settings.members),
-            names=tuple(member.name for member in settings.members),
-        )
-    samples = [_prompted(settings, cache=cache, wrap=wrap, seats=seats) for _ in range(settings.samples)]
+        members = tuple(_judge(member, run) for member in settings.members)
+        return Jury(members=members, names=tuple(member.name for member in settings.members))
+    samples = [_prompted(settings, run) for _ in range(settings.samples)]
     return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
 
 
-def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
+def _prompted(settings: Settings, run: RunContext) -> Judge:
     """The judge that asks the model; every judge of the same model draws a sample of its own."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    model = _model(settings.judge, _endpoint(settings))
-    seat = (settings.judge, model.name, model.parameters)
-    seats[seat] += 1
+    model, parameters = _model(settings, run)
+    seat = (settings.judge, model.name, parameters)
+    run.seats[seat] += 1
     return Prompted(
         id=settings.judge,
-        model=wrap(model),
+        model=model,
         form=settings.form,
-        cache=cache,
-        parameters=model.parameters,
-        sample=seats[seat],
+        cache=run.cache,
+        parameters=parameters,
+        sample=run.seats[seat],
     )
+
+
+def _model(settings: Settings, run: RunContext) -> tuple[Model, str]:
+    """The model, and a digest of what it sends along. Raises InputError if money is limited and no price is known."""
+    model = _endpoint_model(settings.judge, _endpoint(settings), run.ledger)
+    if run.ledger.misses_price(model.name):
+        raise InputError(unpriced(model.name))
+    watched = model if run.on_progress is None else ProgressReporter(model=model, report=run.on_progress)
+    return watched, model.parameters
 
 
 def _endpoint(settings: Settings) -> "Endpoint":
@@ -175,14 +175,14 @@ def _endpoint(settings: Settings) -> "Endpoint":
     )
 
 
-def _model(kind: JudgeKind, endpoint: "Endpoint") -> "Anthropic | OpenAI":
+def _endpoint_model(kind: JudgeKind, endpoint: "Endpoint", ledger: Ledger) -> "Anthropic | OpenAI":
     if kind is JudgeKind.ANTHROPIC:
         from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
 
-        return Anthropic(endpoint)
+        return Anthropic(endpoint, ledger=ledger)
     from tdqs_mcp.judges.openai import OpenAI  # noqa: PLC0415
 
-    return OpenAI(endpoint)
+    return OpenAI(endpoint, ledger=ledger)
 
 
 def _open_cache(folder: Path, warn: Callable[[str], None]) -> Cache:

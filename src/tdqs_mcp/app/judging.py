@@ -12,7 +12,7 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.signals import Cost
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
+from tdqs_mcp.judges.judge import Failure, Judge, batching
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
@@ -295,14 +295,13 @@ async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, r
     Asks for nothing whose answer is kept. The budget books the batch's own price, and where it has no room for all,
     nothing is submitted. Raises InputError, also where nothing is left to ask, and EndpointError.
     """
-    from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
+    from tdqs_mcp.judges.prompted import submit  # noqa: PLC0415  # validation, which the offline judge goes without
 
     batched = batch_judge(judge)
-    requests = {request.key: request for request in _open(batched, catalogs, rubric=rubric)}
-    if not requests:
+    cases = _open(batched, catalogs, rubric=rubric)
+    if not cases:
         raise InputError("there is nothing to submit: every answer is kept, and scoring finds it")
-    batch = await batching(batched.model).submit(list(requests.values()))
-    return Batch.of(batched, batch=batch, rubric=rubric).model_dump_json()
+    return await submit(batched, cases, rubric=rubric)
 
 
 async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, judge: Judge) -> list[str] | None:
@@ -315,11 +314,12 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
 
     batched = batch_judge(judge)
     stored = read_batch(batch, judge=batched)
-    requests = _open(batched, catalogs, rubric=stored.rubric)
+    cases = _open(batched, catalogs, rubric=stored.rubric)
+    requests = [batched.request(case) for case in cases]
     answers = await batching(batched.model).collect(stored.id, requests) if requests else []
     if answers is None:
         return None
-    faults = (_fault(request, answer) for request, answer in zip(requests, answers, strict=True))
+    faults = (_keep(batched, case, answer) for case, answer in zip(cases, answers, strict=True))
     return [fault for fault in faults if fault is not None]
 
 
@@ -336,17 +336,19 @@ def batch_judge(judge: Judge) -> "Prompted":
     return judge
 
 
-def _open(judge: "Prompted", catalogs: Catalog | Sequence[Catalog], *, rubric: str) -> list[Request]:
+def _open(judge: "Prompted", catalogs: Catalog | Sequence[Catalog], *, rubric: str) -> list[Case]:
+    """The cases of these catalogs without a cached answer."""
     listed = [catalogs] if isinstance(catalogs, Catalog) else catalogs
-    return judge.open([case for catalog in listed for case in to_be_judged(catalog, rubric=rubric)])
+    cases = [case for catalog in listed for case in to_be_judged(catalog, rubric=rubric)]
+    return [case for case in cases if not judge.is_cached(case)]
 
 
-def _fault(request: Request, answer: str | Failure) -> str | None:
-    """Why an answer cannot be used; None if it can."""
+def _keep(judge: "Prompted", case: Case, answer: str | Failure) -> str | None:
+    """Cache an answer; return why it cannot be used, None if it can."""
     if isinstance(answer, Failure):
         return answer.reason
     try:
-        request.check(answer)
+        judge.keep(case, answer)
     except ContractError as error:
         return f"the answer {error.fault}: {error}"
     return None

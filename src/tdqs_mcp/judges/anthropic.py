@@ -19,11 +19,14 @@ from tdqs_mcp.judges.endpoint import (
     error_message,
     parse,
 )
-from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, report_answer
+from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
 
 if TYPE_CHECKING:
+    import anyio
     import httpx2
     from anthropic import AsyncAnthropic
+
+    from tdqs_mcp.judges.budget import Ledger
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 """The model of a judge that is named without one: made for classification, and the cheapest there is."""
@@ -93,46 +96,38 @@ class Anthropic(EndpointModel):
     form_advice = "check the base URL"
     mute_advice = "raise max_tokens or use another model"
 
-    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
-        """Nothing is opened before the first request. Raises InputError without a key.
+    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT, ledger: "Ledger | None" = None) -> None:
+        """Nothing is opened before the first request, which the ledger admits. Raises InputError without a key.
 
         A model that takes no `effort` is asked without, once it has said so; batches need None for it.
         """
         if not endpoint.api_key:
             raise InputError(f"the anthropic judge needs a key: set {endpoint.key_name}")
         base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
-        super().__init__(replace(endpoint, base_url=base_url, path=_PATH))
+        super().__init__(replace(endpoint, base_url=base_url, path=_PATH), ledger=ledger)
         self._effort = effort
-        self._rubrics: set[str] = set()
+        self._rubrics: dict[str, anyio.Event] = {}
+        """Events of the first answer by system prompt."""
+
         self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
         """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """Return one answer for each request, in their order.
-
-        The first request of a rubric gets a head start, so that the others find its system prompt in the cache.
-        """
+    async def ask(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
+        """Return the answer. The first request of a rubric gets a head start, so that others find it in the cache."""
         import anyio  # noqa: PLC0415
 
-        fresh = [unread for unread in requests if unread.prompt.system and unread.prompt.system not in self._rubrics]
-        first = {unread.prompt.system: unread for unread in reversed(fresh)}
-        is_cached = {system: anyio.Event() for system in first}
-        self._rubrics.update(first)
-
-        async def ask(request: Request) -> str | Failure:
-            system = request.prompt.system
-            if first.get(system) is request:
-                try:
-                    return await self._answer(client, request)
-                finally:
-                    is_cached[system].set()
-            if system in first:
-                with anyio.move_on_after(min(HEAD_START, self._endpoint.timeout / 4)):
-                    await is_cached[system].wait()
+        system = request.prompt.system
+        if system in self._rubrics:
+            with anyio.move_on_after(min(HEAD_START, self._endpoint.timeout / 4)):
+                await self._rubrics[system].wait()
             return await self._answer(client, request)
-
-        async with self._connected() as client:
-            return await self.ask_each(requests, ask)
+        is_cached = anyio.Event()
+        if system:
+            self._rubrics[system] = is_cached
+        try:
+            return await self._answer(client, request)
+        finally:
+            is_cached.set()
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a new batch: keep it, and collect within 29 days. Answers cost half and come within a day.
@@ -144,12 +139,14 @@ class Anthropic(EndpointModel):
         if not 1 <= len(requests) <= MAX_BATCH:
             raise InputError(f"a batch has 1 to {MAX_BATCH} requests, not {len(requests)}")
         entries = [
-            {"custom_id": entry.key, "params": self._members(entry, ttl="1h")}
-            for entry in {request.key: request for request in requests}.values()
+            {"custom_id": key, "params": self._members(request, ttl="1h")}
+            for key, request in {request.key: request for request in requests}.items()
         ]
+        if self._ledger and (refusal := self._ledger.book_batch(self.name, requests)):
+            raise InputError(f"a batch of {len(requests)} requests was not submitted: {refusal}")
         try:
-            async with self._connected() as client:
-                batch = await client.messages.batches.create(requests=cast("Any", entries))
+            async with connect(self._endpoint, self.headers) as client:
+                batch = await self._sdk(client).messages.batches.create(requests=cast("Any", entries))
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing="takes no batch") from None  # the SDK's own error may quote the key
         self.usage += Usage(requests=len(entries))
@@ -167,7 +164,10 @@ class Anthropic(EndpointModel):
         if not _BATCH_ID.fullmatch(batch):
             raise InputError(f"{batch!r} is not a batch id; give the one that came when the batch was submitted")
         try:
-            async with self._connected(patience=self._endpoint.attempts, answers=len(requests)) as client:
+            async with connect(
+                self._endpoint, self.headers, max_bytes=max(1, len(requests)) * MAX_ANSWER_BYTES
+            ) as http:
+                client = self._sdk(http, max_retries=self._endpoint.attempts - 1)
                 if (await client.messages.batches.retrieve(batch)).processing_status != "ended":
                     return None
                 # Not from results_url: whatever stands there, the key goes where the endpoint is.
@@ -179,43 +179,40 @@ class Anthropic(EndpointModel):
         }
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
-        collected = [answers.get(request.key, lost) for request in requests]
-        for open_request, answer in zip(requests, collected, strict=True):
-            report_answer(open_request, answer)
-        return collected
+        return [answers.get(request.key, lost) for request in requests]
 
-    def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":
-        """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
+    def _sdk(self, client: "httpx2.AsyncClient", *, max_retries: int = 0) -> "AsyncAnthropic":
+        """The SDK over our HTTP client; only collecting leaves trying again to it."""
         import anthropic  # noqa: PLC0415  # importing it takes two seconds
 
-        client = anthropic.AsyncAnthropic(
+        sdk = anthropic.AsyncAnthropic(
             api_key=self._endpoint.api_key,
             base_url=self._endpoint.base_url,
-            max_retries=patience - 1,
+            max_retries=max_retries,
             timeout=self._endpoint.timeout,
-            http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
+            http_client=client,
         )
         # The SDK takes headers, a key among them, from ANTHROPIC_CUSTOM_HEADERS too, and has no option against it.
-        client._custom_headers = {}  # noqa: SLF001
-        return client
+        sdk._custom_headers = {}  # noqa: SLF001
+        return sdk
 
-    async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
-        response = await self._send(client, request, members := self._members(request, ttl="5m"))
+    async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
+        response = await self._post(client, request, members := self._members(request, ttl="5m"))
         if _refuses_effort(response) and "effort" in members.get("output_config", {}):
             self._effort = None  # a model that takes none says so to every request
-            response = await self._send(client, request, self._members(request, ttl="5m"))
+            response = await self._post(client, request, self._members(request, ttl="5m"))
         message = self.parsed(response, _Message, called="message")
         return message if isinstance(message, Failure) else self._read(message)
 
-    async def _send(
-        self, client: "AsyncAnthropic", request: Request, members: Mapping[str, Any]
+    async def _post(
+        self, client: "httpx2.AsyncClient", request: Request, members: Mapping[str, Any]
     ) -> "httpx2.Response | Failure":
-        import anthropic  # noqa: PLC0415
-        import httpx2  # noqa: PLC0415
+        async def post() -> "httpx2.Response":
+            import anthropic  # noqa: PLC0415
+            import httpx2  # noqa: PLC0415
 
-        async def post() -> httpx2.Response:
             try:
-                raw = await client.messages.with_raw_response.create(
+                raw = await self._sdk(client).messages.with_raw_response.create(
                     model=members["model"],
                     max_tokens=members["max_tokens"],
                     messages=members["messages"],

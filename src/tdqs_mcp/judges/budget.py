@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.signals import estimate_tokens
-from tdqs_mcp.judges.judge import Failure, ModelWrapper, Request, Usage, batching
+from tdqs_mcp.judges.judge import Request, Usage
 
 _UNSENT = "a dry run sends nothing"
 _SNAPSHOT = re.compile(r"-20[0-9]{6}$")
@@ -91,20 +90,20 @@ class Ledger:
 
     def book(self, model: str, expected: Usage) -> str | None:
         """Books a request; the reason where it would break the budget, and then nothing is booked."""
-        if reason := self._refusal(model, expected):
+        if reason := self._refusal(model, self.usage + expected):
             return reason
         self.usage += expected
         return None
 
     def book_batch(self, model: str, requests: Sequence[Request]) -> str | None:
         """Books all of them at a batch's price; the reason where one would break the budget, then none is booked."""
-        trial, percent = copy(self), _table()["batch_percent"]
+        total, percent = self.usage, _table()["batch_percent"]
         for request in requests:
             expected = self.expected(model, request)
-            cost = None if expected.cost is None else -(-expected.cost * percent // 100)
-            if reason := trial.book(model, replace(expected, cost=cost)):
+            total += replace(expected, cost=None if expected.cost is None else -(-expected.cost * percent // 100))
+            if reason := self._refusal(model, total):
                 return reason
-        vars(self).update(vars(trial))
+        self.usage = total
         return None
 
     def misses_price(self, model: str) -> bool:
@@ -121,8 +120,8 @@ class Ledger:
             cost=more,
         )
 
-    def _refusal(self, model: str, expected: Usage) -> str | None:
-        budget, total = self._budget, self.usage + expected
+    def _refusal(self, model: str, total: Usage) -> str | None:
+        budget = self._budget
         if budget.calls is not None and total.requests > budget.calls:
             return f"the budget of {budget.calls} calls is used up; raise --max-calls"
         if budget.tokens is not None and total.input_tokens + total.output_tokens > budget.tokens:
@@ -134,45 +133,18 @@ class Ledger:
         return "it would exceed the budget in money; raise --max-cost" if total.cost > budget.cost else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budgeted(ModelWrapper):
-    """Sends a request only if the budget has room for it; otherwise the request fails with the reason."""
+class Preview(Ledger):
+    """Counts every request and admits none."""
 
-    ledger: Ledger
+    is_bounded = True
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """The model's answers, in the order of the requests."""
-        return await self.model.complete([self._bounded(request) for request in requests])
+    def book(self, model: str, expected: Usage) -> str:
+        """Books a request; the reason why it is not sent."""
+        return super().book(model, expected) or _UNSENT
 
-    def _bounded(self, request: Request) -> Request:
-        expected = self.ledger.expected(self.name, request)
-        return replace(
-            request,
-            admit=lambda: self.ledger.book(self.name, expected),
-            on_usage=lambda usage: self.ledger.settle(self.name, expected, usage),
-        )
-
-    async def submit(self, requests: Sequence[Request]) -> str:
-        """The id of a batch that the budget has room for. Raises InputError for another, and EndpointError."""
-        if refusal := self.ledger.book_batch(self.name, requests):
-            raise InputError(f"a batch of {len(requests)} requests was not submitted: {refusal}")
-        return await batching(self.model).submit(requests)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previewed(ModelWrapper):
-    """Counts every request in the ledger and sends none."""
-
-    ledger: Ledger
-
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """A failure for each request."""
-        refusals = [self.ledger.book(self.name, self.ledger.expected(self.name, request)) for request in requests]
-        return [Failure(reason=refusal or _UNSENT) for refusal in refusals]
-
-    async def submit(self, requests: Sequence[Request]) -> str:
-        """Raises InputError."""
-        raise InputError(self.ledger.book_batch(self.name, requests) or _UNSENT)
+    def book_batch(self, model: str, requests: Sequence[Request]) -> str:
+        """Books a batch; the reason why it is not sent."""
+        return super().book_batch(model, requests) or _UNSENT
 
 
 def read_dollars(text: str) -> int:

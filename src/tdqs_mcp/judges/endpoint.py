@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -12,12 +13,14 @@ from pydantic import BaseModel, Field, ValidationError
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Failure, Request, Usage, report_answer
+from tdqs_mcp.judges.judge import Failure, Request, Usage
 
 if TYPE_CHECKING:
     import httpx2
     from anyio import CapacityLimiter
     from tenacity import RetryCallState
+
+    from tdqs_mcp.judges.budget import Ledger
 
 MAX_EXCERPT = 200
 """Characters of an endpoint's own words in a reason."""
@@ -131,12 +134,12 @@ class Endpoint:
         """Where requests go."""
         return f"{self.base_url.rstrip('/').removesuffix(self.path)}{self.path}"
 
-    def overridden(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    def overridden(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """A request's members with the overrides over them; objects are merged, and null leaves a member out."""
-        merged = {**defaults, **self.overrides}
+        merged = {**members, **self.overrides}
         for name, value in self.overrides.items():
-            if isinstance(value, Mapping) and isinstance(defaults.get(name), Mapping):
-                merged[name] = _without_null({**defaults[name], **value})
+            if isinstance(value, Mapping) and isinstance(members.get(name), Mapping):
+                merged[name] = _without_null({**members[name], **value})
         return _without_null(merged)
 
     def public(self, text: str) -> str:
@@ -175,12 +178,17 @@ class EndpointModel:
     form_advice: str
     """What to do about an answer of another form."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is opened before the first request."""
+    def __init__(self, endpoint: Endpoint, *, ledger: "Ledger | None" = None) -> None:
+        """Nothing is opened before the first request. The ledger admits every try; None admits all."""
         self.usage = Usage()
         """What was asked so far; it has a cost if every answer's price is known."""
 
         self._endpoint = endpoint
+        self._ledger = ledger
+        self._client: httpx2.AsyncClient | None = None
+        self._waiting = 0
+        """Requests that wait for an answer."""
+
         self._places: CapacityLimiter | None = None
         self._opens = 0.0
         """When the endpoint may be asked again, by the event loop's clock."""
@@ -193,34 +201,45 @@ class EndpointModel:
         """The model's name as the endpoint knows it."""
         return self._endpoint.model
 
-    async def ask_each(
-        self, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
-    ) -> list[str | Failure]:
-        """Return one answer for each request, in their order; whatever goes wrong with one is its Failure alone."""
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return what every request carries."""
+        return {}
+
+    async def ask(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
+        """Return the answer, by as many tries as it takes."""
+        raise NotImplementedError
+
+    async def complete(self, request: Request) -> str | Failure:
+        """Return the answer; whatever goes wrong with one is its Failure alone."""
         import anyio  # noqa: PLC0415
         from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
-        nothing = late(self._endpoint)
-        answers: list[str | Failure] = [nothing] * len(requests)
+        answer: str | Failure = late(self._endpoint)
         places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
-
-        async def answer(position: int, request: Request) -> None:
+        async with self._connection() as client:
             async with places:
-                await self._opened()
+                await self._wait_until_open()
                 with anyio.move_on_after(self._endpoint.timeout):
                     try:
-                        answers[position] = await ask(request)
+                        answer = await self.ask(client, request)
                     except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it
-                        answers[position] = unusable(self._endpoint, error)
-            if answers[position] is not nothing:
-                # The next request goes out before this answer is read and kept.
-                await checkpoint()
-                report_answer(request, answers[position])
+                        answer = unusable(self._endpoint, error)
+            await checkpoint()  # the next request goes out before this answer is read and kept
+        return answer
 
-        async with anyio.create_task_group() as tasks:
-            for position, request in enumerate(requests):
-                tasks.start_soon(answer, position, request)
-        return answers
+    @asynccontextmanager
+    async def _connection(self) -> "AsyncGenerator[httpx2.AsyncClient]":
+        """The HTTP client, which all requests share and the last one closes."""
+        client = self._client = self._client or connect(self._endpoint, self.headers)
+        self._waiting += 1
+        try:
+            yield client
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._client = None
+                await client.aclose()
 
     async def send(
         self, request: Request, post: Post, *, answer: type[BaseModel], read: Reader
@@ -237,14 +256,19 @@ class EndpointModel:
 
         faults = 0
         backoff = tenacity.wait_random_exponential(multiplier=self._endpoint.backoff, max=MAX_BACKOFF)
+        ledger = self._ledger if self._ledger and self._ledger.is_bounded else None
+        expected = ledger.expected(self.name, request) if ledger else Usage()
 
         async def attempt() -> httpx2.Response | Failure:
-            await self._opened()
-            if reason := request.admit():
+            await self._wait_until_open()
+            if ledger and (reason := ledger.book(self.name, expected)):
                 return Failure(reason=reason)
             self.usage += Usage(requests=1)
             response = await post()
-            self.usage += _counted(request, response, read)
+            usage = _usage(response, read)
+            self.usage += usage or Usage(cost=None)
+            if ledger and usage:
+                ledger.settle(self.name, expected, usage)
             self._heed(response)
             return response
 
@@ -255,8 +279,8 @@ class EndpointModel:
 
         def wait(state: "RetryCallState") -> float:
             response = _response(state)
-            wait = None if response is None else retry_after(response)
-            return backoff(state) if wait is None else wait
+            seconds = None if response is None else retry_after(response)
+            return backoff(state) if seconds is None else seconds
 
         def is_over(state: "RetryCallState") -> bool:
             nonlocal faults
@@ -299,7 +323,7 @@ class EndpointModel:
             return Failure(reason=f"{self.name!r} answered with no text: {self.mute_advice}")
         return self._endpoint.without_key(spoken)
 
-    async def _opened(self) -> None:
+    async def _wait_until_open(self) -> None:
         """Returns when the endpoint may be asked."""
         import anyio  # noqa: PLC0415
 
@@ -352,7 +376,7 @@ def retry_after(response: "httpx2.Response") -> float | None:
         if _SECONDS.fullmatch(value):
             seconds = float(value)
         else:
-            until, now = (parsedate_to_datetime(date) for date in (value, response.headers.get("date", "")))
+            until, now = map(parsedate_to_datetime, (value, response.headers.get("date", "")))
             seconds = (until - now).total_seconds()
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
@@ -453,16 +477,12 @@ def _object(content: bytes) -> Mapping[str, Any]:
     return body if isinstance(body, Mapping) else {}
 
 
-def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usage:
-    """The usage of one attempt, whether its answer is usable or not.
+def _usage(response: "httpx2.Response", read: Reader) -> Usage | None:
+    """The usage of one attempt, whether its answer is usable or not; None for an answer that says nothing of it.
 
-    An error that says nothing took nothing; an answer that says nothing has no known price.
+    An error that says nothing took nothing.
     """
-    took = read(_object(response.content).get("usage")) or (None if response.is_success else Usage())
-    if took is None:
-        return Usage(cost=None)
-    request.on_usage(took)
-    return took
+    return read(_object(response.content).get("usage")) or (None if response.is_success else Usage())
 
 
 def _response(state: "RetryCallState") -> "httpx2.Response | None":

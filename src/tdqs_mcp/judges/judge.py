@@ -1,12 +1,12 @@
 """The ports and what wraps them: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, Prompt, ToolCase
@@ -68,17 +68,8 @@ class Request:
     corrections: tuple[Correction, ...] = ()
     """The conversation since the prompt, oldest first."""
 
-    on_answer: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
-    """Called with each answer as soon as it arrives, if the model can report it early."""
-
     check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
     """Raises ContractError for an answer that breaks the format and must not be cached."""
-
-    admit: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
-    """Called before every attempt; returns the reason if the request must not be sent."""
-
-    on_usage: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
-    """Called with the usage of each attempt, if it is known."""
 
     cache_key: CacheKey | None = field(default=None, compare=False)
     """What an answer is cached under, also after corrections; None for the request's own key."""
@@ -110,12 +101,6 @@ class Failure:
     reason: str
     fault: str = ""
     """What was wrong with its last answer; empty if there was none."""
-
-
-def report_answer(request: Request, answer: str | Failure) -> None:
-    """Calls the request's `on_answer`, unless the model failed."""
-    if isinstance(answer, str):
-        request.on_answer(answer)
 
 
 class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed
@@ -172,15 +157,11 @@ class Cache(Protocol):
         ...
 
     def put(self, key: CacheKey, answer: str) -> None:
-        """Keep an answer, and release its key; it is stored when this returns."""
+        """Keep an answer; it is stored when this returns."""
         ...
 
-    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
-        """The keys that the caller is to ask for, at least one; it waits while others are asking for all of them."""
-        ...
-
-    def release(self, keys: Collection[CacheKey]) -> None:
-        """Give keys back, answered or not."""
+    def claim(self, key: CacheKey) -> AbstractAsyncContextManager[None]:
+        """A context in which nobody else asks for this answer; entering it waits for whoever does."""
         ...
 
 
@@ -192,8 +173,8 @@ class Model(Protocol):
         """The model's name at its vendor."""
         ...
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """Return one answer for each request, in their order; a request that fails disturbs no other."""
+    async def complete(self, request: Request) -> str | Failure:
+        """Return the answer, or why there is none. Many requests may be under way at once."""
         ...
 
 
@@ -248,25 +229,68 @@ Report: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressReporter(ModelWrapper):
-    """Reports every answer as it arrives: a slow model needs minutes for all of them."""
+    """Reports every request and every answer: a slow model needs minutes for all of them."""
 
     report: Report
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """The model's answers; failures, and answers that it does not report early, count at the end."""
-        self.report(len(requests), 0)
-        early: set[int] = set()
+    async def complete(self, request: Request) -> str | Failure:
+        """The model's answer."""
+        self.report(1, 0)
+        answer = await self.model.complete(request)
+        self.report(0, 1)
+        return answer
 
-        def count(request: Request, answer: str) -> None:
-            request.on_answer(answer)
-            if id(request) not in early:
-                early.add(id(request))
-                self.report(0, 1)
 
-        counted = [replace(request, on_answer=partial(count, request)) for request in requests]
-        answers = await self.model.complete(counted)
-        self.report(0, len(requests) - len(early))
-        return answers
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCache(ModelWrapper):
+    """Asks the model only for answers that are not cached; failures and invalid answers are not cached."""
+
+    cache: Cache
+    parameters: str = ""
+    """Digest of what else shapes an answer to a request without a cache key."""
+
+    async def complete(self, request: Request) -> str | Failure:
+        """The cached answer, else the model's, which is cached as it arrives. Runs at once ask for it once."""
+        if (answer := self.find(request)) is not None:
+            return answer
+        async with self.cache.claim(self._key(request)):
+            if (answer := self.find(request)) is not None:  # another run has asked for it meanwhile
+                return answer
+            outcome = await self.model.complete(request)
+            if isinstance(outcome, str):
+                self.keep(request, outcome)
+            return outcome
+
+    def find(self, request: Request) -> str | None:
+        """The cached answer, if it is valid."""
+        answer = self.cache.get(self._key(request))
+        return answer if answer is not None and is_valid(request, answer) else None
+
+    def keep(self, request: Request, answer: str) -> None:
+        """Cache an answer in place of an earlier one, if it is valid."""
+        if is_valid(request, answer):
+            self.cache.put(self._key(request), answer)
+
+    def _key(self, request: Request) -> CacheKey:
+        return request.cache_key or CacheKey(
+            input_hash="",
+            sibling_digest="",
+            prompt_hash=request.key,
+            rubric=request.name,
+            judge="writer",
+            model=self.name,
+            parameters=self.parameters,
+            sample=1,
+        )
+
+
+def is_valid(request: Request, answer: str) -> bool:
+    """Return whether an answer has the format that the request asks for."""
+    try:
+        request.check(answer)
+    except ContractError:
+        return False
+    return True
 
 
 class Judge(Protocol):
@@ -299,6 +323,15 @@ class JudgeWrapper:
         return used(self.judge)
 
 
+async def grade_missing(
+    judge: Judge, cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded | None]
+) -> list[Verdict | Ungraded]:
+    """Return one outcome for each case: the given one, and the judge's where that is None. Raises AnswersNeeded."""
+    missing = [case for case, outcome in zip(cases, outcomes, strict=True) if outcome is None]
+    verdicts = iter(await judge.grade(missing) if missing else ())
+    return [next(verdicts) if outcome is None else outcome for outcome in outcomes]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCache(JudgeWrapper):
     """Keeps verdicts on tools while one command scores versions of one catalog, which share most tools.
@@ -311,18 +344,15 @@ class VerdictCache(JudgeWrapper):
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order; it is asked again about what it could not grade. Raises AnswersNeeded."""
-        cached = [self._find(case) for case in cases]
-        unknown = [case for case, verdict in zip(cases, cached, strict=True) if verdict is None]
-        fresh = iter(await self.judge.grade(unknown) if unknown else ())
-        verdicts = [verdict or next(fresh) for verdict in cached]
+        verdicts = await grade_missing(self.judge, cases, [self._find(case) for case in cases])
         for case, verdict in zip(cases, verdicts, strict=True):
             if isinstance(case, ToolCase) and (isinstance(verdict, Verdict) or verdict.held is not ABSENT):
                 self._kept[id(case.subject.tool.raw), case.rubric] = case.subject, verdict
         return verdicts
 
     def _find(self, case: Case) -> Verdict | Ungraded | None:
-        verdict = self._kept.get((id(case.subject.tool.raw), case.rubric)) if isinstance(case, ToolCase) else None
-        return verdict[1] if verdict else None
+        entry = self._kept.get((id(case.subject.tool.raw), case.rubric)) if isinstance(case, ToolCase) else None
+        return entry[1] if entry else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,12 +365,8 @@ class Subset(JudgeWrapper):
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts on what is meant, Ungraded elsewhere."""
-        are_meant = [self.is_meant(case) for case in cases]
-        verdicts = iter(
-            await self.judge.grade([case for case, is_meant in zip(cases, are_meant, strict=True) if is_meant])
-        )
         skipped = Ungraded(judge=self.stamp.id, reason=self.reason, was_asked=False)
-        return [next(verdicts) if is_meant else skipped for is_meant in are_meant]
+        return await grade_missing(self.judge, cases, [None if self.is_meant(case) else skipped for case in cases])
 
 
 def tool_at(index: int) -> Callable[[Case], bool]:

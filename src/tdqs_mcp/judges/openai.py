@@ -2,16 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from tdqs_mcp.judges.endpoint import Count, Endpoint, EndpointModel, connect, parse
+from tdqs_mcp.judges.endpoint import Count, Endpoint, EndpointModel, parse
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
 
 if TYPE_CHECKING:
     import httpx2
+
+    from tdqs_mcp.judges.budget import Ledger
 
 _THOUGHT = re.compile(r"\s*<(think|thinking)>(?:.*?</\1>|.*)", re.DOTALL)
 """Reasoning in front of an answer, where a model has no field of its own for it; without an end, all of it."""
@@ -67,22 +69,20 @@ class OpenAI(EndpointModel):
     form_advice = "check TDQS_BASE_URL, which usually ends in /v1"
     mute_advice = "turn its reasoning off with TDQS_REQUEST_OVERRIDES, or use another model"
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is opened before the first request."""
-        super().__init__(endpoint)
+    def __init__(self, endpoint: Endpoint, *, ledger: "Ledger | None" = None) -> None:
+        """Nothing is opened before the first request. The ledger admits every try; None admits all."""
+        super().__init__(endpoint, ledger=ledger)
         self._form = 0
         self.parameters = endpoint.digest(_members(SILENT, endpoint, response_format=_forms(SILENT, {})[0]))
         """Digest of what goes along with every prompt."""
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """Return one answer for each request, in their order; within one batch, one HTTP client."""
-        headers = {"content-type": "application/json"}
-        if self._endpoint.api_key:
-            headers["authorization"] = f"Bearer {self._endpoint.api_key}"
-        async with connect(self._endpoint, headers) as client:
-            return await self.ask_each(requests, lambda request: self._answer(client, request))
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The key, where there is one."""
+        key = self._endpoint.api_key
+        return {"content-type": "application/json", **({"authorization": f"Bearer {key}"} if key else {})}
 
-    async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
+    async def ask(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """Return one answer; formats are tried from the strictest that the endpoint is not known to refuse."""
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
@@ -102,7 +102,6 @@ class OpenAI(EndpointModel):
     ) -> "httpx2.Response | Failure":
         # In ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry.
         body = json.dumps(_members(request, self._endpoint, response_format=form)).encode("ascii")
-
         return await self.send(
             request, lambda: client.post(self._endpoint.url, content=body), answer=_Completion, read=_tokens
         )
@@ -132,8 +131,9 @@ def _members(request: Request, endpoint: Endpoint, *, response_format: Mapping[s
     """The request's body."""
     system = [("system", request.prompt.system)] if request.prompt.system else []
     messages = [{"role": role, "content": text} for role, text in (*system, *request.conversation)]
-    defaults = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
-    return endpoint.overridden(defaults)
+    return endpoint.overridden(
+        {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
+    )
 
 
 def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:

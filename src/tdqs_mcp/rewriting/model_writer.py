@@ -16,8 +16,8 @@ from tdqs_mcp.facts.schema.arguments import redact
 from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.judges.asking import CheckedRequest, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
-from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.results.improvements import Question as OpenQuestion

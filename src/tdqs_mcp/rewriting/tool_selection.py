@@ -13,8 +13,8 @@ from tdqs_mcp.canonical import round_half_up, trim, visible
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.toolset import search
+from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
-from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.checks import (
     Against,

@@ -49,7 +49,7 @@ def finish(
     judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
     rules, decided = load(rubric), _decided(load(rubric), measured)
     tools = [_labeled(subject, _alone(verdict, decided), rules, judge=judge, spec=spec) for subject, verdict in judged]
-    scores = {key: item.score for key, item in decided.items()} or ABSENT
+    scores = {key: judgement.score for key, judgement in decided.items()} or ABSENT
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
@@ -60,7 +60,7 @@ def finish(
         tool_count=len(catalog.tools),
         discovery_status=None if catalog.tools else DiscoveryStatus.NO_TOOLS_DISCOVERED,
         tools=tuple(tools),
-        ungraded=tuple(replace(item, decided=scores) for item in ungraded),
+        ungraded=tuple(replace(tool, decided=scores) for tool in ungraded),
         suggestions=(),
         agreement=reliabilities([tool.ballots for tool in tools], rubric=rubric),
         problems=(*catalog.problems, *_contradictions(tools, judged)),
@@ -219,8 +219,8 @@ def grade(measured: Measured) -> ServerGrade:
     What was never listed is not judged.
     """
     catalog = measured.catalog
-    costs = map(_deduction, registry.check(measured, registry.select(profile="playground")))
-    deductions = tuple(sorted(costs, key=lambda deduction: _ORDER[deduction.alias]))
+    findings = registry.check(measured, registry.select(profile="playground"))
+    deductions = tuple(sorted(map(_deduction, findings), key=lambda deduction: _ORDER[deduction.alias]))
     lengths = [count_code_units(subject.tool) for subject in measured.subjects]
     bonus = BONUS if lengths and min(lengths) >= DESCRIBED else 0
     score = _score(measured, lost=sum(deduction.points for deduction in deductions), bonus=bonus)

@@ -32,7 +32,7 @@ def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: st
     Linear in the number of tools: equal names are looked up, and only tools that share rare words are compared.
     """
     client = CLIENTS.get(name, Client(id=name, title=title))
-    places = [Place(server=server, tool=tool) for server, entry in servers.items() for tool in entry.names]
+    places = [Place(server=server, tool=tool) for server, measured in servers.items() for tool in measured.names]
     as_seen = {} if client.separates else _grouped((_seen(client, place), place) for place in places)
     collisions = _shared(as_seen)
     collided = {place for collision in collisions for place in collision.tools}
@@ -45,9 +45,9 @@ def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: st
         tool_limit=next(
             (limit.takes for limit in all_limits() if limit.check == "tools" and name in limit.clients), None
         ),
-        tokens=sum(entry.tokens for entry in servers.values()),
+        tokens=sum(measured.tokens for measured in servers.values()),
         collisions=collisions,
-        same_names=tuple(entry for entry in alike if collided.isdisjoint(entry.tools)),
+        same_names=tuple(shared for shared in alike if collided.isdisjoint(shared.tools)),
         overlaps=tuple(_overlaps(servers)),
         not_needed=None if task is None else _not_needed(servers, task),
     )

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
+from tdqs_mcp.judges.asking import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, JudgeWrapper, Model, ModelWrapper, Request
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
@@ -100,7 +100,7 @@ async def _cancel_when(is_gone: Callable[[], Awaitable[bool]], scope: anyio.Canc
 
 
 class Progress:
-    """How many requests one call has made and how many are answered; both numbers only grow. For work in a thread."""
+    """How many requests one call has made and how many are answered; both numbers only grow."""
 
     def __init__(self, call: CallContext, *, verb: str = "judged", is_silent: bool = False) -> None:
         """Reports to the client of the call, unless it is silent."""
@@ -113,12 +113,12 @@ class Progress:
         """Adds requests that are about to be made."""
         self._total += count
 
-    def count(self, count: int) -> None:
+    async def report(self, count: int) -> None:
         """Adds requests that have been answered, and reports."""
         self._done += count
         if not self._is_silent:
             message = f"{self._verb} {self._done} of {self._total}"
-            on_loop(self._call.report_progress, self._done, self._total, message)
+            await self._call.report_progress(self._done, self._total, message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class ProgressJudge(JudgeWrapper):
             except AnswersNeeded as missing:
                 needed += missing.requests
             else:
-                self.progress.count(len(batch))
+                on_loop(self.progress.report, len(batch))
         if needed:
             raise AnswersNeeded(needed)
         return verdicts
@@ -152,16 +152,16 @@ class ProgressJudge(JudgeWrapper):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressModel(ModelWrapper):
-    """Reports progress when all requests of a batch are answered."""
+    """Reports progress with every answer."""
 
     progress: Progress
 
-    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """The model's answers, in the order of the requests."""
-        self.progress.expect(len(requests))
-        answers: list[str | Failure] = on_loop(self.model.complete, requests)
-        self.progress.count(len(requests))
-        return answers
+    async def complete(self, request: Request) -> str | Failure:
+        """The model's answer."""
+        self.progress.expect(1)
+        answer = await self.model.complete(request)
+        await self.progress.report(1)
+        return answer
 
 
 class _State(BaseModel):

@@ -1,6 +1,8 @@
 """The tools through which the calling agent judges: prompts out, answers in; and what they say to do next."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mcp.server.apps import client_supports_apps
@@ -9,8 +11,7 @@ from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.judges.client_answers import make_host
-from tdqs_mcp.judges.judge import Judge, Subset, tool_at
+from tdqs_mcp.judges.judge import Failure, Judge, Request, Subset, tool_at
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
@@ -33,7 +34,7 @@ from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore
 from tdqs_mcp.results.verdicts import HOST, Tier, Verdict
 from tdqs_mcp.rubrics.answer import SHADOWING, answer_schema, read_shadowing_answer
-from tdqs_mcp.rubrics.prompt import Case, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import disputed
@@ -217,6 +218,21 @@ def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
     return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and tool=names repairs."
 
 
+MAX_ANSWER = 20_000
+"""Characters of one answer that is kept: four times what a verdict with long reasons takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The agent's model, which answers no request of ours."""
+
+    name: str
+
+    async def complete(self, request: Request) -> Failure:  # noqa: ARG002  # the port's parameter
+        """A failure: an answer that is there was found before."""
+        return Failure(reason="no answer was handed in for this prompt")
+
+
 class CallerJudgement:
     """A model's judgement of a catalog by a rubric, as far as it has come."""
 
@@ -273,6 +289,10 @@ class CallerJudgement:
         return replies if status.refused is None else [status]
 
     def _take(self, name: str, case: Case, answer: object) -> AnswerStatus:
+        length = len(answer if isinstance(answer, str) else json.dumps(answer))
+        if length > MAX_ANSWER:
+            refusal = f"the answer has {length} characters, more than {MAX_ANSWER}; give shorter reasons"
+            return AnswerStatus(name=name, refused=refusal)
         try:
             return AnswerStatus(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
         except ContractError as error:
@@ -404,7 +424,8 @@ class JudgeTools(ToolGroup):
         )
 
     def _judgement(self, catalog: Catalog, rubric: str, model: str) -> CallerJudgement:
-        host = make_host(self._context.answers, model=model)
+        # It grades by the answers of callers who named the same model; "" is nobody's name.
+        host = Prompted(id=HOST, model=Caller(name=model), form=PromptForm.EXACT, cache=self._context.answers)
         return CallerJudgement(judging.to_be_judged(catalog, rubric=rubric), host=host)
 
     def _make_judge(self, judgement: CallerJudgement, call: CallContext) -> Judge:

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
@@ -210,16 +211,9 @@ class CallerAnswers:
         if not owner and self._disk:
             self._disk.put(key, answer)
 
-    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
-        """The keys that nobody else asks for, where answers outlive the server; else all of them."""
-        owned = set(filter(_owner, keys))
-        shared = [key for key in keys if key not in owned]
-        return owned | await self._disk.claim(shared) if shared and self._disk else set(keys)
-
-    def release(self, keys: Collection[CacheKey]) -> None:
-        """Gives keys back."""
-        if self._disk:
-            self._disk.release([key for key in keys if not _owner(key)])
+    def claim(self, key: CacheKey) -> AbstractAsyncContextManager[None]:
+        """A context in which nobody else asks for the answer, where answers outlive the server."""
+        return self._disk.claim(key) if self._disk and not _owner(key) else nullcontext()
 
     @cached_property
     def _disk(self) -> Cache | None:

@@ -1,7 +1,8 @@
 """Valid answers of models, which are never paid for again, and batches that are under way."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -69,23 +70,21 @@ class Judgements:
             return  # no database holds it; this one answer is not kept
         row = {**asdict(key), "answer": answer}
         self._try(lambda engine: transact(engine, lambda connection: put_rows(connection, ANSWERS, [row])))
-        self.release({key})
 
-    async def claim(self, keys: Collection[CacheKey]) -> set[CacheKey]:
-        """The keys that no other run of this folder asks for; it waits while there is none.
+    @asynccontextmanager
+    async def claim(self, key: CacheKey) -> AsyncGenerator[None]:
+        """A context in which no other run of this folder asks for the answer.
 
         A key is a byte of a file that is locked, so that the system releases those of a killed run. In the store of a
         sweep everybody asks for everything: sweeps at once are rare, and each of them has a plan of its own.
         """
         import anyio  # noqa: PLC0415  # the offline judge goes without
 
-        while not (claims := {key for key in keys if self._lock(key)}):  # noqa: ASYNC110  # other processes tell nobody
+        while not self._lock(key):  # noqa: ASYNC110  # other processes tell nobody
             await anyio.sleep(POLL_SECONDS)
-        return claims
-
-    def release(self, keys: Collection[CacheKey]) -> None:
-        """Gives keys back."""
-        for key in self._claimed.intersection(keys):
+        try:
+            yield
+        finally:
             self._claimed.remove(key)
             if self._locks is not None:
                 fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _byte_of(key))

@@ -12,8 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts.schema.validation import find_fault
+from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
-from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.studies import TaskKind, ToolTask
 from tdqs_mcp.rewriting.model_writer import read_stage, render_stage

@@ -26,12 +26,13 @@ Outcome: TypeAlias = StoredVerdict | Ungraded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """A server to be scored, and what is known of each case."""
+    """A server to be scored."""
 
     entry: Entry
     measured: Measured
     cases: Sequence[Case]
     stored: Sequence[StoredVerdict | None]
+    """The verdict that the store has of each case."""
 
     @property
     def open_cases(self) -> list[Case]:
