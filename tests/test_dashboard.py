@@ -97,7 +97,7 @@ def dashboard(store_url):
 
     yield make
     for each in made:
-        each.scores._engine.dispose()
+        each.scores.close()
 
 
 def query(path, **params):
@@ -297,7 +297,7 @@ def test_a_store_without_a_finished_sweep_says_so(store_url):
     browser = Browser(store_url)
     assert [browser.ask(path).status_code for path in ("/", "/statistics")] == [404, 404]
     assert "no scores yet" in browser.ask("/").text
-    browser.scores._engine.dispose()
+    browser.scores.close()
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def served(tmp_path):
     yield serve
     for server, scores in made:
         server.close()
-        scores._engine.dispose()
+        scores.close()
 
 
 @pytest.mark.process

@@ -1,7 +1,6 @@
 """The scores of a store for a long-running process: numbers for everybody, reasons and findings for maintainers."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -21,11 +20,11 @@ from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, StoredS
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
-from tdqs_mcp.scoring.score import finish_cases, judge_cases, percentiles
-from tdqs_mcp.store import server_queries, tool_search
+from tdqs_mcp.scoring.score import finish_cases, judge_cases
+from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import read_capture
 from tdqs_mcp.store.database import open_filled_store, read, revision
-from tdqs_mcp.store.score_queries import find_method, known_percentiles, methods, score_counts, standing, statistics
+from tdqs_mcp.store.score_queries import find_method, methods, percentiles_among, standing, statistics
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
 Result = TypeVar("Result")
@@ -49,7 +48,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
         key = next((method.key for method in methods(connection) if (method.judge, method.spec_version) == stamp), None)
         if key is None:
             return score
-        placed = known_percentiles(
+        placed = percentiles_among(
             connection, key, server=score.server, overall=rollup.overall, quality=rollup.description_quality
         )
         return replace(score, percentiles=placed or score.percentiles)
@@ -62,7 +61,7 @@ def search_tools(store: str, query: str, *, method: str | None = None, limit: in
 
     def search(connection: Connection) -> ToolSearch:
         stamp = find_method(connection, method)
-        matches = tool_search.search(connection, stamp, query, limit=limit)
+        matches = server_queries.search_tools(connection, stamp, query, limit=limit)
         return ToolSearch(query=query, method=stamp, matches=matches)
 
     return _read(store, search)
@@ -73,7 +72,7 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
     engine = open_filled_store(store)
     try:
         chosen = read(engine, lambda connection: find_method(connection, method))
-        yield from tool_search.export_tools(engine, chosen)
+        yield from server_queries.export_tools(engine, chosen)
     finally:
         engine.dispose()
 
@@ -110,7 +109,10 @@ class StoredScores:
         self._engine = open_filled_store(store)
         self._kept: LRUCache[tuple[str, ...], tuple[ServerScore, Measured]] = LRUCache(MAX_KEPT)
         self._lock = Lock()
-        self._counts: tuple[tuple[str, str] | None, tuple[Counter[int], Counter[int]]] = (None, (Counter(), Counter()))
+
+    def close(self) -> None:
+        """Closes the connections to the store."""
+        self._engine.dispose()
 
     def revision(self) -> str:
         """A value that changes whenever an answer may have changed."""
@@ -133,7 +135,7 @@ class StoredScores:
                 method=now.method,
                 standing=standing,
                 coherence_scores=parts,
-                percentiles=self._percentiles(now, standing),
+                percentiles=_percentiles(now, standing),
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
                 captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
                 score=self._score(now, capture)[0] if in_full else None,
@@ -166,7 +168,7 @@ class StoredScores:
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
             capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
             score, measured = self._score(now, capture)
-            among = self._percentiles(now, standing)
+            among = _percentiles(now, standing)
             return replace(score, percentiles=among), measured
 
         return self._query(ask)
@@ -204,19 +206,6 @@ class StoredScores:
 
         return read(self._engine, about_newest, recovery=0)
 
-    def _percentiles(self, now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
-        """The server's percentiles among the others; scores are counted once per revision of the store."""
-        key = (now.revision, now.method.key)
-        counted, counts = self._counts
-        if counted != key:
-            counts = score_counts(now.connection, now.method.key)
-            self._counts = (key, counts)
-        overall, quality = standing.overall, standing.description_quality
-        overalls, qualities = (
-            count - Counter([own] if own else []) for count, own in zip(counts, (overall, quality), strict=True)
-        )
-        return percentiles(overall, quality, overalls=overalls, qualities=qualities)
-
     def _score(self, now: _Snapshot, capture: str) -> tuple[ServerScore, Measured]:
         """The score of a capture, recomputed from its stored verdicts."""
         key = (now.revision, now.method.key, capture)
@@ -229,6 +218,16 @@ class StoredScores:
             with self._lock:
                 self._kept[key] = scored
         return scored
+
+
+def _percentiles(now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
+    return percentiles_among(
+        now.connection,
+        now.method.key,
+        server=standing.server,
+        overall=standing.overall,
+        quality=standing.description_quality,
+    )
 
 
 def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:

@@ -183,10 +183,12 @@ def definition_row(captured: CapturedTool) -> Row:
     """The row of a tool's definition."""
     tool = captured.tool
     text = "\n".join(filter(None, (tool.name, tool.title, tool.description)))
+    terms = search_terms(text[:MAX_WORDS])
     return {
         "input_hash": captured.row["input_hash"],
         "name": captured.row["name"],
-        "words": " ".join(search_terms(text[:MAX_WORDS])),
+        "words": " ".join(terms),
+        "term_count": len(terms),
         "definition_bytes": captured.row["definition_bytes"],
         "document": tables.compress(captured.definition or b""),
     }

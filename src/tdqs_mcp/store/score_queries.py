@@ -29,7 +29,6 @@ from tdqs_mcp.results.statistics import (
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.scoring.score import percentiles
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -143,36 +142,38 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         overall=row.overall,
         description_quality=row.description_quality,
         coherence=row.coherence,
-        percentiles=known_percentiles(
+        percentiles=percentiles_among(
             connection, method.key, server=server, overall=row.overall, quality=row.description_quality
         ),
     )
 
 
-def known_percentiles(
+def percentiles_among(
     connection: Connection, key: str, *, server: str, overall: int | None, quality: int | None
 ) -> Percentiles | None:
-    """How many of the store's other servers score lower than these tenths, of those that have an overall score."""
-    overalls, qualities = score_counts(connection, key, without=server)
-    return percentiles(overall, quality, overalls=overalls, qualities=qualities)
+    """How many of the store's other servers score lower than these tenths, of those that have an overall score.
 
-
-def score_counts(connection: Connection, key: str, *, without: str | None = None) -> tuple[Counter[int], Counter[int]]:
-    """Of the servers with an overall score, how many have each, and each description quality."""
-    grouped = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
-    query = (
-        select(*grouped, func.count().label("servers"))
-        .select_from(newest(SERVER_SCORES, key))
-        .where(
-            SERVER_SCORES.c.overall.is_not(None),
-            *([] if without is None else [SERVERS.c.server != clean_text(without)]),
-        )
-        .group_by(*grouped)
+    Rounded down, so that 100 means all of them. None without an overall score or another server.
+    """
+    if overall is None:
+        return None
+    scores = SERVER_SCORES.c
+    counts = select(
+        func.count(),
+        func.count().filter(scores.overall < overall),
+        func.count(scores.description_quality),
+        func.count().filter(scores.description_quality < (quality or 0)),
     )
-    rows = connection.execute(query).all()
-    return (
-        _histogram((row.overall, row.servers) for row in rows),
-        _histogram((row.description_quality, row.servers) for row in rows),
+    query = counts.select_from(newest(SERVER_SCORES, key)).where(
+        scores.overall.is_not(None), SERVERS.c.server != clean_text(server)
+    )
+    servers, lower, described, lower_described = connection.execute(query).one()
+    if not servers:
+        return None
+    return Percentiles(
+        servers=servers,
+        overall=100 * lower // servers,
+        description_quality=None if quality is None or not described else 100 * lower_described // described,
     )
 
 

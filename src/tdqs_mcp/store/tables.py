@@ -201,6 +201,7 @@ DEFINITIONS = Table(
     Column("input_hash", String(16), nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("words", Text, nullable=False, comment="the search terms of the name, title and description"),
+    Column("term_count", Integer, nullable=False, comment="of `words`"),
     Column("definition_bytes", Integer, nullable=False),
     Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
