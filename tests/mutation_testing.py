@@ -41,7 +41,6 @@ TESTS = {
     "facts.schema.signals": "oracle broken_input gate lock",
     "scoring.rollup": "oracle rollup jury",
     "gate.policy": "gate score baseline configuration portability",
-    "gate.targets": "gate",
     "gate.suite": "gate",
     "gate.definition_lock": "lock",
     "server.permissions": "permissions operator",

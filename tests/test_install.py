@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
+from tdqs_mcp.app.installed_clients import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.clients import client_file, find_server
 from tdqs_mcp.sources.json_text import JsonText

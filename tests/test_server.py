@@ -24,7 +24,7 @@ from own_server import HELLO, SERVE, caller, in_process, over_stdio, refusal
 from processes import SERVERS, needs_servers, processes, until
 
 from tdqs_mcp.app import catalogs, judging, linting
-from tdqs_mcp.app.installing import client_names, plan_install
+from tdqs_mcp.app.installed_clients import client_names, plan_install
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app.catalogs import read
+    from tdqs_mcp.app.gating import read_lock, verify
     from tdqs_mcp.app.improving import patch_file, patch_sources
-    from tdqs_mcp.app.installed_servers import servers
+    from tdqs_mcp.app.installed_clients import servers
     from tdqs_mcp.app.judging import (
         costs,
         explain,
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         score_skill_answer,
     )
     from tdqs_mcp.app.linting import lint, portability
-    from tdqs_mcp.app.locking import read_lock, verify
     from tdqs_mcp.app.stored_scores import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
     from tdqs_mcp.app.sweeping import SweepRequest, sweep_registry
@@ -99,11 +99,11 @@ __all__ = [
 
 _MODULES = {
     "app.catalogs": "read",
+    "app.gating": "read_lock verify",
     "app.improving": "patch_file patch_sources",
-    "app.installed_servers": "servers",
+    "app.installed_clients": "servers",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
-    "app.locking": "read_lock verify",
     "app.stored_scores": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",
     "app.sweeping": "SweepRequest sweep_registry",

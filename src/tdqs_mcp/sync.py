@@ -1,6 +1,6 @@
 """The use cases of `app` for callers without an event loop; inside one, await those of `app`."""
 
-from tdqs_mcp.app import catalogs, improving, installed_servers, judging, locking, studying
+from tdqs_mcp.app import catalogs, gating, improving, installed_clients, judging, studying
 from tdqs_mcp.app.catalogs import blocking
 
 score = judging.score_blocking
@@ -9,11 +9,11 @@ calibrate = blocking(judging.calibrate)
 collect_batch = blocking(judging.collect_batch)
 compare = blocking(improving.compare)
 list_again = blocking(catalogs.list_again)
-lock = blocking(locking.lock)
+lock = blocking(gating.lock)
 plan = blocking(improving.plan)
 rewrite = blocking(improving.rewrite)
-run_suite = blocking(installed_servers.run_suite)
-score_installed = blocking(installed_servers.score_installed)
+run_suite = blocking(gating.run_suite)
+score_installed = blocking(installed_clients.score_installed)
 score_labels = blocking(judging.score_labels)
 score_skill = blocking(judging.score_skill)
 select = blocking(improving.select)

@@ -29,9 +29,9 @@ UNKNOWN = 2
 """The exit code of what cannot run at all."""
 
 _COMMANDS = {
-    "tdqs_mcp.cli.score_commands": "score skill calibrate capture explain gate grade prompts",
+    "tdqs_mcp.cli.score_commands": "score skill calibrate capture explain grade prompts",
     "tdqs_mcp.cli.lint_command": "lint rules portability",
-    "tdqs_mcp.cli.lock_commands": "lock verify",
+    "tdqs_mcp.cli.gate_commands": "gate lock verify",
     "tdqs_mcp.cli.rewrite_commands": "rewrite compare plan select",
     "tdqs_mcp.cli.agent_commands": "install uninstall servers route",
     "tdqs_mcp.cli.registry_commands": "sweep stats study dashboard",

@@ -12,9 +12,18 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.app.installing import Installation, client_names, plan_install, plan_uninstall
+from tdqs_mcp.app.installed_clients import Installation, client_names, plan_install, plan_uninstall
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.runner import TARGET, Page, live_options, locator_argument, page_options, views, warn
+from tdqs_mcp.cli.runner import (
+    TARGET,
+    Page,
+    dry_run_option,
+    live_options,
+    locator_argument,
+    page_options,
+    views,
+    warn,
+)
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.report.registry_reports import list_blocks
 from tdqs_mcp.server.http_transport import http_options, read_http, run_http, tell_url
@@ -89,14 +98,14 @@ def _tell_line(line: Mapping[str, Any]) -> None:
 
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
-_dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+_dry_run_option = dry_run_option("is_dry_run", "Show what would change, and change nothing.")
 
 
 @command()
 @_client_argument
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- SERVE-OPTION...]")
 @_dry_run_option
-def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
+def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool) -> None:
     """Add this MCP server to a client's configuration.
 
     CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli. The file of the user is
@@ -110,18 +119,18 @@ def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
         if any(context.params[name] for name in ("address", "token_file", "allowed_hosts", "allowed_origins")):
             raise click.UsageError("clients start the server over stdio: leave --http and its options out")
     change = plan_install(client, arguments)
-    _make(change, is_dry_run=dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
+    _make(change, is_dry_run=is_dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
 
 
 @command()
 @_client_argument
 @_dry_run_option
-def uninstall(client: str, *, dry_run: bool) -> None:
+def uninstall(client: str, *, is_dry_run: bool) -> None:
     """Remove this MCP server from a client's configuration.
 
     CLIENT is one of those of install. Only our entry goes, and the file as it was is kept beside it.
     """
-    _make(plan_uninstall(client), is_dry_run=dry_run)
+    _make(plan_uninstall(client), is_dry_run=is_dry_run)
 
 
 @command()
@@ -132,9 +141,9 @@ def servers(*, page: Page) -> None:
     Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
     are never shown. tdqs-mcp score --installed scores the servers.
     """
-    from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # installing goes without judges
+    from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # installing goes without judges
 
-    page.show([installed_servers.servers()], views(list_blocks))
+    page.show([installed_clients.servers()], views(list_blocks))
 
 
 def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:

@@ -1,7 +1,7 @@
 """The options that name a judge, and the judge or model that they name."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import click
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
 from tdqs_mcp.cli import group_options
-from tdqs_mcp.cli.runner import command_run, read_json, waiting, warn
+from tdqs_mcp.cli.runner import FILE, TARGET, Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
@@ -47,9 +47,17 @@ class JudgeChoice:
         """Return whether any option names the judge, as opposed to limiting it."""
         return bool(self.judge or self.base_url or self.model or self.exact_prompt)
 
-    def options(self) -> Mapping[str, Any]:
-        """The keyword arguments of `read_settings`."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    def settings(self, **accepted: Any) -> Settings:  # noqa: ANN401  # read_settings's
+        """The settings in force, of the environment where no option names a judge. Raises InputError."""
+        return read_settings(
+            os.environ,
+            judge=self.judge,
+            base_url=self.base_url,
+            model=self.model,
+            exact_prompt=self.exact_prompt,
+            budget=self.budget,
+            **accepted,
+        )
 
 
 def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
@@ -111,6 +119,26 @@ spec_option = click.option(
 )
 
 
+def answers_option(help: str) -> Option:  # noqa: A002  # click's word
+    """`--answers`: answers that came from elsewhere."""
+    return click.option("--answers", type=TARGET, help=help)
+
+
+def skill_option(help: str) -> Option:  # noqa: A002
+    """`--skill`: a skill text of the server."""
+    return click.option("--skill", type=FILE, help=help)
+
+
+def accept_option(help: str) -> Option:  # noqa: A002
+    """`--accept`: parts of a server, such as tool:NAME."""
+    return click.option("--accept", multiple=True, metavar="PART", help=help)
+
+
+def accept_all_option(help: str) -> Option:  # noqa: A002
+    """`--accept-all`: all parts of a server."""
+    return click.option("--accept-all", is_flag=True, help=help)
+
+
 def ledger_of(options: JudgeChoice) -> Ledger:
     """The ledger that all models of a command share."""
     return Ledger(options.budget, cost)
@@ -123,7 +151,7 @@ def judge_of(
 
     `accept` names the parts whose held scores are believed.
     """
-    settings = read_settings(os.environ, accept=accept, accept_all=accept_all, **options.options())
+    settings = options.settings(accept=accept, accept_all=accept_all)
     if settings == Settings():
         return None
     judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
@@ -143,7 +171,7 @@ def model_of(options: JudgeChoice, *, by: str, work: str) -> Model | None:
     """The model that is named for other work than judging; None where none is."""
     if options.exact_prompt:
         raise click.UsageError(f"no prompt for {work} is published; leave --exact-prompt out")
-    return _make_model(read_settings(os.environ, **options.options()), by=by)
+    return _make_model(options.settings(), by=by)
 
 
 def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) -> Model | None:
@@ -154,7 +182,7 @@ def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) ->
 
 def preview_of(options: JudgeChoice) -> tuple[Judge, Ledger]:
     """A judge that sends nothing, and the ledger of what it would send."""
-    return make_preview(read_settings(os.environ, **options.options()), warn=warn)
+    return make_preview(options.settings(), warn=warn)
 
 
 def tell_usage(meter: object, *, by: str = "judge") -> None:

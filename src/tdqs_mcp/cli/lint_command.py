@@ -23,8 +23,10 @@ from tdqs_mcp.cli.runner import (
     page_options,
     policy_of,
     read_json,
+    source_option,
     split_names,
     tell_left,
+    tools_option,
     views,
     warn,
     write,
@@ -119,25 +121,14 @@ _rules_option = click.option(
 )
 @_client_option
 @_rules_option
-@click.option(
-    "--tool",
-    "tools",
-    multiple=True,
-    metavar="NAME",
-    callback=split_names,
-    help="Only these tools; * and ? are wildcards.",
-)
+@tools_option("Only these tools; * and ? are wildcards.")
 @click.option(
     "--all", "listing", flag_value="full", help="Print every finding of every tool, not only what fits on a screen."
 )
 @click.option("--show-source", "listing", flag_value="source", help="The same, with the part of the definition.")
 @click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
-@click.option(
-    "--source",
-    type=click.Path(exists=True, path_type=Path),
-    help="The Python file or folder that declares the tools, for --fix; it is not run.",
-)
+@source_option("--fix")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")

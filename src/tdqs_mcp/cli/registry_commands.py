@@ -16,11 +16,11 @@ import click
 
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command, fail
 from tdqs_mcp.cli.judge_options import JudgeChoice, judge_options, model_of, spec_option, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
+    FOLDER,
     TARGET,
     Page,
     command_run,
@@ -63,7 +63,7 @@ _TASKS = {**views(task_blocks), "jsonl": task_lines}
 @click.argument("outcomes", required=False, metavar="[OUTCOMES]", type=FILE)
 @click.option(
     "--benchmark",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help="What scores and rules predict in LiveMCPBench: tools.json, steps.jsonl and trajectories.json of a folder.",
 )
@@ -219,7 +219,7 @@ def sweep(
     request = sweeping.SweepRequest(
         inputs=tuple(inputs),
         store=named,
-        settings=read_settings(os.environ, **choice.options()),
+        settings=choice.settings(),
         spec=spec,
         cluster=cluster,
         is_batch=batch,

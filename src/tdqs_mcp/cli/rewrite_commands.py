@@ -25,16 +25,20 @@ from tdqs_mcp.cli.judge_options import (
 )
 from tdqs_mcp.cli.runner import (
     FILE,
+    FOLDER,
     TARGET,
     Page,
     end,
+    fail_under_option,
     for_each,
     live_options,
     locator_argument,
     locators_argument,
     page_options,
-    split_names,
+    source_option,
     tell_left,
+    tool_option,
+    tools_option,
     views,
     waiting,
     warn,
@@ -73,20 +77,14 @@ _SHORT = {"y": "yes", "n": "no"}
 
 @command()
 @locator_argument
-@click.option(
-    "--tool", "tools", multiple=True, metavar="NAME", callback=split_names, help="Only these tools: NAME, or NAME,NAME."
-)
+@tools_option("Only these tools: NAME, or NAME,NAME.")
 @click.option(
     "--write",
     "target",
     type=TARGET,
     help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
-@click.option(
-    "--source",
-    type=click.Path(exists=True, path_type=Path),
-    help="The Python file or folder that declares the tools, for --write FILE.patch; it is not run.",
-)
+@source_option("--write FILE.patch")
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
@@ -303,7 +301,7 @@ _WHAT_IF = views(what_if_blocks)
     metavar="TIER|SCORE",
     help="A tier A-D, or an overall score such as 3.5.",
 )
-@click.option("--tool", metavar="NAME", help="Instead: what the overall becomes when this tool gets better.")
+@tool_option("Instead: what the overall becomes when this tool gets better.")
 @judge_options
 @live_options
 @page_options("html")
@@ -381,7 +379,7 @@ _SELECT = views(selection_blocks)
 @click.option("--mutate", type=click.Choice([*map(str, Mutation)]), help="Compare with definitions made worse.")
 @click.option(
     "--embeddings",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help="Select by the vectors of a model2vec model instead of BM25.",
 )
@@ -393,11 +391,10 @@ _SELECT = views(selection_blocks)
     show_default=True,
     help="Places in which a tool counts as found.",
 )
-@click.option(
-    "--fail-under",
-    type=click.IntRange(0, 100),
+@fail_under_option(
+    click.IntRange(0, 100),
+    "Exit 1 where fewer queries find their tool; with --against, after the change.",
     metavar="PERCENT",
-    help="Exit 1 where fewer queries find their tool; with --against, after the change.",
 )
 @judge_options
 @live_options

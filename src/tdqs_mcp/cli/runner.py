@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
@@ -167,7 +167,11 @@ class Page:
             ) from error
 
 
+Option: TypeAlias = Callable[[Callback], Callback]
+"""Decorator of a command's function."""
+
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 TARGET = click.Path(dir_okay=False, path_type=Path)
 
 output_option = click.option("--output", "-o", type=TARGET, help="Write to a file.")
@@ -237,6 +241,43 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
     return pairs
 
 
+def split_names(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    """The words of an option that is given again or with commas; None if it is not given."""
+    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    return words or None
+
+
+def timeout_option(help: str) -> Option:  # noqa: A002  # click's word
+    """`--timeout`: a limit for live servers."""
+    return click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help=help)
+
+
+def tool_option(help: str) -> Option:  # noqa: A002
+    """`--tool`: one tool of the server."""
+    return click.option("--tool", metavar="NAME", help=help)
+
+
+def tools_option(help: str) -> Option:  # noqa: A002
+    """`--tool`, given again or with commas: some tools of the server, as `tools`."""
+    return click.option("--tool", "tools", multiple=True, metavar="NAME", callback=split_names, help=help)
+
+
+def source_option(purpose: str) -> Option:
+    """`--source`: the code that declares the tools."""
+    help = f"The Python file or folder that declares the tools, for {purpose}; it is not run."  # noqa: A001
+    return click.option("--source", type=click.Path(exists=True, path_type=Path), help=help)
+
+
+def fail_under_option(bar: click.ParamType[Any], help: str, *, metavar: str | None = None) -> Option:  # noqa: A002
+    """`--fail-under`: the bar below which the exit code is 1."""
+    return click.option("--fail-under", type=bar, help=help, metavar=metavar)
+
+
+def dry_run_option(name: str, help: str) -> Option:  # noqa: A002
+    """`--dry-run`: show what the command would do."""
+    return click.option("--dry-run", name, is_flag=True, help=help)
+
+
 live_options = group_options(
     "live",
     LiveOptions,
@@ -250,9 +291,7 @@ live_options = group_options(
         callback=lambda _, __, has_agreed: partial(agrees, has_agreed=has_agreed),
         help="Agree in advance: start what files of this folder name, make calls that may act.",
     ),
-    click.option(
-        "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
-    ),
+    timeout_option("Seconds for a live server."),
 )
 """The options of live locators, as `live: LiveOptions`."""
 
@@ -471,9 +510,3 @@ class CommandRun:
 def command_run() -> CommandRun:
     """Return the notes of the running command, which the group reads when it is interrupted."""
     return click.get_current_context().find_root().ensure_object(CommandRun)
-
-
-def split_names(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
-    """The words of an option that is given again or with commas; None if it is not given."""
-    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
-    return words or None

@@ -18,23 +18,28 @@ from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
+    accept_all_option,
+    accept_option,
+    answers_option,
     bad_option,
     judge_of,
     judge_options,
     preview_of,
     read_answers,
     rubric_option,
+    skill_option,
     spec_option,
     tell_usage,
 )
 from tdqs_mcp.cli.runner import (
     FILE,
     OPEN,
-    TARGET,
     Page,
     View,
     command_run,
+    dry_run_option,
     end,
+    fail_under_option,
     for_each,
     live_options,
     locator_argument,
@@ -43,6 +48,7 @@ from tdqs_mcp.cli.runner import (
     page_options,
     policy_of,
     shown_locator,
+    tool_option,
     views,
     waiting,
     warn,
@@ -50,13 +56,12 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
+from tdqs_mcp.gate.policy import answered, calibrated, earns, is_good, labeled, reaches
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, badge_svg
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.lint_report import gate_blocks
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
     calibration_blocks,
@@ -69,8 +74,7 @@ from tdqs_mcp.report.score_report import (
     skill_blocks,
     tool_blocks,
 )
-from tdqs_mcp.results.checks import GateReport
-from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport
+from tdqs_mcp.results.clients import InstalledOutcome
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
@@ -79,109 +83,98 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
-    """Options for installed servers."""
-
-    is_asked: bool
-    task: str | None
-
-    def check(self, locators: Sequence[str]) -> None:
-        """Refuses locators beside --installed, and its options without it."""
-        if self.is_asked and locators:
-            raise click.UsageError("--installed scores all servers; leave the locators out")
-        if not self.is_asked and self.task is not None:
-            raise click.UsageError("--task belongs to --installed")
-        if not self.is_asked and not locators:
-            raise click.UsageError("Missing argument 'LOCATOR...', or --installed.")
-
-    def score(
-        self,
-        live: LiveOptions,
-        page: Page,
-        fail_under: str | None,
-        **options: Any,  # noqa: ANN401  # score_installed's
-    ) -> None:
-        """Prints the report, and ends with 2 if a server failed, or was not looked at and could change the verdict."""
-        from tdqs_mcp.app import installed_servers  # noqa: PLC0415  # scoring files goes without
-
-        if live.headers or live.env or live.cwd:
-            raise click.UsageError(
-                "--header, --env and --cwd belong to one server; its client's configuration has its own"
-            )
-        agreed = {
-            server.id for server in installed_servers.servers().servers if server.is_project and not server.is_disabled
-        }
-        question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
-        may_start = bool(agreed) and live.consent(question)
-        with waiting().on("capturing and scoring the servers of all clients", at_once=True):
-            report = blocking(installed_servers.score_installed)(
-                consent=lambda foreign: may_start and {entry.id for entry in foreign} <= agreed,
-                options=live,
-                task=self.task,
-                **options,
-            )
-        tell_usage(options["judge"])
-        page.show([report], views(installed_blocks))
-        _end(report, fail_under)
-
-
-def _end(report: InstalledReport, fail_under: str | None) -> None:
-    failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
-    if failed:
-        fail(InputError(f"without a score: {', '.join(failed)}"))
-    for server in report.servers:
-        if server.standing is InstalledOutcome.NOT_STARTED or server.incomplete:
-            command_run().incomplete.append(f"{server.server.id!r}: {server.reason or server.incomplete}")
-    for problem in report.problems:
-        command_run().incomplete.append(problem)
-    scores = [server.score for server in report.servers if server.score]
-    if not scores:
-        command_run().incomplete.append("any server: none was scored")
-    results = [*scores, *([None] if failed else [])]
-    if fail_under is None:
-        end(results, answered, may_be_partial=True)
-    else:
-        tier = Tier(fail_under)
-        end(results, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
-
-
 _LABELS = views(label_blocks)
 _SKILL = views(skill_blocks)
+_LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
+_RANKING = views(ranking_blocks)["text"]
 _NAME_MODEL = (
     f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
     "--rubric bundles [--skill FILE] prints and give --answers"
 )
 _OF_ONE = ("html", "badge")
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
-_RANKING = views(ranking_blocks)["text"]
-installed_options = group_options(
-    "installed",
-    Installed,
-    click.option("--installed", "is_asked", is_flag=True, help="Score the servers of all installed clients together."),
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreOptions:
+    """Options of `score` but for its judge: what is scored, by which rubric, and what fails."""
+
+    is_installed: bool
+    task: str | None
+    tool: str | None
+    fail_under: str | None
+    answers: Path | None
+    accept: tuple[str, ...]
+    accept_all: bool
+    is_dry_run: bool
+    rubric: str
+    skill: Path | None
+    fail_on_bad: bool
+
+    @property
+    def is_tiered(self) -> bool:
+        """Return whether the rubric is that of TDQS; the others end in labels."""
+        return self.rubric == TOOL_RUBRICS[0]
+
+    def check(self, locators: Sequence[str], form: str) -> None:
+        """Raises UsageError for options that mean nothing together."""
+        is_whole = self.is_tiered and not self.tool
+        for is_refused, reason in (
+            (self.is_installed and locators, "--installed scores all servers; leave the locators out"),
+            (not self.is_installed and self.task is not None, "--task belongs to --installed"),
+            (not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed."),
+            (self.answers and len(locators) > 1, "--answers belongs to one locator; give one"),
+            (
+                self.tool is not None and (self.fail_under or not self.is_tiered),
+                "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out",
+            ),
+            (self.is_tiered and self.fail_on_bad, "the tdqs rubric has tiers, no labels; use --fail-under"),
+            (
+                not self.is_tiered and self.fail_under,
+                f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad",
+            ),
+            (self.rubric != "bundles" and self.skill, "--skill belongs to --rubric bundles; or use tdqs-mcp skill"),
+            (
+                form in _OF_ONE and (len(locators) != 1 or self.is_dry_run),
+                f"--format {form} shows the score of one server; give one locator",
+            ),
+            (
+                form == "badge" and not is_whole,
+                "--format badge shows a server's score by TDQS; leave --tool and --rubric out",
+            ),
+            (
+                self.is_installed and (self.answers or self.skill or self.is_dry_run or not is_whole),
+                "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out",
+            ),
+        ):
+            if is_refused:
+                raise click.UsageError(reason)
+
+
+_options = group_options(
+    "options",
+    ScoreOptions,
+    click.option(
+        "--installed", "is_installed", is_flag=True, help="Score the servers of all installed clients together."
+    ),
     click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
+    tool_option("Only this tool: why it has its scores, and the two best fixes."),
+    fail_under_option(click.Choice(list("ABCD"), case_sensitive=False), "Exit 1 below this tier."),
+    answers_option("Finish a judgment from these answers."),
+    accept_option(
+        "Believe a score that was held as suspicious, of tool:NAME, coherence or skill: read the definition first."
+    ),
+    accept_all_option("Believe all held scores."),
+    dry_run_option("is_dry_run", "Send nothing; say what a judge would be asked and what that takes."),
+    rubric_option,
+    skill_option("With --rubric bundles: the server's skill text, to be scored too."),
+    bad_option,
 )
-_LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
 
 
 @command()
 @locators_argument(required=False)
-@installed_options
-@click.option("--tool", metavar="NAME", help="Only this tool: why it has its scores, and the two best fixes.")
-@click.option("--fail-under", type=click.Choice(list("ABCD"), case_sensitive=False), help="Exit 1 below this tier.")
-@click.option("--answers", type=TARGET, help="Finish a judgment from these answers.")
-@click.option(
-    "--accept",
-    multiple=True,
-    metavar="PART",
-    help="Believe a score that was held as suspicious, of tool:NAME, coherence or skill: read the definition first.",
-)
-@click.option("--accept-all", is_flag=True, help="Believe all held scores.")
-@click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
-@rubric_option
-@click.option("--skill", type=FILE, help="With --rubric bundles: the server's skill text, to be scored too.")
-@bad_option
+@_options
 @judge_options
 @spec_option
 @live_options
@@ -189,59 +182,78 @@ _LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line
 def score(
     locators: tuple[str, ...],
     *,
-    installed: Installed,
-    tool: str | None,
-    fail_under: str | None,
-    answers: Path | None,
-    accept: tuple[str, ...],
-    accept_all: bool,
-    dry_run: bool,
-    rubric: str,
-    skill: Path | None,
-    fail_on_bad: bool,
+    options: ScoreOptions,
     choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
     page: Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
-    installed.check(locators)
-    if answers and len(locators) > 1:
-        raise click.UsageError("--answers belongs to one locator; give one")
-    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill, tool=tool)
-    _refuse_form(page.form, has_one=len(locators) == 1 and not dry_run, is_whole=not tool and rubric == TOOL_RUBRICS[0])
-    if installed.is_asked:
-        if tool or answers or skill or dry_run or rubric != TOOL_RUBRICS[0]:
-            raise click.UsageError(
-                "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out"
-            )
-        judge = judge_of(choice, accept=accept, accept_all=accept_all)
-        installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(RuleChoice()))
+    options.check(locators, page.form)
+    if options.is_installed:
+        _score_installed(options, choice, spec, live, page)
         return
-    answered_cases = read_answers(answers, choice) if answers else None
-    skill_text = read_text(skill) if skill else None
-    if dry_run:
-        _dry_run(locators, live, choice, rubric=rubric, spec=spec, skill=skill_text, page=page)
+    answers = read_answers(options.answers, choice) if options.answers else None
+    skill = read_text(options.skill) if options.skill else None
+    if options.is_dry_run:
+        _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
         return
-    judge = None if answers else judge_of(choice, accept=accept, accept_all=accept_all)
-    common: dict[str, Any] = {"spec": spec, "policy": policy_of(RuleChoice())}
-    if answers:
-        accepted = read_accepted(os.environ, accept, accept_all=accept_all)
-        common |= {"answers": answered_cases, "accepted": accepted}
+    source: dict[str, Any] = {"spec": spec, "policy": policy_of(RuleChoice())}
+    judge = None
+    if options.answers:
+        accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)
+        source |= {"answers": answers, "accepted": accepted}
     else:
-        common |= {"judge": judge}
-    if rubric == TOOL_RUBRICS[0]:
-        use = partial(judging.score_answers if answers else judging.score_blocking, **common)
-        _score_tiers(locators, live, page, use, judge=judge, spec=spec, tool=tool, fail_under=fail_under)
+        judge = judge_of(choice, accept=options.accept, accept_all=options.accept_all)
+        source |= {"judge": judge}
+    stamp = judge.stamp if judge else None
+    lost = partial(judging.score_undiscovered, rubric=options.rubric, judge=stamp, spec=spec)
+    if options.is_tiered:
+        use = partial(judging.score_answers if options.answers else judging.score_blocking, **source)
+        _score_tiers(locators, live, page, use, judge=judge, lost=lost, options=options)
     else:
-        score_labels: Any = judging.score_label_answers if answers else blocking(judging.score_labels)
-        label = partial(score_labels, rubric=rubric, skill=skill_text, **common)
-        lost = partial(judging.score_undiscovered, rubric=rubric, judge=judge.stamp if judge else None, spec=spec)
-        labels = for_each(locators, live, label, undiscovered=lost if page.form == "json" else None)
-        tell_usage(judge)
-        page.show(labels, _LABELS)
-        needs_model = rubric == "bundles" and not (judge or answers)
-        _end_labels(labels, fail_on_bad=fail_on_bad, needs_model=needs_model)
+        label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
+        label = partial(label, rubric=options.rubric, skill=skill, **source)
+        _score_labels(locators, live, page, label, judge=judge, lost=lost, options=options)
+
+
+def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page) -> None:
+    """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
+    from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
+
+    judge, policy = judge_of(choice, accept=options.accept, accept_all=options.accept_all), policy_of(RuleChoice())
+    if live.headers or live.env or live.cwd:
+        raise click.UsageError("--header, --env and --cwd belong to one server; its client's configuration has its own")
+    servers = installed_clients.servers().servers
+    agreed = {server.id for server in servers if server.is_project and not server.is_disabled}
+    question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
+    may_start = bool(agreed) and live.consent(question)
+    with waiting().on("capturing and scoring the servers of all clients", at_once=True):
+        report = blocking(installed_clients.score_installed)(
+            consent=lambda foreign: may_start and {entry.id for entry in foreign} <= agreed,
+            options=live,
+            task=options.task,
+            judge=judge,
+            spec=spec,
+            policy=policy,
+        )
+    tell_usage(judge)
+    page.show([report], views(installed_blocks))
+    failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
+    if failed:
+        fail(InputError(f"without a score: {', '.join(failed)}"))
+    command_run().incomplete += [
+        *(
+            f"{server.server.id!r}: {server.reason or server.incomplete}"
+            for server in report.servers
+            if server.standing is InstalledOutcome.NOT_STARTED or server.incomplete
+        ),
+        *report.problems,
+    ]
+    scores = [server.score for server in report.servers if server.score]
+    if not scores:
+        command_run().incomplete.append("any server: none was scored")
+    _end_tiers([*scores, *([None] if failed else [])], options.fail_under, may_be_partial=options.fail_under is None)
 
 
 def _score_tiers(
@@ -251,22 +263,18 @@ def _score_tiers(
     use: Callable[[Catalog], ServerScore],
     *,
     judge: Judge | None,
-    spec: str,
-    tool: str | None,
-    fail_under: str | None,
+    lost: Callable[[str, CaptureError], Any],
+    options: ScoreOptions,
 ) -> None:
     """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
+    tool = options.tool
 
     def score_catalog(catalog: Catalog) -> tuple[Catalog | None, ServerScore]:
         catalog = catalog if tool is None else judging.with_tool(catalog, tool)
         return catalog, use(catalog)
 
-    def lost(server: str, error: CaptureError) -> tuple[Catalog | None, ServerScore]:
-        stamp = judge.stamp if judge else None
-        score: Any = judging.score_undiscovered(server, error, rubric=TOOL_RUBRICS[0], judge=stamp, spec=spec)
-        return None, score
-
-    results = for_each(locators, live, score_catalog, undiscovered=lost if page.form == "json" else None)
+    undiscovered = (lambda server, error: (None, lost(server, error))) if page.form == "json" else None
+    results = for_each(locators, live, score_catalog, undiscovered=undiscovered)
     tell_usage(judge)
     scores = [result and result[1] for result in results]
     if store := os.environ.get("TDQS_STORE", "").strip():
@@ -277,19 +285,38 @@ def _score_tiers(
         score_views |= {"html": _page_view(results[0][0], locator, tool)}
     page.show(scores, score_views, ending=None if tool else _RANKING)
     _tell_badge(page, scores)
+    _end_tiers(scores, options.fail_under, needs_tools=True)
+
+
+def _score_labels(
+    locators: Sequence[str],
+    live: LiveOptions,
+    page: Page,
+    use: Callable[[Catalog], LabelScore],
+    *,
+    judge: Judge | None,
+    lost: Callable[[str, CaptureError], Any],
+    options: ScoreOptions,
+) -> None:
+    """Score servers by a rubric of labels, and end with 1 for a label Bad under `fail_on_bad`."""
+    labels = for_each(locators, live, use, undiscovered=lost if page.form == "json" else None)
+    tell_usage(judge)
+    page.show(labels, _LABELS)
+    needs_model = options.rubric == "bundles" and not (judge or options.answers)
+    _end_labels(labels, fail_on_bad=options.fail_on_bad, needs_model=needs_model)
+
+
+def _end_tiers(
+    scores: Sequence[ServerScore | None],
+    fail_under: str | None,
+    **ending: Any,  # noqa: ANN401  # end's
+) -> None:
+    """Ends as `end`: below the tier with 1, where one is named, else with what the judge left open."""
     if fail_under is None:
-        end(scores, answered, needs_tools=True)
+        end(scores, answered, **ending)
     else:
         tier = Tier(fail_under)
-        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier), needs_tools=True)
-
-
-def _refuse_form(form: str, *, has_one: bool, is_whole: bool) -> None:
-    """Refuses forms that show one server for several, and a badge for less than the server."""
-    if form in _OF_ONE and not has_one:
-        raise click.UsageError(f"--format {form} shows the score of one server; give one locator")
-    if form == "badge" and not is_whole:
-        raise click.UsageError("--format badge shows a server's score by TDQS; leave --tool and --rubric out")
+        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier), **ending)
 
 
 def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
@@ -354,7 +381,7 @@ def _score_views(locator: str, tool: str | None) -> dict[str, View]:
 @command()
 @click.argument("file", type=FILE, metavar="[SKILL.md]", required=False)
 @click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
-@click.option("--answers", type=FILE, help='Finish a judgment from {"skill": answer}.')
+@answers_option('Finish a judgment from {"skill": answer}.')
 @bad_option
 @judge_options
 @live_options
@@ -410,34 +437,13 @@ def _dry_run(
     end(results)
 
 
-def _refuse_mixture(
-    rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None, tool: str | None
-) -> None:
-    """Refuses options that mean nothing to the chosen rubric or to one tool."""
-    if tool is not None and (rubric != TOOL_RUBRICS[0] or fail_under):
-        raise click.UsageError("--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
-    if rubric == TOOL_RUBRICS[0] and fail_on_bad:
-        raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
-    if rubric != TOOL_RUBRICS[0] and fail_under:
-        raise click.UsageError(f"the {rubric} rubric has labels, no tiers; use --fail-on-bad")
-    if rubric != "bundles" and skill:
-        raise click.UsageError("--skill belongs to --rubric bundles; or use tdqs-mcp skill")
-
-
-def _gate_junit(report: GateReport) -> str:
-    from tdqs_mcp.report.lint_formats import gate_junit  # noqa: PLC0415  # the other forms go without XML
-
-    return gate_junit(report)
-
-
 _GRADE = views(grade_blocks)
-_GATE = views(gate_blocks) | {"junit": _gate_junit}
 _CALIBRATION = views(calibration_blocks)
 
 
 @command()
 @locator_argument
-@click.option("--fail-under", type=click.Choice(list(Letter), case_sensitive=False), help="Exit 1 below this letter.")
+@fail_under_option(click.Choice(list(Letter), case_sensitive=False), "Exit 1 below this letter.")
 @live_options
 @page_options()
 def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
@@ -450,25 +456,6 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
         return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
 
     end(grades, partial(earns, letter=bar), missed=missed)
-
-
-@command()
-@click.argument("suite", type=TARGET, metavar="SUITE.yml")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1),
-    default=60.0,
-    show_default=True,
-    help="Seconds for each live server that names none.",
-)
-@page_options("junit")
-def gate(suite: Path, *, timeout: float, page: Page) -> None:
-    """Check servers against the tool_quality entries of a suite, one row each."""
-    from tdqs_mcp.app.installed_servers import run_suite  # noqa: PLC0415  # YAML and validation, which scoring goes without
-
-    rows = blocking(run_suite)(suite, LiveOptions(timeout=timeout))
-    page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
-    sys.exit(decide(rows))
 
 
 @command()
@@ -508,9 +495,9 @@ def explain(name: str, *, page: Page) -> None:
 
 @command()
 @locator_argument
-@click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
+@tool_option("Only this tool's prompt.")
 @rubric_option
-@click.option("--skill", type=FILE, help="A skill text of the server, whose prompt is wanted too.")
+@skill_option("A skill text of the server, whose prompt is wanted too.")
 @spec_option
 @live_options
 @page_options()

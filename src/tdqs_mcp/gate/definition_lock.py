@@ -237,7 +237,7 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
         problems += filter(None, [listing_change(catalog, again)])
     ranks = list(Impact)
     lock_changes = [
-        LockedChange(subject=part, part=part.part, difference=difference, is_allowed=difference.impact in locked.allow)
+        LockedChange(subject=part, difference=difference, is_allowed=difference.impact in locked.allow)
         for part, difference in sorted(changes, key=lambda change: ranks.index(change[1].impact))
     ]
     return LockReport(

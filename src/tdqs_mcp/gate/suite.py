@@ -1,18 +1,370 @@
-"""Suite files: the `servers:` and `tool_quality:` blocks of mcptest's YAML, read, and held against evidence."""
+"""Suite files: the `servers:` and `tool_quality:` blocks of mcptest's YAML, read, and held against evidence.
+
+A target is read from the facts as bounds: a number that something ungraded could change has a lowest and a highest
+value. Where both meet the bar it is met, where no number between them does it is missed, and otherwise nobody knows.
+"""
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from tdqs_mcp.canonical import trim
 from tdqs_mcp.errors import InputError, UnknownIdError, fault_message
-from tdqs_mcp.gate.targets import Evidence, Target, TargetKind, Threshold, hold, parse_target
-from tdqs_mcp.results.checks import GateRow
-from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.words import Cue
+from tdqs_mcp.gate.policy import reaches
+from tdqs_mcp.results.checks import Check, GateResult, GateRow
+from tdqs_mcp.results.findings import Finding, Outcome, Severity
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
+from tdqs_mcp.rules import registry
+
+_TARGET = re.compile(
+    r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
+)
+
+
+class TargetKind(StrEnum):
+    """The targets without a name of a tool or rule in them; the first five are mcptest's."""
+
+    MIN_SCORE = "min_score"
+    MEAN_SCORE = "mean_score"
+    CRITICAL_COUNT = "critical_count"
+    WARNING_COUNT = "warning_count"
+    MIN_TDQS = "min_tdqs"
+    MEAN_TDQS = "mean_tdqs"
+    OVERALL_TIER = "overall_tier"
+    COHERENCE = "coherence"
+    TOKENS = "tokens"
+
+
+class ToolField(StrEnum):
+    """Fields that `tool["NAME"].…` may ask of a tool; the first is mcptest's."""
+
+    SCORE = "score"
+    TDQS = "tdqs"
+    TOKENS = "tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target as it is written, and what it asks for."""
+
+    text: str
+    kind: TargetKind | None = None
+    tool: str | None = None
+    field: ToolField | None = None
+    rule: str | None = None
+    """The rule's id, where the target counts its findings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Bar that a target is held to: numbers, or letters for a tier."""
+
+    minimum: Fraction | None = None
+    maximum: Fraction | None = None
+    tier: Tier | None = None
+    """This tier or a better one."""
+
+    tiers: tuple[Tier, ...] = ()
+    """One of these."""
+
+    @property
+    def wanted(self) -> str:
+        """The bar as text."""
+        numbers = [(">=", self.minimum), ("<=", self.maximum)]
+        letters = [f">= {self.tier}"] if self.tier else []
+        among = [f"one of {', '.join(self.tiers)}"] if self.tiers else []
+        return " and ".join(
+            [f"{sign} {_shown(value)}" for sign, value in numbers if value is not None] + letters + among
+        )
+
+    def judge(self, low: Fraction, high: Fraction | None) -> GateResult:
+        """Return whether every number of a range meets it, or none does; None as the end of the range is no end."""
+        least, most = self.minimum, self.maximum
+        if (most is not None and low > most) or (least is not None and high is not None and high < least):
+            return GateResult.FAIL
+        is_met = (least is None or low >= least) and (most is None or (high is not None and high <= most))
+        return GateResult.PASS if is_met else GateResult.ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """A number, or the bounds within which it must be."""
+
+    low: Fraction | None
+    """None where nothing is known."""
+
+    high: Fraction | None
+    """None where nothing bounds it above."""
+
+    reason: str | None = None
+    """Why it is not one number."""
+
+    witness: str | None = None
+    """The tool or finding to look at first, where the bar is missed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that targets are read from, for one server."""
+
+    measured: Measured
+    score: ServerScore
+
+    @property
+    def mcptest_scores(self) -> list[Fraction]:
+        """The score of each tool that can be measured."""
+        return [mcptest_score(subject) for subject in self.measured.subjects]
+
+    @property
+    def gap(self) -> str | None:
+        """Why a number about all tools is not known, where some cannot be measured."""
+        missing = self.measured.unmeasured
+        if missing:
+            named = missing[0].tool.name or f"tool {missing[0].tool.index + 1}"
+            return f"{len(missing)} of {len(self.measured.catalog.tools)} tools cannot be measured, such as {named!r}"
+        return None if self.measured.subjects else "the server lists no tool"
+
+
+def parse_target(text: str) -> Target:
+    """The target that the text names. Raises ValueError, which lists what there is."""
+    match = _TARGET.fullmatch(text.strip())
+    if match and match["plain"] in tuple(TargetKind):
+        return Target(text=text, kind=TargetKind(match["plain"]))
+    field = match["field"][1:] if match and match["field"] else None
+    if match and match["list"] == "tool" and field in tuple(ToolField):
+        return Target(text=text, tool=match["name"], field=ToolField(field))
+    if match and match["list"] == "findings" and field is None:
+        return Target(text=text, rule=registry.find(match["name"]).id)
+    fields = ", ".join(f'tool["NAME"].{tool_field}' for tool_field in ToolField)
+    raise ValueError(f'there is no target {text!r}; there are {", ".join(TargetKind)}, {fields} and findings["RULE"]')
+
+
+def hold(target: Target, bar: Threshold, evidence: Evidence) -> Check:
+    """A target held against its bar."""
+    if target.kind is TargetKind.OVERALL_TIER:
+        return _hold_tier(target, bar, evidence.score)
+    reading = read(target, evidence)
+    if reading.low is None:
+        return Check(target=target.text, wanted=bar.wanted, actual=None, result=GateResult.ERROR, reason=reading.reason)
+    result = bar.judge(reading.low, reading.high)
+    return Check(
+        target=target.text,
+        wanted=bar.wanted,
+        actual=_between(reading),
+        result=result,
+        reason={GateResult.ERROR: reading.reason, GateResult.FAIL: reading.witness}.get(result),
+    )
+
+
+def read(target: Target, evidence: Evidence) -> Bounds:
+    """Return what a number target comes to for one server."""
+    if target.tool is not None:
+        return _of_tool(target, evidence)
+    if target.rule is not None:
+        return _counted(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
+    return _READERS[target.kind or TargetKind.MIN_SCORE](evidence)
+
+
+def _exact(value: int | Fraction) -> Bounds:
+    return Bounds(low=Fraction(value), high=Fraction(value))
+
+
+def _unknown(reason: str | None) -> Bounds:
+    return Bounds(low=None, high=None, reason=reason)
+
+
+def _min_score(evidence: Evidence) -> Bounds:
+    scores = evidence.mcptest_scores
+    if not scores:
+        return _unknown(evidence.gap)
+    lowest, gap = min(scores), evidence.gap
+    witness = f"lowest: {evidence.measured.subjects[scores.index(lowest)].tool.name!r}"
+    return Bounds(low=Fraction(0) if gap else lowest, high=lowest, reason=gap, witness=witness)
+
+
+def _mean_score(evidence: Evidence) -> Bounds:
+    scores, missing = evidence.mcptest_scores, len(evidence.measured.unmeasured)
+    if not scores:
+        return _unknown(evidence.gap)
+    count = len(scores) + missing
+    total = sum(scores, Fraction(0))
+    return Bounds(low=total / count, high=(total + missing) / count, reason=evidence.gap)
+
+
+def _mcptest_findings(severity: Severity, evidence: Evidence) -> Bounds:
+    findings = registry.check(evidence.measured, registry.select(profile="mcptest"))
+    return _counted([finding for finding in findings if finding.severity is severity], evidence)
+
+
+def _counted(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
+    """The number of findings; a lower bound if some tools cannot be measured."""
+    count = Fraction(len(findings))
+    first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
+    is_open = bool(evidence.measured.unmeasured)
+    return Bounds(low=count, high=None if is_open else count, reason=evidence.gap, witness=first)
+
+
+def _min_tdqs(evidence: Evidence) -> Bounds:
+    tools, ungraded = evidence.score.tools, evidence.score.ungraded
+    if not tools:
+        return _unknown(_ungraded(evidence))
+    worst = min(tools, key=lambda tool: tool.tdqs)
+    low, high = _tenths(10 if ungraded else worst.tdqs), _tenths(worst.tdqs)
+    return Bounds(low=low, high=high, reason=_ungraded(evidence), witness=f"lowest: {worst.name!r}")
+
+
+def _mean_tdqs(evidence: Evidence) -> Bounds:
+    """The published mean where every tool has a score, else what the others could make of it."""
+    score = evidence.score
+    if score.rollup.mean_tdqs is None:
+        return _unknown(_ungraded(evidence))
+    if not score.ungraded:
+        return _exact(_tenths(score.rollup.mean_tdqs))
+    total, open_count = sum(tool.tdqs for tool in score.tools), len(score.ungraded)
+    count = len(score.tools) + open_count
+    low, high = (Fraction(total + bound * open_count, 10 * count) for bound in (10, 50))
+    return Bounds(low=low, high=high, reason=_ungraded(evidence))
+
+
+def _coherence(evidence: Evidence) -> Bounds:
+    coherence, tenths = evidence.score.coherence, evidence.score.rollup.coherence
+    if tenths is None:
+        return _unknown(coherence.reason if isinstance(coherence, Ungraded) else "coherence has no score")
+    return _exact(_tenths(tenths))
+
+
+def _tokens(evidence: Evidence) -> Bounds:
+    subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
+    total = Fraction(sum(subject.tokens for subject in subjects))
+    dearest = max(subjects, key=lambda subject: subject.tokens, default=None)
+    witness = f"most expensive: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None
+    return Bounds(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
+
+
+_READERS: Mapping[TargetKind, Callable[[Evidence], Bounds]] = {
+    TargetKind.MIN_SCORE: _min_score,
+    TargetKind.MEAN_SCORE: _mean_score,
+    TargetKind.CRITICAL_COUNT: lambda evidence: _mcptest_findings(Severity.ERROR, evidence),
+    TargetKind.WARNING_COUNT: lambda evidence: _mcptest_findings(Severity.WARNING, evidence),
+    TargetKind.MIN_TDQS: _min_tdqs,
+    TargetKind.MEAN_TDQS: _mean_tdqs,
+    TargetKind.COHERENCE: _coherence,
+    TargetKind.TOKENS: _tokens,
+}
+
+
+def _of_tool(target: Target, evidence: Evidence) -> Bounds:
+    subjects = [candidate for candidate in evidence.measured.subjects if candidate.tool.name == target.tool]
+    if len(subjects) != 1:
+        is_listed = any(candidate.tool.name == target.tool for candidate in evidence.measured.unmeasured)
+        count = f"is listed {len(subjects)} times" if subjects else "is not listed"
+        problem = "cannot be measured" if is_listed else count
+        return _unknown(f"the tool {target.tool!r} {problem}")
+    [subject] = subjects
+    if target.field is ToolField.TOKENS:
+        return _exact(subject.tokens)
+    if target.field is ToolField.SCORE:
+        return _exact(mcptest_score(subject))
+    graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
+    return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
+
+
+def _hold_tier(target: Target, bar: Threshold, score: ServerScore) -> Check:
+    """The overall tier, or the lowest tool's where there is no server score, as `score --fail-under` takes it."""
+    tenths = score.rollup.overall if score.rollup.overall is not None else score.rollup.min_tdqs
+    tier = None if tenths is None else tier_of(tenths)
+    outcomes = []
+    if bar.tier:
+        outcomes.append(reaches(score, bar.tier))
+    if bar.tiers:
+        is_known = tier is not None and (score.rollup.overall is not None or not score.ungraded)
+        outcomes.append((Outcome.PASSED if tier in bar.tiers else Outcome.FAILED) if is_known else Outcome.UNKNOWN)
+    worst = Outcome.FAILED if Outcome.FAILED in outcomes else max(outcomes)
+    is_unknown = worst is Outcome.UNKNOWN
+    return Check(
+        target=target.text,
+        wanted=bar.wanted,
+        actual=None if tier is None or is_unknown else tier.value,
+        result=_RESULTS[worst],
+        reason="what is ungraded leaves the tier open" if is_unknown else None,
+    )
+
+
+_RESULTS = {Outcome.PASSED: GateResult.PASS, Outcome.FAILED: GateResult.FAIL, Outcome.UNKNOWN: GateResult.ERROR}
+
+
+def _ungraded(evidence: Evidence) -> str | None:
+    ungraded = evidence.score.ungraded
+    if not ungraded:
+        return evidence.gap
+    return f"{len(ungraded)} of {evidence.score.tool_count} tools are ungraded: {ungraded[0].ungraded.reason}"
+
+
+def _tenths(tenths: int) -> Fraction:
+    return Fraction(tenths, 10)
+
+
+def _between(reading: Bounds) -> str:
+    low, high = _shown(reading.low or Fraction(0)), None if reading.high is None else _shown(reading.high)
+    if high is None:
+        return f"at least {low}"
+    return low if reading.low == reading.high else f"{low} to {high}"
+
+
+def _shown(value: Fraction) -> str:
+    """A whole number as it is, any other cut to three decimals: a value below a bar must not look equal to it."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    thousandths = value.numerator * 1000 // value.denominator
+    return f"{thousandths // 1000}.{thousandths % 1000:03d}".rstrip("0").rstrip(".")
+
+
+SHORTEST = 20
+"""Characters below which a description says nothing (DESC-001)."""
+
+
+AMPLE = 100
+"""Characters from which a description is long enough: one full sentence."""
+
+
+LONGEST = 500
+"""Characters above which a description is too long (DESC-002)."""
+
+
+FULL = 1000
+"""Each heuristic gives thousandths, 0-1000."""
+
+
+def mcptest_score(subject: Subject) -> Fraction:
+    """A tool's score after mcptest's `tool_quality` block, 0-1: the mean of six heuristics.
+
+    mcptest names the six (presence, length, parameters, conciseness, return format, annotations) and says that they are
+    averaged; its formulas and weights are not published. Those here are ours: equal weights, and the bounds of its own
+    rules where it has stated any. Numbers near a threshold may differ from its.
+    """
+    signals, length = subject.signals, len(trim(subject.tool.description or ""))
+    described, count = signals.params_with_descriptions, signals.param_count
+    says_result = signals.has_output_schema or Cue.RETURN in subject.prose.cues
+    thousandths = (
+        FULL if length else 0,
+        0 if length < SHORTEST else FULL * min(length, AMPLE) // AMPLE,
+        FULL * described // count if count else FULL,
+        FULL * LONGEST // max(length, LONGEST) if length else 0,
+        FULL if says_result else 0,
+        FULL if signals.has_hints else 0,
+    )
+    return Fraction(sum(thousandths), FULL * len(thousandths))
+
 
 DEFAULTS = (
     (parse_target("min_score"), Threshold(minimum=Fraction(1, 2))),

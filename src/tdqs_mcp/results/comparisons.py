@@ -238,13 +238,16 @@ class LockedChange:
     """A change since the lock was written."""
 
     subject: Internal[Location]
-    part: str
-    """What it is about, as `lock --accept` takes it: `tool:NAME`, `instructions`, `prompt:NAME`,
-    `resource:URI`, `server`."""
-
     difference: Inline[Difference]
     is_allowed: bool
     """The lock allows changes of this impact."""
+
+    @published(after="")
+    def part(self) -> str:
+        """What it is about, as `lock --accept` takes it: `tool:NAME`, `instructions`, `prompt:NAME`,
+        `resource:URI`, `server`.
+        """
+        return self.subject.part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

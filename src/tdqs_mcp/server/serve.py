@@ -371,7 +371,7 @@ def serve(
     gc.freeze()
     gc.enable()
     if http is not None:
-        from tdqs_mcp.app.installing import SERVER_NAME  # noqa: PLC0415
+        from tdqs_mcp.app.installed_clients import SERVER_NAME  # noqa: PLC0415
 
         run_http(
             http_app(server, http),
@@ -391,7 +391,7 @@ def serve(
 
 def _tell_what_is_missing() -> None:
     """Says to a person at a terminal that a client should have started the server."""
-    from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry  # noqa: PLC0415  # a client waits for no such thing
+    from tdqs_mcp.app.installed_clients import SERVER_NAME, client_names, own_entry  # noqa: PLC0415  # a client waits for no such thing
 
     arguments = sys.argv[sys.argv.index("serve") + 1 :] if "serve" in sys.argv else []
     clients = ", ".join(client_names())

@@ -1,21 +1,155 @@
-"""Our entry in the configuration of an MCP client: what would change, and the change with a backup."""
+"""MCP clients on this machine: their servers, listed and scored together, and our entry in their configuration."""
 
 import json
 import shutil
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.clients import ClientFile, client_file, client_files
+from tdqs_mcp.app.catalogs import load_configured
+from tdqs_mcp.app.judging import discovery_status, score_measured
+from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport, InstalledScore, InstalledServer, ServerList
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, view_set
+from tdqs_mcp.sources.clients import (
+    ClientFile,
+    ConfiguredServer,
+    client_file,
+    client_files,
+    client_titles,
+    read_servers,
+)
 from tdqs_mcp.sources.files import read_bytes, write_bytes
 from tdqs_mcp.sources.json_text import JsonText
-from tdqs_mcp.sources.locator import HIDDEN
+from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
+
+MAX_STARTS = 8
+"""Servers that are captured at one time."""
+
+Consent = Callable[[Sequence[InstalledServer]], bool]
+"""Whether servers that a project's files name may be started and reached."""
+
+_NO_CONSENT = "a file of this folder names it, not one of yours: read that file, then give --yes"
+
+
+def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
+    """The servers of all installed clients, never what they are started with."""
+    configured, problems = read_servers(**around)
+    return ServerList(servers=configured, problems=problems)
+
+
+async def score_installed(
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
+    task: str | None = None,
+    consent: Consent = lambda _: False,
+    options: LiveOptions | None = None,
+    **around: Any,  # noqa: ANN401  # read_servers's
+) -> InstalledReport:
+    """The servers of all installed clients scored, and what an agent sees of them together, client by client.
+
+    A server that fails is a row, and what two clients start alike is captured once. What is disabled or lacks a value
+    is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
+    that it does not need are named. Raises InputError if no client has a server.
+    """
+    entries, problems = read_servers(**around)
+    if not entries:
+        raise InputError("; ".join(["no client here has any server", *problems]))
+    blocked = {entry.id: never for entry in entries if (never := _blocked(entry))}
+    foreign = [entry for entry in entries if entry.is_project and entry.id not in blocked]
+    if foreign and not consent(foreign):
+        blocked |= {server.id: _row(server, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for server in foreign}
+    firsts = {entry.connection: entry for entry in reversed(entries) if entry.id not in blocked}
+    captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
+    measured = {name: measure(item) for name, item in captured.items() if isinstance(item, Catalog)}
+    judge = judge or Offline()
+    scores = {
+        name: await score_measured(item, judge=judge, spec=spec, policy=policy) for name, item in measured.items()
+    }
+
+    def row(server: ConfiguredServer) -> InstalledScore:
+        first = firsts[server.connection].id
+        error = captured[first]
+        if not isinstance(error, TdqsError):
+            return _scored(server, measured[first], scores[first], first=first)
+        status = discovery_status(error) if isinstance(error, CaptureError) else None
+        return replace(_row(server, InstalledOutcome.FAILED, str(error)), discovery_status=status)
+
+    rows = [blocked.get(entry.id) or row(entry) for entry in entries]
+    servers_by_client: dict[str, dict[str, Measured]] = {}
+    for item in entries:
+        if item.id not in blocked and (measured_server := measured.get(firsts[item.connection].id)):
+            servers_by_client.setdefault(item.client, {})[item.name] = _shown(item, measured_server)
+    titles = client_titles()
+    sets = [view_set(name, titles[name], together, task=task) for name, together in servers_by_client.items()]
+    return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
+
+
+def _blocked(server: InstalledServer) -> InstalledScore | None:
+    """The row of a server that is never started; None for any other."""
+    if server.is_disabled:
+        return _row(server, InstalledOutcome.DISABLED, "the client has it disabled")
+    if server.transport is None:
+        return _row(server, InstalledOutcome.NOT_STARTED, "the entry has neither a command nor a URL; complete it")
+    return None if server.is_startable else _row(server, InstalledOutcome.NOT_STARTED, server.unresolved[0])
+
+
+def _row(server: InstalledServer, standing: InstalledOutcome, reason: str) -> InstalledScore:
+    return InstalledScore(server=server, standing=standing, reason=reason)
+
+
+def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, first: str) -> InstalledScore:
+    is_first = server.id == first
+    return InstalledScore(
+        server=server,
+        standing=InstalledOutcome.SCORED,
+        same_as=None if is_first else first,
+        incomplete=measured.catalog.incomplete,
+        discovery_status=score.discovery_status,
+        tool_count=score.tool_count,
+        tokens=measured.tokens,
+        score=score if is_first else None,
+    )
+
+
+def _shown(server: ConfiguredServer, measured: Measured) -> Measured:
+    """Return what the client hands on to a model."""
+    tools = tuple(tool for tool in measured.catalog.tools if server.shows(tool.name))
+    return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
+
+
+async def _capture(configured: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:
+    """The catalog of each server, or why there is none."""
+    import anyio  # noqa: PLC0415  # a list of servers needs no event loop
+
+    captured: dict[str, Catalog | TdqsError] = {}
+    limit = anyio.CapacityLimiter(MAX_STARTS)
+
+    async def capture(server: ConfiguredServer) -> None:
+        async with limit:
+            try:
+                captured[server.id] = await load_configured(server, options, called=server.locator_name)
+            except TdqsError as error:
+                captured[server.id] = error
+
+    async with anyio.create_task_group() as tasks:
+        for server in configured:
+            tasks.start_soon(capture, server)
+    return captured
+
 
 SERVER_NAME = "tdqs"
 """The name of our entry."""
@@ -37,7 +171,7 @@ class Installation:
     @property
     def difference(self) -> list[str]:
         """The lines of our entry that go and come, as in a diff; empty where nothing changes."""
-        old, new = (_shown(self.client, text) for text in (self.before, self.after))
+        old, new = (_shown_entry(self.client, text) for text in (self.before, self.after))
         return [line for line in list(unified_diff(old, new, n=20, lineterm=""))[2:] if not line.startswith("@@")]
 
     def write(self) -> Path | None:
@@ -160,7 +294,7 @@ def _entry(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSO
     return value
 
 
-def _shown(client: ClientFile, text: str | None) -> list[str]:
+def _shown_entry(client: ClientFile, text: str | None) -> list[str]:
     """The lines of our entry, without credentials."""
     entry = None if text is None else _entry(client, text)
     if not isinstance(entry, Mapping):

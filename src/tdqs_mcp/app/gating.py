@@ -1,24 +1,28 @@
-"""Definition locks: read `tdqs.lock`, add a server, accept what has changed, and verify that nothing else has."""
+"""Gates: a server held to its entry in `tdqs.lock`, and several held to the expectations of a suite."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files as package_files
 from pathlib import Path
 
+from tdqs_mcp.app.catalogs import load
 from tdqs_mcp.app.judging import score_measured
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.schema.validation import find_fault
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.gate import definition_lock
+from tdqs_mcp.gate import definition_lock, suite
 from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import read_document
+from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
-from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.sources.files import parse_json, read_bytes, read_text
+from tdqs_mcp.sources.locator import LiveOptions
 
 EMPTY_LOCK = DefinitionLock(servers=())
 
@@ -96,3 +100,31 @@ async def lock(
 
 def _sorted(servers: Sequence[LockedServer]) -> tuple[LockedServer, ...]:
     return tuple(sorted(servers, key=lambda server: (server.name, server.source or "")))
+
+
+async def run_suite(path: Path, options: LiveOptions | None = None) -> list[GateRow]:
+    """A row for each entry of the suite in a YAML file.
+
+    Every server is captured once; if that fails, its rows say why and the others are checked all the same. Raises
+    InputError, which says line and key, for a file that is not a suite.
+    """
+    parsed = suite.parse(read_text(path), origin=repr(str(path)))
+    servers = parsed.used_servers.items()
+    evidence = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
+    return [suite.check(entry, evidence[entry.server]) for entry in parsed.tool_quality]
+
+
+async def _evidence(name: str, server: suite.Server, options: LiveOptions) -> suite.Evidence | str:
+    """The facts and score of a suite's server, or why it could not be captured."""
+    try:
+        locator, headers, env = server.locate(name, os.environ)
+        chosen = replace(
+            options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
+        )
+        catalog = await load(locator, chosen)
+    except TdqsError as error:
+        return str(error)
+    if catalog.incomplete:
+        return f"the list of tools is incomplete: {catalog.incomplete}"
+    measured = measure(catalog)
+    return suite.Evidence(measured=measured, score=await score_measured(measured, judge=Offline()))

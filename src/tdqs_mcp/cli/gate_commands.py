@@ -1,21 +1,43 @@
-"""`lock` and `verify`: pin what agents see of servers, and say in CI what has changed."""
+"""`gate`, `lock` and `verify`: hold servers in CI to a suite, and to what agents saw of them when they were locked."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import click
 
-from tdqs_mcp.app import locking
+from tdqs_mcp.app import gating
 from tdqs_mcp.app.catalogs import blocking, list_again
-from tdqs_mcp.app.locking import EMPTY_LOCK
+from tdqs_mcp.app.gating import EMPTY_LOCK
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.judge_options import JudgeChoice, judge_of, judge_options, spec_option, tell_usage
-from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locators_argument, page_options, views, write
-from tdqs_mcp.gate.policy import is_locked
+from tdqs_mcp.cli.judge_options import (
+    JudgeChoice,
+    accept_all_option,
+    accept_option,
+    judge_of,
+    judge_options,
+    spec_option,
+    tell_usage,
+)
+from tdqs_mcp.cli.runner import (
+    TARGET,
+    Page,
+    end,
+    for_each,
+    live_options,
+    locators_argument,
+    page_options,
+    timeout_option,
+    views,
+    write,
+)
+from tdqs_mcp.gate.policy import decide, is_locked
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.improvement_reports import lock_blocks
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.lint_report import gate_blocks
+from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.locator import LiveOptions
@@ -46,8 +68,8 @@ def _each(
 @command()
 @locators_argument()
 @_file_option
-@click.option("--accept", multiple=True, metavar="PART", help="Lock the changes of this part, such as tool:NAME.")
-@click.option("--accept-all", is_flag=True, help="Lock all changes, and renew the scores.")
+@accept_option("Lock the changes of this part, such as tool:NAME.")
+@accept_all_option("Lock all changes, and renew the scores.")
 @click.option(
     "--allow",
     multiple=True,
@@ -78,11 +100,11 @@ def lock(
     if accept_all and accept:
         raise click.UsageError("--accept-all accepts everything; leave --accept out")
     judge = judge_of(choice)
-    renewed = [locking.read_lock(path) if path.exists() else EMPTY_LOCK]
+    renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
 
     def pin(catalog: Catalog, again: Catalog | None) -> LockReport:
-        lock, report = blocking(locking.lock)(
+        lock, report = blocking(gating.lock)(
             catalog,
             renewed[-1],
             again=again,
@@ -126,7 +148,27 @@ def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Pa
     change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
     Exit code 1 if anything changed that the lock does not allow.
     """
-    locked = locking.read_lock(path)
-    reports = _each(locators, live, lambda catalog, again: locking.verify(catalog, locked, again=again))
+    locked = gating.read_lock(path)
+    reports = _each(locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again))
     page.show(reports, _VERIFY)
     end(reports, is_locked)
+
+
+def _gate_junit(report: GateReport) -> str:
+    from tdqs_mcp.report.lint_formats import gate_junit  # noqa: PLC0415  # the other forms go without XML
+
+    return gate_junit(report)
+
+
+_GATE = views(gate_blocks) | {"junit": _gate_junit}
+
+
+@command()
+@click.argument("suite", type=TARGET, metavar="SUITE.yml")
+@timeout_option("Seconds for each live server that names none.")
+@page_options("junit")
+def gate(suite: Path, *, timeout: float, page: Page) -> None:
+    """Check servers against the tool_quality entries of a suite, one row each."""
+    rows = blocking(gating.run_suite)(suite, LiveOptions(timeout=timeout))
+    page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
+    sys.exit(decide(rows))
