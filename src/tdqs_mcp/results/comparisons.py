@@ -244,8 +244,9 @@ class LockedChange:
 
     @published(after="")
     def part(self) -> str:
-        """What it is about, as `lock --accept` takes it: `tool:NAME`, `instructions`, `prompt:NAME`,
-        `resource:URI`, `server`.
+        """Part that changed, as `lock --accept` takes it.
+
+        `tool:NAME`, `instructions`, `prompt:NAME`, `resource:URI`, `server`.
         """
         return self.subject.part
 
