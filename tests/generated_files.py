@@ -8,8 +8,7 @@ from json_schema import schema_text
 from schemas import SCHEMAS, published
 
 from tdqs_mcp.rules.registry import RULES, is_default
-from tdqs_mcp.rules.rule import AnyRule
-from tdqs_mcp.rules.rule_profiles import lane_of
+from tdqs_mcp.rules.rule import AnyRule, lane_of
 
 ROOT = Path(__file__).parents[1]
 

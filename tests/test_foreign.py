@@ -15,7 +15,7 @@ from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.rule_profiles import MCPTEST, PLAYGROUND
+from tdqs_mcp.rules.rule import MCPTEST, PLAYGROUND
 
 SMELLS = {
     "smell:unclear-purpose",

@@ -4,7 +4,7 @@ import pytest
 from definitions import flat, tool
 
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.toolset.overlaps import find_overlaps
+from tdqs_mcp.facts.toolset.relations import find_overlaps
 from tdqs_mcp.model import Catalog, read_tools
 
 TEMPLATE = "Gets the {} of an order from the shop."

@@ -8,7 +8,7 @@ from definitions import FINE, tool
 from schemas import VALIDATORS
 
 import tdqs_mcp
-from tdqs_mcp.rules.client_limits import CLIENTS, SCHEMA_CHECKS, all_limits
+from tdqs_mcp.rules.client_rules import CLIENTS, SCHEMA_CHECKS, all_limits
 
 TEXT = {"type": "string", "description": "Customer number, such as C-1042"}
 

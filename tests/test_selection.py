@@ -14,7 +14,7 @@ from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.rule_profiles import PROFILES
+from tdqs_mcp.rules.rule import PROFILES
 from tdqs_mcp.sources.files import read_catalog
 
 ALL = {rule.id for rule in registry.RULES}

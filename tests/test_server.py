@@ -30,7 +30,7 @@ from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.rule_profiles import PROFILES
+from tdqs_mcp.rules.rule import PROFILES
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.serve import make_server
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tdqs_mcp.facts.schema.validation import check_schema, find_fault, is_expression
+from tdqs_mcp.facts.schema.conformance import check_schema, find_fault, is_expression
 
 VALUES = st.recursive(
     st.none()

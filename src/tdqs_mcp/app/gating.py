@@ -10,7 +10,7 @@ from pathlib import Path
 from tdqs_mcp.app.catalogs import load
 from tdqs_mcp.app.judging import score_measured
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.facts.schema.validation import find_fault
+from tdqs_mcp.facts.schema.conformance import find_fault
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate import definition_lock, suite
 from tdqs_mcp.gate.definition_lock import lock_server

@@ -20,10 +20,9 @@ from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.client_limits import view_catalog
+from tdqs_mcp.rules.client_rules import view_catalog
 from tdqs_mcp.rules.registry import RULES, RuleSelection
-from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
-from tdqs_mcp.rules.rule_profiles import lane_of
+from tdqs_mcp.rules.rule import AnyRule, Hit, Rule, lane_of
 from tdqs_mcp.sources.json_text import locate
 from tdqs_mcp.sources.locator import File, parse_locator
 

@@ -59,10 +59,9 @@ from tdqs_mcp.report.lint_report import (
     unused_line,
 )
 from tdqs_mcp.results.findings import KnownFinding, LintReport
-from tdqs_mcp.rules.client_limits import CLIENTS
+from tdqs_mcp.rules.client_rules import CLIENTS
 from tdqs_mcp.rules.registry import RULES
-from tdqs_mcp.rules.rule import AnyRule
-from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES
+from tdqs_mcp.rules.rule import DEFAULT_PROFILE, PROFILES, AnyRule
 from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:

@@ -12,15 +12,13 @@ from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
-from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
-from tdqs_mcp.facts.text.parameter_texts import Remark, read_remarks
+from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, find_parameters, read
 from tdqs_mcp.facts.text.words import LEAD_IN, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
-from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
+from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.overlaps import Described, Overlap, Purpose
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose, ToolSet
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
@@ -210,7 +208,7 @@ class Measured:
             Described(
                 tool=subject.tool.name,
                 prose=subject.prose,
-                telling=overlaps.telling_words(subject.prose),
+                telling=relations.telling_words(subject.prose),
                 parameters=frozenset(parameter.name for parameter in subject.signals.parameters),
                 mentions=subject.mentions,
             )
@@ -220,17 +218,17 @@ class Measured:
     @cached_property
     def purposes(self) -> tuple[Purpose, ...]:
         """Return what each measured tool is for."""
-        return overlaps.read_purposes(self.described)
+        return relations.read_purposes(self.described)
 
     @cached_property
     def copies(self) -> tuple[Overlap, ...]:
         """Pairs of tools with one description."""
-        return overlaps.find_copies(self.described)
+        return relations.find_copies(self.described)
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:
         """Pairs of tools that say the same."""
-        return overlaps.find_overlaps(self.purposes)
+        return relations.find_overlaps(self.purposes)
 
     @cached_property
     def tokens(self) -> int:
@@ -303,7 +301,7 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     }
     tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
     shared: dict[tuple[int, int], list[Overlap]] = {}
-    for overlap in overlaps.find_overlaps(tagged):
+    for overlap in relations.find_overlaps(tagged):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):
             first, second = own.source, other.source

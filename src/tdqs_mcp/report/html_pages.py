@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tdqs_mcp.facts.schema.normal_form import types_of, values_of
+from tdqs_mcp.facts.schema.compatibility import types_of, values_of
 from tdqs_mcp.facts.schema.signals import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.facts.toolset.overlaps import OverlapKind
+from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.report.blocks import (
     Block,

@@ -43,8 +43,7 @@ from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
-from tdqs_mcp.rules.rule import AnyRule, Rule
-from tdqs_mcp.rules.rule_profiles import lane_of
+from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
 from tdqs_mcp.sources.json_text import DefinitionText, Position
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"

@@ -14,8 +14,7 @@ from tdqs_mcp.facts.schema.walk import accepted_values, all_texts, put_at, split
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_clashes
-from tdqs_mcp.facts.text.parameter_mentions import MentionKind, ParameterMention, read_mentions
-from tdqs_mcp.facts.text.parameter_texts import known_units
+from tdqs_mcp.facts.text.parameter_texts import MentionKind, ParameterMention, known_units, read_mentions
 from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, stated_hints
 from tdqs_mcp.facts.text.words import Cue, content_stems, has_word, identifiers_of, numbers_of

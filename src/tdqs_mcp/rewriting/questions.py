@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema.walk import Node, accepted_values
 from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
+from tdqs_mcp.facts.text.parameter_texts import MentionKind, read_mentions
 from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords

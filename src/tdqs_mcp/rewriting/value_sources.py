@@ -13,7 +13,7 @@ from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.schema.walk import schema_of
 from tdqs_mcp.facts.spelling import is_plain, name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.parameter_mentions import list_entries
+from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Effect, identifiers_of, parts_of, stem
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import Tool

@@ -8,7 +8,7 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
-from tdqs_mcp.facts.toolset.overlaps import Overlap, OverlapKind
+from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools

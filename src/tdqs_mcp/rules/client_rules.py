@@ -1,13 +1,347 @@
-"""Rules about clients: limits as data, and the rules that hold tools against them."""
+"""Limits of clients and model APIs, as dated data with its sources, and the rules about them."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.schema.walk import Deviation
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.results.clients import Handling, Limit
+from tdqs_mcp.canonical import replace_surrogates, utf16_length
+from tdqs_mcp.errors import UnknownIdError, nearest
+from tdqs_mcp.facts.schema.walk import Deviation, Shape, escape_step, keyword_members, required_names, split_pointer
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.results.findings import Severity
-from tdqs_mcp.rules.client_limits import CLIENTS_OWN, Audience, Client, server_breaches, tool_breaches
 from tdqs_mcp.rules.rule import Hit, rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A program or a model API that takes tool definitions."""
+
+    id: str
+    title: str
+    name: str = "{tool}"
+    """How it calls a tool of a server."""
+
+    separates: bool = False
+    """It gives another name to a tool whose name is taken."""
+
+    is_strict: bool = False
+    """A mode that hardly any definition is written for."""
+
+    def named(self, tool: str, *, server: str) -> str:
+        """The tool's name as a model gets it."""
+        return self.name.format(tool=tool, server=server)
+
+    def shortened(self, name: str) -> str:
+        """The name that it makes of one that it does not take."""
+        return _hashed(name) if self.id == "codex" else shortened(name)
+
+
+class Audience(NamedTuple):
+    """A catalog and the clients that it is meant for: what the rules about clients read."""
+
+    measured: Measured
+    clients: Sequence[str]
+    """The ids that somebody named; empty if nobody did."""
+
+    def limits(self, *checks: str) -> list[tuple[Limit, list[Client]]]:
+        """The limits of these checks that are findings here, each with the clients that it holds for."""
+        limits = (limit for limit in all_limits() if limit.check in checks and self.severity(limit))
+        clients_by_limit = (
+            (limit, [CLIENTS[name] for name in limit.clients if self._counts(CLIENTS[name])]) for limit in limits
+        )
+        return [(limit, clients) for limit, clients in clients_by_limit if clients]
+
+    def severity(self, limit: Limit) -> Severity | None:
+        """The severity of a finding about a limit, which is mild where nobody names the client; None for no finding."""
+        return limit.severity if self.clients else limit.default
+
+    def _counts(self, client: Client) -> bool:
+        return client.id in self.clients if self.clients else not client.is_strict
+
+
+def check_clients(names: Sequence[str]) -> tuple[str, ...]:
+    """The names themselves. Raises UnknownIdError for a client that there are no limits of."""
+    for name in names:
+        if name not in CLIENTS:
+            raise UnknownIdError(f"there is no client {name!r}{nearest(name, CLIENTS)}; there are {', '.join(CLIENTS)}")
+    return tuple(dict.fromkeys(names))
+
+
+def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
+    """Where a tool goes beyond a client's limit."""
+    if limit.check == CLIENTS_OWN:
+        return _name_breaches(subject, limit, client, server=server)
+    if limit.check == "description":
+        length = utf16_length(subject.tool.description or "")
+        breach = Deviation("/description", f"the description of {length:,} UTF-16 code units")
+        return (breach,) if length > limit.takes else ()
+    find = SCHEMA_CHECKS.get(limit.check)
+    if find is None:  # a limit of the server as a whole
+        return ()
+    shapes = (subject.input_shape, subject.output_shape) if limit.check == _BOTH else (subject.input_shape,)
+    return tuple(breach for shape in shapes for breach in find(shape, limit.takes))
+
+
+def server_breaches(measured: Measured, limit: Limit) -> tuple[Deviation, ...]:
+    """Where a server as a whole goes beyond a limit."""
+    count = len(measured.catalog.tools)
+    if limit.check == "tools" and count > limit.takes:
+        return (Deviation("", f"the {count} tools of the server"),)
+    length = utf16_length(measured.catalog.instructions or "")
+    if limit.check == "instructions" and length > limit.takes:
+        return (Deviation("", f"the instructions of {length:,} UTF-16 code units"),)
+    return ()
+
+
+def shortened(name: str) -> str:
+    """The name that Gemini CLI makes of another: its `generateValidName`."""
+    fit = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)
+    return fit if len(fit) <= 63 else f"{fit[:28]}___{fit[-32:]}"
+
+
+def _hashed(name: str) -> str:
+    """The name that Codex makes of another: its `qualify_tools`."""
+    fit, digest = plain_name(name), hashlib.sha1(replace_surrogates(name).encode(), usedforsecurity=False).hexdigest()
+    return fit if len(fit) <= 64 else f"{fit[: 64 - len(digest)]}{digest}"
+
+
+def plain_name(name: str) -> str:
+    """The name in the characters that every API takes: names that differ in others alone are told apart by none."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+
+
+def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> PortabilityReport:
+    """The view of each client that is named, or of all; a strict mode only if it is named. Raises UnknownIdError."""
+    chosen = [CLIENTS[name] for name in check_clients(clients)]
+    audience = chosen or [item for item in CLIENTS.values() if not item.is_strict]
+    catalog = measured.catalog
+    return PortabilityReport(
+        **catalog.origin,
+        clients=tuple(_view(measured, client) for client in audience),
+        unmeasured=tuple(item.tool.name for item in measured.unmeasured),
+        problems=catalog.problems,
+    )
+
+
+@cache
+def all_limits() -> tuple[Limit, ...]:
+    """Every limit, in the order of the data."""
+    return tuple(map(_limit, _data()["limits"]))
+
+
+def _limit(entry: Mapping[str, Any]) -> Limit:
+    severities = {key: Severity(entry[key]) for key in ("severity", "default") if key in entry}
+    lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
+    return Limit(**{**entry, **lists, "outcome": Handling(entry["outcome"]), **severities})
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "client_limits.toml").read_text(encoding="utf-8"))
+
+
+def _clients() -> dict[str, Client]:
+    return {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
+
+
+LONG_NAME = 50
+"""Characters of a name from which a message says how many there are: below, only a character can be refused."""
+
+
+CLIENTS: Mapping[str, Client] = _clients()
+
+
+CLIENTS_OWN = "tool-name"
+"""The check that each client has of its own: it reads the name that the client makes of the tool's."""
+
+
+_BOTH = "schema-objects"
+"""The check that also reads the output schema: clients read it when they list the tools."""
+
+
+def _view(measured: Measured, client: Client) -> ClientView:
+    limits = [limit for limit in all_limits() if client.id in limit.clients]
+    changes = [_change(limit, server_breaches(measured, limit)) for limit in limits]
+    return ClientView(
+        client=client.id,
+        title=client.title,
+        tools=tuple(_seen(subject, limits, client, server=measured.catalog.server) for subject in measured.subjects),
+        changes=tuple(filter(None, changes)),
+    )
+
+
+def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
+    changes = [_change(limit, tool_breaches(subject, limit, client, server=server)) for limit in limits]
+    view_changes = tuple(filter(None, changes))
+    handling = worst([change.handling for change in view_changes])
+    name = client.named(subject.tool.name, server=server)
+    is_renamed = any(change.handling is Handling.RENAMED for change in view_changes)
+    return SeenTool(
+        name=subject.tool.name,
+        seen_as=None if handling is Handling.REFUSED else client.shortened(name) if is_renamed else name,
+        handling=handling,
+        changes=view_changes,
+    )
+
+
+def _change(limit: Limit, breaches: Sequence[Deviation]) -> LimitExcess | None:
+    if not breaches:
+        return None
+    first = breaches[0]
+    return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.message, limit=limit)
+
+
+def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
+    name = client.named(subject.tool.name, server=server)
+    if re.fullmatch(limit.takes, name):
+        return ()
+    length = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
+    return (Deviation("/name", f"the name {name[:140]!r}{length}"),)
+
+
+def unfit_keys(shape: Shape, pattern: str) -> Iterator[Deviation]:
+    """Parameters whose name does not match."""
+    fits = re.compile(pattern).fullmatch
+    for name in keyword_members(shape.root):
+        if not fits(name):
+            yield Deviation(
+                f"{shape.nodes[0].path}/properties/{escape_step(name)}", f"the parameter name {name[:80]!r}"
+            )
+
+
+def root_keywords(shape: Shape, words: Container[str]) -> Iterator[Deviation]:
+    """Keywords of the schema itself, not of its parameters."""
+    for word in shape.root:
+        if word in words:
+            yield Deviation(f"{shape.nodes[0].path}/{word}", f"{word} at the root")
+
+
+def used_keywords(shape: Shape, words: Container[str]) -> Iterator[Deviation]:
+    """Keywords at any depth."""
+    for word, nodes in shape.by_keyword.items():
+        if word in words:
+            yield from (Deviation(f"{node.path}/{word}", f"{word} {_owner(node.path)}") for node in nodes)
+
+
+def arrays_without_items(shape: Shape) -> Iterator[Deviation]:
+    """Arrays that do not say what is in them."""
+    for node in shape.by_keyword.get("type", ()):
+        if node.schema["type"] == "array" and "items" not in node.schema:
+            yield Deviation(node.path, f"the array {_name(node.path)} without items")
+
+
+def listed_arrays_without_items(shape: Shape) -> Iterator[Deviation]:
+    """Lists of types with an array that does not say what is in it."""
+    for node in shape.by_keyword.get("type", ()):
+        if _is_list(node.schema["type"]) and "array" in node.schema["type"] and "items" not in node.schema:
+            yield Deviation(node.path, f"the array {_owner(node.path)} without items")
+
+
+def type_lists(shape: Shape) -> Iterator[Deviation]:
+    """Types that are a list."""
+    for node in shape.by_keyword.get("type", ()):
+        if isinstance(node.schema["type"], list):
+            yield Deviation(f"{node.path}/type", f"the list of types {_owner(node.path)}")
+
+
+def enums_beyond_text(shape: Shape) -> Iterator[Deviation]:
+    """Enums with a number or a Boolean."""
+    for node in shape.by_keyword.get("enum", ()):
+        members = node.schema["enum"]
+        other = (
+            next((member for member in members if isinstance(member, int | float)), None) if _is_list(members) else None
+        )
+        if other is not None:
+            yield Deviation(f"{node.path}/enum", f"the member {other!r} in the enum {_owner(node.path)}")
+
+
+def empty_choices(shape: Shape) -> Iterator[Deviation]:
+    """Enums with an empty string."""
+    for node in shape.by_keyword.get("enum", ()):
+        if _is_list(node.schema["enum"]) and "" in node.schema["enum"]:
+            yield Deviation(f"{node.path}/enum", f"the empty string in the enum {_owner(node.path)}")
+
+
+def boolean_schemas(shape: Shape) -> Iterator[Deviation]:
+    """Properties whose schema is true or false."""
+    for node in shape.by_keyword.get("properties", ()):
+        for name, schema in keyword_members(node.schema).items():
+            if isinstance(schema, bool):
+                path = f"{node.path}/properties/{escape_step(name)}"
+                yield Deviation(path, f"the schema {str(schema).lower()} {_owner(path)}")
+
+
+def open_objects(shape: Shape) -> Iterator[Deviation]:
+    """Objects that allow further properties."""
+    for node in shape.nodes:
+        is_object = node.schema.get("type") == "object" or "properties" in node.schema
+        if is_object and node.schema.get("additionalProperties") is not False:
+            yield Deviation(node.path, f"the open object {_name(node.path)}")
+
+
+def optional_properties(shape: Shape) -> Iterator[Deviation]:
+    """Properties that `required` does not name."""
+    for node in shape.by_keyword.get("properties", ()):
+        needed = frozenset(required_names(node.schema))
+        for name in keyword_members(node.schema):
+            if name not in needed:
+                path = f"{node.path}/properties/{escape_step(name)}"
+                yield Deviation(path, f"the optional property {_name(path)}")
+
+
+def deep_properties(shape: Shape, levels: int) -> Iterator[Deviation]:
+    """Objects below so many others."""
+    for node in shape.by_keyword.get("properties", ()):
+        depth = 1 + node.path.count("/properties/")
+        if depth > levels:
+            yield Deviation(node.path, f"the {depth} levels {_owner(node.path)}")
+
+
+def _owner(path: str) -> str:
+    name = _name(path)
+    return name if name == _ROOT else f"of {name}"
+
+
+def _name(path: str) -> str:
+    """The parameter that a pointer leads into, with the properties below it."""
+    steps = iter(split_pointer(path))
+    names = ".".join(next(steps, "") for step in steps if step in ("properties", "$defs", "definitions"))
+    return repr(names[:80]) if names else _ROOT
+
+
+_ROOT = "at the root"
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
+    "property-keys": unfit_keys,
+    "root-keywords": root_keywords,
+    "keywords": used_keywords,
+    "nesting": deep_properties,
+    **{
+        check: lambda shape, _, find=find: find(shape)
+        for check, find in {
+            "array-items": arrays_without_items,
+            "listed-array-items": listed_arrays_without_items,
+            "single-types": type_lists,
+            "text-enums": enums_beyond_text,
+            "filled-enums": empty_choices,
+            "schema-objects": boolean_schemas,
+            "closed-objects": open_objects,
+            "required-properties": optional_properties,
+        }.items()
+    },
+}
+
 
 _SOURCE = "limits of clients and model APIs, each with its own source"
 

@@ -1,29 +1,23 @@
 """The rules of mcptest and MCP Playground and Glama's comparison of names, exactly as their authors compute them."""
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from typing import Any
 
-from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.schema.walk import required_names
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.prose import (
-    count_characters,
-    count_code_units,
-    find_position,
-    has_verb,
-    is_english,
-    is_latin,
-    is_name,
-    is_spelled_name,
-    mentions_result,
-)
+from tdqs_mcp.facts.text.prose import Prose, count_code_units, is_latin
+from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
+from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.rule import Hit, foreign_rule, rule
-from tdqs_mcp.rules.rule_profiles import MCPTEST, PLAYGROUND
+from tdqs_mcp.rules.rule import MCPTEST, PLAYGROUND, Hit, foreign_rule, rule
 
 MCPTEST_SHORTEST = 20
 """Characters of a description (DESC-001)."""
@@ -68,7 +62,7 @@ def terse_description(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ141",), variants=(terse_description,))
 def brief_description(subject: Subject, *, limit: int = MCPTEST_SHORTEST) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
-    length = count_characters(subject.tool)
+    length = len(trim(subject.tool.description or ""))
     if length < limit:
         yield Hit(
             "/description",
@@ -92,7 +86,7 @@ def wordy_description(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", variants=(wordy_description,))
 def long_description(subject: Subject, *, limit: int = MCPTEST_LONGEST) -> Iterator[Hit]:
     """The description has more than 500 characters."""
-    length = count_characters(subject.tool)
+    length = len(trim(subject.tool.description or ""))
     if length > limit:
         yield Hit(
             "/description",
@@ -104,7 +98,7 @@ def long_description(subject: Subject, *, limit: int = MCPTEST_LONGEST) -> Itera
 @_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity")
 def verbatim_name(subject: Subject) -> Iterator[Hit]:
     """The description equals the tool's name."""
-    if is_name(subject.tool):
+    if subject.tool.description is not None and trim(subject.tool.description) == subject.tool.name:
         yield Hit(
             "/description",
             f"the description is the name {subject.tool.name!r}",
@@ -115,18 +109,41 @@ def verbatim_name(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ116", "DESC-004", confidence=Confidence.LOW, dimension="purpose_clarity")
 def absent_verb(subject: Subject) -> Iterator[Hit]:
     """The description has no common verb, so an agent cannot tell what kind of tool it is."""
-    if (
-        not _is_silent(subject)
-        and is_english(subject.tool, subject.prose)
-        and not has_verb(subject.tool, subject.prose)
-    ):
+    if subject.signals.is_missing_description or not _is_english(subject.tool, subject.prose):
+        return
+    if not _has_verb(subject.tool, subject.prose):
         yield Hit("/description", "the description has no common verb", "open with the verb for what the tool does")
+
+
+def _is_english(tool: Tool, prose: Prose) -> bool:
+    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
+    is_ascii = (tool.description or "").isascii()
+    return is_ascii or (is_latin(tool) and not _words("grammar").isdisjoint(prose.words))
+
+
+def _has_verb(tool: Tool, prose: Prose) -> bool:
+    """A word of the description, or a part of a joined one, is a common verb in some form."""
+    text = (tool.description or "")[:MAX_TEXT]
+    return any(word in LEMMAS for word in prose.words) or any(
+        word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
+    )
+
+
+@cache
+def _more_verb_forms() -> frozenset[str]:
+    """The inflections of verbs whose effect is not known."""
+    return frozenset(
+        form
+        for verb in _words("verbs")
+        for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
+        for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
+    )
 
 
 @_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
-    phrase = find_position(subject.prose)
+    phrase = _find_position(subject.prose)
     if phrase:
         yield Hit(
             "/description",
@@ -135,10 +152,34 @@ def positional_phrase(subject: Subject) -> Iterator[Hit]:
         )
 
 
+def _find_position(prose: Prose) -> str | None:
+    """The first phrase that points to another place; a long text may point to a place of its own."""
+    if (_words("ordinals") | _words("times")).isdisjoint(prose.words):
+        return None
+    words = [word for word in prose.words if word != "the"]
+    is_short = len(prose.sentences) <= MAX_PLACES
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        # "the first tool", "the tool above", "as described before"
+        if word in _words("ordinals") and after in _words("tool_nouns"):
+            return f"{word} {after}"
+        is_side = word in _words("sides") and (
+            before in _words("tool_nouns") or (is_short and before in _words("seeing"))
+        )
+        if is_side or (is_short and word in _words("times") and before in _words("telling")):
+            return f"{before} {word}"
+    return None
+
+
 @_mcptest("TDQ119", "DESC-007", confidence=Confidence.MEDIUM, dimension="parameter_semantics")
 def unmentioned_choices(subject: Subject) -> Iterator[Hit]:
     """An argument has an enum and a description that mentions none of its values."""
-    for name, values in arguments.unmentioned_choices(subject.tool):
+    for name, schema in _described(subject.tool):
+        enum = schema.get("enum")
+        members = enum if isinstance(enum, list) else []
+        words = [member for member in members if isinstance(member, str | int | float) and not isinstance(member, bool)]
+        values = [str(word) for word in words if word != ""]
+        if not values or _mentions(schema["description"][:MAX_EXPLANATION], values):
+            continue
         yield Hit(
             arguments.property_pointer(name),
             f"the description of {name!r} mentions none of its values: {_listed(values)}",
@@ -146,11 +187,29 @@ def unmentioned_choices(subject: Subject) -> Iterator[Hit]:
         )
 
 
+def _described(tool: Tool) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, schema in arguments.properties(tool).items():
+        text = schema.get("description") if isinstance(schema, dict) else None
+        if isinstance(text, str) and trim(text):
+            yield name, schema
+
+
+def _mentions(text: str, values: list[str]) -> bool:
+    folded = _folded(text)
+    return any(spelled in folded if (spelled := _folded(value)).strip() else value in text for value in values)
+
+
+def _folded(text: str) -> str:
+    """The words of a text in lower case between single spaces, so that `in_stock` and "In stock" are one."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
 @_mcptest("TDQ120", "DESC-008", dimension="conciseness_structure")
 def inverted_density(subject: Subject) -> Iterator[Hit]:
     """An argument's description is longer than the tool's."""
-    limit = count_characters(subject.tool)
-    for name, length in arguments.lengths(subject.tool):
+    limit = len(trim(subject.tool.description or ""))
+    for name, schema in _described(subject.tool):
+        length = len(trim(schema["description"]))
         if length > limit:
             yield Hit(
                 arguments.property_pointer(name),
@@ -162,7 +221,7 @@ def inverted_density(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ121", "DESC-009", dimension="parameter_semantics")
 def missing_examples(subject: Subject) -> Iterator[Hit]:
     """The arguments are not trivial, and nothing shows a value that an agent could copy."""
-    if not arguments.is_trivial(subject.tool) and not arguments.has_example(subject.tool):
+    if not _is_trivial(subject.tool) and not _has_example(subject.tool):
         yield Hit(
             "/inputSchema",
             "neither the tool nor an argument gives an example or a default",
@@ -170,13 +229,34 @@ def missing_examples(subject: Subject) -> Iterator[Hit]:
         )
 
 
+def _is_trivial(tool: Tool) -> bool:
+    """At most one argument, and that one optional and of type string."""
+    declared = arguments.properties(tool)
+    if len(declared) != 1:
+        return not declared
+    ((name, schema),) = declared.items()
+    return name not in arguments.required(tool) and isinstance(schema, dict) and schema.get("type") == "string"
+
+
+def _has_example(tool: Tool) -> bool:
+    """The tool carries an `examples` array, or an argument one, an `example` or a `default`."""
+    if isinstance(tool.raw.get("examples"), list):
+        return True
+    return any(
+        "default" in schema or "example" in schema or isinstance(schema.get("examples"), list)
+        for schema in arguments.properties(tool).values()
+        if isinstance(schema, dict)
+    )
+
+
 @_mcptest("TDQ122", "DESC-010", confidence=Confidence.MEDIUM, dimension="contextual_completeness")
 def unmentioned_result(subject: Subject) -> Iterator[Hit]:
     """The description has no word for a result, and there is no output schema."""
     tool = subject.tool
-    if _is_silent(subject) or tool.output_schema is not None or not is_latin(tool):
+    if subject.signals.is_missing_description or tool.output_schema is not None or not is_latin(tool):
         return
-    if not mentions_result(tool):
+    text = (tool.description or "")[:MAX_TEXT].lower()
+    if not any(word in text for word in ("give back", "gives back", *_words("results"))):
         yield Hit(
             "/description",
             "the description has no word such as returns, output or result, and there is no output schema",
@@ -214,16 +294,35 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ124", "DESC-013", confidence=Confidence.MEDIUM, persona=Persona.AUTHOR, dimension="parameter_semantics")
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
-    for name, words in arguments.choices_in_prose(subject.tool):
-        yield Hit(
-            arguments.property_pointer(name),
-            f"the description of {name!r} announces a closed list ({words!r}), and the schema has no enum",
-            "add the values as an enum",
-        )
+    declared = arguments.properties(subject.tool)
+    for name, schema in _described(subject.tool):
+        text = schema["description"][:MAX_EXPLANATION]
+        lowered = text.lower()
+        may_list = any(word in lowered for word in _CHOICE_WORDS) and _is_free_text(schema)
+        match = _PATTERNS.choice.search(text) if may_list else None
+        # a list of argument names does not count, nor does a string that holds several values
+        names_arguments = match and not declared.keys().isdisjoint(_NAME.findall(match[0]))
+        if match and not names_arguments and not _PATTERNS.structured.search(text):
+            phrase = " ".join(match[0].split())
+            yield Hit(
+                arguments.property_pointer(name),
+                f"the description of {name!r} announces a closed list ({phrase!r}), and the schema has no enum",
+                "add the values as an enum",
+            )
 
 
-def _is_silent(subject: Subject) -> bool:
-    return subject.signals.is_missing_description
+_CHOICE_WORDS = ("|", "one of", "either", "values", "options", "choices")
+"""No text without one of them can have choice language."""
+
+
+def _is_free_text(schema: Mapping[str, Any]) -> bool:
+    """A string or untyped, alone or beside null, and neither it nor one of its branches has a closed list."""
+    branches = [branch for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list) for branch in schema[key]]
+    if any("enum" in part or "const" in part for part in (schema, *branches) if isinstance(part, dict)):
+        return False
+    types = schema.get("type", [part.get("type") for part in branches if isinstance(part, dict)] or "string")
+    kinds = types if isinstance(types, list) else [types]
+    return "string" in kinds and all(kind in ("string", "null") for kind in kinds) and "$ref" not in schema
 
 
 def _listed(values: list[str]) -> str:
@@ -231,6 +330,14 @@ def _listed(values: list[str]) -> str:
 
 
 _USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
+_LETTERS = lazy_pattern(r"[a-z]+")
+_WORD = lazy_pattern(r"[^\W_]+")
+_NAME = lazy_pattern(r"[\w-]+")
+_PATTERNS = PatternTable("references")
+_words = partial(words_from, "wording")
+
+MAX_PLACES = 6
+"""Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
 
 
 @rule(
@@ -254,7 +361,9 @@ def restated_label(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ129", "tool-description-is-name", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def spelled_name(subject: Subject) -> Iterator[Hit]:
     """The description is the name in lower case with spaces for underscores and hyphens."""
-    if is_spelled_name(subject.tool):
+    text, name = trim(subject.tool.description or ""), subject.tool.name
+    spaced, spaced_name = (label.lower().replace("_", " ").replace("-", " ") for label in (text, name))
+    if text and len(text) == len(name) and spaced == spaced_name:
         yield Hit(
             "/description",
             f"the description only spells the name {subject.tool.name!r}",
@@ -265,12 +374,29 @@ def spelled_name(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ118", "DESC-006", dimension="parameter_semantics")
 def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument has no description in the schema."""
-    for name in arguments.undescribed_required(subject.tool):
-        yield Hit(
-            arguments.property_pointer(name),
-            f"the required argument {name!r} has no description",
-            "describe its meaning and format in the schema",
-        )
+    schemas = arguments.properties(subject.tool)
+    for name in required_names(subject.tool.input_schema or {}):
+        if name in schemas and not _is_described(schemas[name]):
+            yield Hit(
+                arguments.property_pointer(name),
+                f"the required argument {name!r} has no description",
+                "describe its meaning and format in the schema",
+            )
+
+
+def _is_described(schema: object) -> bool:
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return bool(trim(text)) if isinstance(text, str) else _is_set(text)
+
+
+def _is_set(value: object) -> bool:
+    """Not what a JavaScript condition takes for nothing: null, false, 0 and the empty string; `[]` and `{}` are set."""
+    return value not in (None, False, 0, "")
+
+
+def _declared(tool: Tool) -> dict[str, Any]:
+    """The properties; one that is null or false stands for none."""
+    return {name: schema for name, schema in arguments.properties(tool).items() if _is_set(schema)}
 
 
 @_playground(
@@ -282,10 +408,10 @@ def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
 )
 def undescribed_property(subject: Subject) -> Iterator[Hit]:
     """A property has no description in the schema."""
-    for name in arguments.undescribed(subject.tool):
-        yield Hit(
-            arguments.property_pointer(name), f"the property {name!r} has no description", "describe it in the schema"
-        )
+    for name, schema in _declared(subject.tool).items():
+        if not _is_described(schema):
+            problem = f"the property {name!r} has no description"
+            yield Hit(arguments.property_pointer(name), problem, "describe it in the schema")
 
 
 @_playground("TDQ211", "tool-no-schema", persona=Persona.AUDITOR)
@@ -306,8 +432,13 @@ def schema_of_another_type(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ213", "prop-no-type", dimension="parameter_semantics")
 def untyped_property(subject: Subject) -> Iterator[Hit]:
     """A property has neither a type nor an enum, a union or a reference."""
-    for name in arguments.untyped(subject.tool):
-        yield Hit(arguments.property_pointer(name), f"the property {name!r} has no type", "declare its type")
+    for name, schema in _declared(subject.tool).items():
+        if not isinstance(schema, dict) or not any(_is_set(schema.get(key)) for key in TYPING):
+            yield Hit(arguments.property_pointer(name), f"the property {name!r} has no type", "declare its type")
+
+
+TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
+"""Any of these tells a client what to send (MCP Playground, prop-no-type); `const` is not among them."""
 
 
 @_playground("TDQ214", "tool-no-required", persona=Persona.AUDITOR, dimension="parameter_semantics")
@@ -320,7 +451,12 @@ def nothing_required(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ215", "required-not-in-properties", dimension="parameter_semantics")
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument is not among the properties, so an agent has to send an undescribed value."""
-    for name in arguments.unknown_required(subject.tool):
+    declared = (subject.tool.input_schema or {}).get("properties")
+    if not isinstance(declared, dict):
+        return
+    for name in arguments.required(subject.tool):
+        if isinstance(name, str) and name in declared:
+            continue
         label = repr(name) if isinstance(name, str) else "something that is not a name"
         yield Hit(
             "/inputSchema/required",
@@ -332,7 +468,8 @@ def unknown_requirement(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ216", "tool-empty-schema", persona=Persona.AUDITOR, dimension="parameter_semantics")
 def undeclared_properties(subject: Subject) -> Iterator[Hit]:
     """The schema is an object without properties: it leaves open whether the tool takes arguments."""
-    if arguments.has_no_properties(subject.tool):
+    schema = subject.tool.input_schema or {}
+    if schema.get("type") == "object" and not isinstance(schema.get("properties"), dict):
         yield Hit(
             "/inputSchema", "the schema declares no properties", "add the arguments or an empty properties object"
         )
@@ -357,7 +494,7 @@ def unnamed_resource(measured: Measured) -> Iterator[Hit]:
 def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what it contains."""
     for resource in relations.listed_resources(measured.catalog):
-        if relations.is_blank(resource.description):
+        if not trim(resource.description or ""):
             yield Hit(
                 "/description",
                 "the resource has no description",
@@ -378,7 +515,7 @@ def untyped_resource(measured: Measured) -> Iterator[Hit]:
 def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
     """A prompt has no description, so a user cannot know what running it does."""
     for prompt in measured.catalog.prompts or ():
-        if relations.is_blank(prompt.description):
+        if not trim(prompt.description or ""):
             yield Hit("/description", "the prompt has no description", "say what running it does", part=prompt)
 
 
@@ -386,7 +523,11 @@ def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
 def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
     """An argument of a prompt has no description, so a user cannot know what to fill in."""
     for prompt in measured.catalog.prompts or ():
-        for place, name in relations.undescribed_arguments(prompt):
+        listed = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
+        for place, argument in enumerate(listed if isinstance(listed, list) else ()):
+            if not isinstance(argument, dict) or _is_described(argument):
+                continue
+            name = argument["name"] if isinstance(argument.get("name"), str) else ""
             yield Hit(
                 f"/arguments/{place}",
                 f"the argument {name!r} has no description" if name else "an argument has no description",
@@ -405,15 +546,22 @@ def empty_server(measured: Measured) -> Iterator[Hit]:
 @_playground("TDQ608", "server-no-name")
 def unnamed_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no server name, which MCP requires."""
-    if relations.lacks_name(measured.catalog):
+    if _lacks(measured.catalog, "name", ("", "Unknown Server")):
         yield Hit("/serverInfo/name", "the initialize answer names no server", "set serverInfo.name")
 
 
 @_playground("TDQ609", "server-no-version")
 def unversioned_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no version, which MCP requires."""
-    if relations.lacks_version(measured.catalog):
+    if _lacks(measured.catalog, "version", ("", "unknown")):
         yield Hit("/serverInfo/version", "the initialize answer gives no version", "set serverInfo.version")
+
+
+def _lacks(catalog: Catalog, key: str, placeholders: tuple[str, ...]) -> bool:
+    """The initialize answer was seen, which a bare file lacks, and its `serverInfo` has none or a placeholder."""
+    greeting = (catalog.server_info, catalog.capabilities, catalog.protocol_version)
+    is_greeted = any(part is not None for part in greeting)
+    return is_greeted and ((catalog.server_info or {}).get(key) or "") in placeholders
 
 
 @_playground("TDQ610", "server-duplicate-tools", persona=Persona.AUDITOR)

@@ -1,24 +1,56 @@
-"""Rules about the protocol's form and about hidden, forged or hostile text."""
+"""Rules about what MCP says beside JSON Schema, and about marks by which a text may act on its reader."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from tdqs_mcp.facts.schema import protocol
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
+from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model import ListedPrompt, Resource, Tool
+from tdqs_mcp.facts.threats import Threat, ThreatKind
+from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import undeclared_properties
 from tdqs_mcp.rules.rule import Hit, rule
+
+MODERN = "2026-07-28"
+"""The first revision with caching hints."""
+
+APP_TYPE = "text/html;profile=mcp-app"
+"""The only type that MCP Apps 2026-01-26 shows."""
+
+_HEADER = "x-mcp-header"
+_PATTERNS = PatternTable("protocol")
+_words = partial(words_from, "protocol")
 
 
 @rule("TDQ260", severity=Severity.ERROR, source="MCP 2026-07-28, Tools, x-mcp-header")
 def unfit_header(subject: Subject) -> Iterator[Hit]:
     """A parameter cannot be mirrored into an HTTP header as its `x-mcp-header` asks, so clients leave the tool out."""
-    for breach in protocol.unfit_headers(subject.input_shape):
-        yield Hit(
-            breach.path,
-            f"x-mcp-header {breach.message}; clients over HTTP leave the tool out",
-            "use a unique header name, on a string, integer or boolean outside arrays",
-        )
+    used_names: set[str] = set()
+    for node in subject.input_shape.by_keyword.get(_HEADER, ()):
+        if reason := _why_unfit_header(node, used_names):
+            yield Hit(
+                f"{node.path}/{_HEADER}",
+                f"x-mcp-header {reason}; clients over HTTP leave the tool out",
+                "use a unique header name, on a string, integer or boolean outside arrays",
+            )
+        used_names.add(str(node.schema[_HEADER]).lower())
+
+
+def _why_unfit_header(node: Node, used_names: set[str]) -> str | None:
+    name, kind = node.schema[_HEADER], node.schema.get("type")
+    steps = node.path.split("/")[2:]
+    # /inputSchema/properties/filter/properties/region: every second step is `properties`
+    if not steps or len(steps) % 2 or set(steps[::2]) != {"properties"}:
+        return "cannot be reached from the root by properties alone"
+    if not isinstance(name, str) or not _PATTERNS.field_name.fullmatch(name):
+        return f"{_quoted(name)} cannot be part of an HTTP header's name"
+    if not isinstance(kind, str) or kind not in _words("mirrored_types"):
+        return f"is on type {_quoted(kind)}, and only string, integer and boolean can be mirrored"
+    return f"{name!r} names the same header as another one" if name.lower() in used_names else None
 
 
 @rule(
@@ -30,87 +62,163 @@ def unfit_header(subject: Subject) -> Iterator[Hit]:
 )
 def mirrored_secret(subject: Subject) -> Iterator[Hit]:
     """A password, key or token is mirrored into an HTTP header, which proxies on the way can read and log."""
-    for breach in protocol.mirrored_secrets(subject.input_shape):
-        yield Hit(
-            breach.path,
-            f"{breach.message!r} is sensitive, and every proxy can read it in the header",
-            "remove x-mcp-header; let proxies route by a value that is not secret",
-        )
+    for node in subject.input_shape.by_keyword.get(_HEADER, ()):
+        name = node.name or ""
+        if node.schema.get("format") == "password" or _PATTERNS.secret.search(" ".join(name_parts(name))):
+            yield Hit(
+                f"{node.path}/{_HEADER}",
+                f"{name!r} is sensitive, and every proxy can read it in the header",
+                "remove x-mcp-header; let proxies route by a value that is not secret",
+            )
 
 
 @rule("TDQ262", severity=Severity.ERROR, source="MCP 2026-07-28, Overview, icons")
 def refused_icon(measured: Measured) -> Iterator[Hit]:
     """An icon has no address, or one that clients refuse; for an icon of the wrong type they refuse the whole list."""
-    for breach, is_mild in protocol.refused_icons(measured.catalog.server_info):
-        yield _icon(f"/serverInfo{breach.path}", breach.message, None, is_mild=is_mild)
+    for hit in _refused_icons(measured.catalog.server_info, None):
+        yield hit._replace(path=f"/serverInfo{hit.path}")
     for part in _parts(measured):
-        for breach, is_mild in protocol.refused_icons(part.raw):
-            yield _icon(breach.path, breach.message, part, is_mild=is_mild)
+        yield from _refused_icons(part.raw, part)
 
 
-def _icon(path: str, owner: str, part: Tool | Resource | ListedPrompt | None, *, is_mild: bool) -> Hit:
+def _refused_icons(raw: object, part: Tool | Resource | ListedPrompt | None) -> Iterator[Hit]:
     fix = 'give each icon a src with https: or data:, such as {"src": "https://…/icon.png", "sizes": ["48x48"]}'
-    return Hit(path, owner, fix, Severity.WARNING if is_mild else None, part)
+    icons = raw.get("icons") if isinstance(raw, Mapping) else None
+    if icons is None:
+        return
+    if not isinstance(icons, Sequence) or isinstance(icons, str):
+        yield Hit("/icons", "icons is not an array", fix, part=part)
+        return
+    for place, icon in enumerate(icons):
+        path = f"/icons/{place}"
+        if not isinstance(icon, Mapping):
+            yield Hit(path, "the icon is not an object", fix, part=part)
+            continue
+        yield from (Hit(f"{path}/{key}", problem, fix, part=part) for key, problem in _malformed_fields(icon))
+        source = icon.get("src")
+        scheme = source.partition(":")[0].lower() if isinstance(source, str) else None
+        if isinstance(source, str) and (":" not in source or scheme not in _words("safe_schemes")):
+            problem = f"clients show icons from https: and data: only, not {_quoted(source)}"
+            yield Hit(f"{path}/src", problem, fix, Severity.WARNING if scheme == "http" else None, part)
+
+
+def _malformed_fields(icon: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not isinstance(icon.get("src"), str):
+        yield "src", "the icon has no src" if icon.get("src") is None else "src is not a string"
+    if not isinstance(icon.get("mimeType", ""), str | None):
+        yield "mimeType", "mimeType is not a string"
+    sizes, theme = icon.get("sizes"), icon.get("theme")
+    if sizes is not None and not (isinstance(sizes, list) and all(isinstance(size, str) for size in sizes)):
+        yield "sizes", 'sizes is not an array of strings such as "48x48"'
+    if theme is not None and (not isinstance(theme, str) or theme not in _words("themes")):
+        yield "theme", f"theme is {_quoted(theme)}, not light or dark"
 
 
 @rule("TDQ263", severity=Severity.ERROR, source="MCP 2026-07-28, Overview, _meta")
 def malformed_meta(measured: Measured) -> Iterator[Hit]:
     """`_meta` is not an object, or has a key that is not in the form that MCP asks for."""
+    fix = "begin and end the name with a letter or digit, after a prefix of your own, such as com.example/name"
     for part in _parts(measured):
-        for breach, is_mild in protocol.malformed_meta(part.raw):
-            yield Hit(
-                breach.path,
-                breach.message,
-                "begin and end the name with a letter or digit, after a prefix of your own, such as com.example/name",
-                Severity.WARNING if is_mild else None,
-                part,
-            )
+        meta = part.raw.get("_meta") if isinstance(part.raw, Mapping) else None
+        if meta is not None and not isinstance(meta, Mapping):
+            yield Hit("/_meta", "_meta is not an object", fix, part=part)
+            continue
+        for key in meta or ():
+            if not _PATTERNS.meta_key.fullmatch(key):
+                problem = f"the key {_quoted(key)} does not have the form prefix/name"
+                yield Hit(f"/_meta/{escape_step(key)}", problem, fix, Severity.WARNING, part)
 
 
 @rule("TDQ264", severity=Severity.ERROR, source="MCP Apps 2026-01-26, Resource Discovery")
 def broken_app_link(measured: Measured) -> Iterator[Hit]:
     """The tool's entry for MCP Apps leads to nothing that a host can show, or hides the tool."""
+    fix = f"link a ui:// resource of type {APP_TYPE} in _meta.ui.resourceUri"
     for tool in measured.catalog.tools:
-        for breach, is_mild in protocol.broken_app_links(tool, measured.catalog):
-            yield Hit(
-                breach.path,
-                breach.message,
-                f"link a ui:// resource of type {protocol.APP_TYPE} in _meta.ui.resourceUri",
-                Severity.WARNING if is_mild else None,
-                tool,
-            )
+        for path, problem, is_mild in _app_problems(tool, measured.catalog):
+            yield Hit(f"/_meta/{path}", problem, fix, Severity.WARNING if is_mild else None, tool)
+
+
+def _app_problems(tool: Tool, catalog: Catalog) -> Iterator[tuple[str, str, bool]]:
+    """Yield path and problem of what keeps a host from showing the tool's app; true for what only some hosts mind."""
+    meta = tool.raw.get("_meta") if isinstance(tool.raw, Mapping) else None
+    if not isinstance(meta, Mapping):
+        return
+    app = meta.get("ui")
+    if not isinstance(app, Mapping):
+        if "ui/resourceUri" in meta:
+            yield "ui~1resourceUri", "ui/resourceUri is the deprecated form of ui.resourceUri", True
+        return
+    path, uri, visibility = "ui/resourceUri", app.get("resourceUri"), app.get("visibility")
+    if uri is not None and not (isinstance(uri, str) and uri.startswith("ui://")):
+        yield path, f"resourceUri is {_quoted(uri)}, but an app's URI starts with ui://", False
+    elif uri is not None and catalog.capabilities is not None and "resources" not in catalog.capabilities:
+        yield path, f"{_quoted(uri)} cannot be read: the server does not declare resources", False
+    elif uri is not None and (listed := _other_type(uri, catalog.resources or ())):
+        yield path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, but hosts show {APP_TYPE}", True
+    is_list = isinstance(visibility, list)
+    if visibility is not None and not (is_list and _words("app_visibility").issuperset(map(str, visibility))):
+        yield "ui/visibility", 'visibility is not a list of "model" and "app"', False
+
+
+def _other_type(uri: str, resources: Sequence[Resource]) -> str | None:
+    types = (resource.mime_type for resource in resources if resource.uri == uri and not resource.is_template)
+    return next((kind for kind in types if kind and kind.replace(" ", "").lower() != APP_TYPE), None)
 
 
 @rule("TDQ265", severity=Severity.ERROR, source="MCP 2025-11-25, Tasks, Tool-Level Negotiation")
 def unusable_task_support(measured: Measured) -> Iterator[Hit]:
     """`execution.taskSupport` has a value that clients refuse, or requires tasks of a server that has none."""
-    for tool in measured.catalog.tools:
-        for breach in protocol.unusable_task_support(tool, measured.catalog):
-            yield Hit(
-                breach.path,
-                breach.message,
-                "write forbidden, optional or required, and declare tasks.requests.tools.call for the last two",
-                part=tool,
-            )
+    fix = "write forbidden, optional or required, and declare tasks.requests.tools.call for the last two"
+    catalog, path = measured.catalog, "/execution/taskSupport"
+    for tool in catalog.tools:
+        execution = tool.raw.get("execution") if isinstance(tool.raw, Mapping) else None
+        if execution is not None and not isinstance(execution, Mapping):
+            yield Hit("/execution", "execution is not an object", fix, part=tool)
+            continue
+        support = (execution or {}).get("taskSupport")
+        if support is not None and (not isinstance(support, str) or support not in _words("task_support")):
+            problem = f"taskSupport is {_quoted(support)}, not forbidden, optional or required"
+            yield Hit(path, problem, fix, part=tool)
+        elif support == "required" and catalog.protocol_version == "2025-11-25" and not _has_tasks(catalog):
+            problem = "taskSupport is required, and the server declares no tasks for tools/call"
+            yield Hit(path, problem, fix, part=tool)
+
+
+def _has_tasks(catalog: Catalog) -> bool:
+    value: object = catalog.capabilities
+    for key in ("tasks", "requests", "tools", "call"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value is not None
 
 
 @rule("TDQ266", severity=Severity.ERROR, source="MCP 2026-07-28, Caching")
 def unfit_caching(measured: Measured) -> Iterator[Hit]:
     """An answer of revision 2026-07-28 lacks `ttlMs` or `cacheScope`, or has a value that clients refuse."""
-    for breach in protocol.unfit_caching(measured.catalog):
-        yield Hit(
-            breach.path,
-            breach.message,
-            "send both with each list, such as ttlMs 300000, and cacheScope public if everybody gets the same list",
-        )
+    fix = "send both with each list, such as ttlMs 300000, and cacheScope public if everybody gets the same list"
+    catalog = measured.catalog
+    is_modern = (catalog.protocol_version or "") >= MODERN
+    for method, hints in (catalog.caching or {}).items():
+        missing = [key for key in CACHING_HINTS if key not in hints]
+        path = f"/caching/{escape_step(method)}"
+        if is_modern and missing:
+            yield Hit(path, f"the answer to {method} has no {' and no '.join(missing)}", fix)
+        lifetime, scope = hints.get("ttlMs", 0), hints.get("cacheScope", "private")
+        if type_of(lifetime) != "integer" or lifetime < 0:
+            problem = f"ttlMs of {method} is {_quoted(lifetime)}, not a whole number of at least 0"
+            yield Hit(f"{path}/ttlMs", problem, fix)
+        if not isinstance(scope, str) or scope not in _words("cache_scopes"):
+            yield Hit(f"{path}/cacheScope", f"cacheScope of {method} is {_quoted(scope)}, not public or private", fix)
 
 
 @rule("TDQ267", severity=Severity.WARNING, source="JSON Schema 2020-12, section 8.1.1, $schema")
 def nested_dialect(subject: Subject) -> Iterator[Hit]:
     """A subschema has a `$schema` of its own, which JSON Schema allows at the root only."""
     for shape in (subject.input_shape, subject.output_shape):
-        for breach in protocol.nested_dialects(shape):
-            yield Hit(breach.path, f"$schema {breach.message} is below the root", "keep $schema at the root only")
+        for node in shape.by_keyword.get("$schema", ()):
+            # a subschema with an `$id` is a resource of its own, which may declare its dialect
+            if node is not shape.nodes[0] and "$id" not in node.schema:
+                problem = f"$schema {_quoted(node.schema['$schema'])} is below the root"
+                yield Hit(f"{node.path}/$schema", problem, "keep $schema at the root only")
 
 
 @rule(
@@ -123,7 +231,10 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
 )
 def open_parameters(subject: Subject) -> Iterator[Hit]:
     """The tool has no parameters, but its schema accepts any, so an agent that invents one gets no error."""
-    if subject.tool.is_mcp and protocol.takes_anything(subject.tool):
+    schema = subject.tool.input_schema
+    if schema is None or schema.get("type") != "object" or schema.get("properties") or schema.get("required"):
+        return
+    if subject.tool.is_mcp and _words("open_keywords").issuperset(schema):
         yield Hit(
             "/inputSchema",
             "the tool has no parameters, but its schema accepts any",
@@ -136,3 +247,77 @@ def _parts(measured: Measured) -> Iterator[Tool | Resource | ListedPrompt]:
     yield from catalog.tools
     yield from catalog.resources or ()
     yield from catalog.prompts or ()
+
+
+def _quoted(value: object) -> str:
+    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+POISONING = "OWASP MCP Top 10, tool poisoning"
+
+
+@rule("TDQ504", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
+def leaked_context(measured: Measured) -> Iterator[Hit]:
+    """A link has a place for the conversation, a secret or whatever the agent fills it with, and carries it away."""
+    yield from _hits(measured, ThreatKind.LINK, "link to a fixed address, and let the tool ask for the value it needs")
+
+
+@rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
+def embedded_secret(measured: Measured) -> Iterator[Hit]:
+    """A string contains something in the format of a key, token or private key."""
+    yield from _hits(measured, ThreatKind.SECRET, "revoke it, and show a placeholder such as sk-...")
+
+
+@rule("TDQ506", severity=Severity.ERROR, source="Unicode TR36, security considerations")
+def unseen_characters(measured: Measured) -> Iterator[Hit]:
+    """A string contains characters that people cannot see but a model reads."""
+    yield from _hits(measured, ThreatKind.UNSEEN, "remove them")
+
+
+@rule("TDQ507", severity=Severity.WARNING, source="Unicode TR39, mixed-script detection")
+def lookalike_letters(measured: Measured) -> Iterator[Hit]:
+    """A word mixes letters of two scripts that look alike."""
+    yield from _hits(measured, ThreatKind.LOOKALIKE, "write it in one script")
+
+
+@rule("TDQ508", severity=Severity.ERROR, source="CWE-150, terminal escape sequences")
+def terminal_controls(measured: Measured) -> Iterator[Hit]:
+    """A string contains control characters, which a terminal executes instead of showing them."""
+    yield from _hits(measured, ThreatKind.TERMINAL, "remove them")
+
+
+@rule("TDQ510", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
+def forged_turn(measured: Measured) -> Iterator[Hit]:
+    """A text imitates the end of the definition, a message of the system or the assistant, or a judge's answer."""
+    yield from _hits(measured, ThreatKind.TURN, "remove the marker, or describe it in words")
+
+
+@rule("TDQ511", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
+def encoded_instruction(measured: Measured) -> Iterator[Hit]:
+    """A text in Base64 or another encoding decodes to prose."""
+    yield from _hits(measured, ThreatKind.ENCODED, "write it as plain text, or remove it", mild=Severity.INFO)
+
+
+@rule("TDQ512", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
+def commented_instruction(measured: Measured) -> Iterator[Hit]:
+    """A text contains a comment, a script, HTML or an image link, which a rendered page hides, runs or fetches."""
+    yield from _hits(measured, ThreatKind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
+
+
+def _hits(measured: Measured, kind: ThreatKind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:
+    for part, threat in measured.threats:
+        if threat.kind is kind:
+            yield Hit(
+                threat.path, f"the text {kind}{_literal(threat)}", suggestion, mild if threat.is_mild else None, part
+            )
+
+
+def _literal(threat: Threat) -> str:
+    """The words as a literal, everything unprintable escaped, and how they were encoded."""
+    encoding = f" ({threat.encoding})" if threat.encoding else ""
+    return f"{encoding}: {ascii(threat.quote) if threat.kind in _ESCAPED else repr(threat.quote)}"
+
+
+_ESCAPED = frozenset({ThreatKind.UNSEEN, ThreatKind.LOOKALIKE, ThreatKind.TERMINAL})
+"""Where the characters are the point, and letters that look alike would say nothing."""

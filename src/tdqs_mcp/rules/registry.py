@@ -20,11 +20,9 @@ from tdqs_mcp.rules import (
     protocol_rules,
     quality_rules,
     schema_rules,
-    security_rules,
 )
-from tdqs_mcp.rules.client_limits import Audience, check_clients
-from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
-from tdqs_mcp.rules.rule_profiles import DEFAULT_PROFILE, PROFILES, Profile
+from tdqs_mcp.rules.client_rules import Audience, check_clients
+from tdqs_mcp.rules.rule import DEFAULT_PROFILE, PROFILES, AnyRule, Hit, Profile, Rule
 
 LANES = (
     quality_rules,
@@ -32,7 +30,6 @@ LANES = (
     schema_rules,
     hint_rules,
     protocol_rules,
-    security_rules,
     catalog_rules,
     client_rules,
 )

@@ -1,6 +1,7 @@
-"""Definition of a rule: metadata in the decorator, summary in the docstring, reason and examples on its page."""
+"""Definition of a rule: metadata in the decorator, summary in the docstring, page beside it; lanes and profiles."""
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,12 +9,10 @@ from importlib.resources import files
 from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.client_limits import Audience
 
-Seen = TypeVar("Seen", Subject, Measured, Audience)
+Seen = TypeVar("Seen")
 
 
 class Hit(NamedTuple):
@@ -184,3 +183,56 @@ def foreign_rule(
         entails=entails,
         variants=variants,
     )
+
+
+class Profile(NamedTuple):
+    """A named selection of rules."""
+
+    summary: str
+    rules: Mapping[str, Severity | None] | None = None
+    """Ids, names, aliases and lanes with the source's severity, None where it states none; None for every rule."""
+
+    is_strict: bool = False
+    """Also uncertain rules and rules for auditors."""
+
+    is_foreign: bool = False
+    """Findings count as in the source: rules that entail each other are all reported."""
+
+
+def _read_rules(text: str) -> dict[str, Severity | None]:
+    entries = (entry.partition("=") for entry in text.split())
+    return {word: Severity(severity) if severity else None for word, _, severity in entries}
+
+
+@cache
+def _read_table(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8"))
+
+
+def _read_profiles() -> dict[str, Profile]:
+    return {
+        name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
+        for name, entry in _read_table("profiles.toml").items()
+    }
+
+
+def lane_of(rule_id: str) -> str:
+    """Return what the lane of a rule is about."""
+    return str(_read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
+
+
+DEFAULT_PROFILE = Profile(summary="every rule but the uncertain ones and those for auditors")
+
+
+PROFILES: Mapping[str, Profile] = _read_profiles()
+
+
+def source_severities(profile: str) -> Mapping[str, Severity]:
+    """The severities that a profile's source states, by rule in the source's order."""
+    return {word: severity for word, severity in (PROFILES[profile].rules or {}).items() if severity}
+
+
+MCPTEST = source_severities("mcptest")
+
+
+PLAYGROUND = source_severities("playground")

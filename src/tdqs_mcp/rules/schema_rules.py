@@ -9,8 +9,8 @@ from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import Topic
-from tdqs_mcp.facts.text.parameter_mentions import Clash
+from tdqs_mcp.facts.text.claims import Topic, stated_default, stated_limits
+from tdqs_mcp.facts.text.parameter_texts import Clash
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
@@ -92,12 +92,17 @@ def _dotted(path: str) -> str:
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """The range of a number is only in its description, where no client can check it."""
-    for node, text in parameter_texts.unenforced_limits(subject.remarks):
-        yield Hit(
-            f"{node.path}/description",
-            f"{node.name!r}: the range {text!r} is only in the text",
-            "add minimum and maximum to the schema",
-        )
+    for node, text in subject.remarks:
+        is_open = node.schema.get("type") in ("integer", "number") and not _BOUNDS & node.schema.keys()
+        if is_open and (phrase := stated_limits(text)):
+            yield Hit(
+                f"{node.path}/description",
+                f"{node.name!r}: the range {phrase!r} is only in the text",
+                "add minimum and maximum to the schema",
+            )
+
+
+_BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
 
 
 @rule(
@@ -109,10 +114,11 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
 )
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
     """The default of an optional number or boolean is only in its description."""
-    for node, text in parameter_texts.unenforced_defaults(subject.remarks):
-        yield Hit(
-            f"{node.path}/description", f"{node.name!r}: the default {text} is only in the text", "add it to the schema"
-        )
+    for node, text in subject.remarks:
+        is_plain = node.schema.get("type") in ("integer", "number", "boolean")
+        if is_plain and "default" not in node.schema and not node.is_required and (literal := stated_default(text)):
+            problem = f"{node.name!r}: the default {literal} is only in the text"
+            yield Hit(f"{node.path}/description", problem, "add it to the schema")
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")

@@ -24,7 +24,7 @@ from tdqs_mcp.results.scores import DiscoveryStatus, Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.rule_profiles import PLAYGROUND
+from tdqs_mcp.rules.rule import PLAYGROUND
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, percent, reliabilities
 from tdqs_mcp.scoring.score import context_signals, sort_out, unmeasured_tools
 

@@ -16,7 +16,7 @@ from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.results.verdicts import Ballot, Reliability, Votes, tier_of
 from tdqs_mcp.rubrics.rubric import Grade, Rubric, load
-from tdqs_mcp.rules.client_limits import CLIENTS, Client, all_limits, plain_name
+from tdqs_mcp.rules.client_rules import CLIENTS, Client, all_limits, plain_name
 
 NEEDED = 30
 """Percent of the best tool's BM25 score from which a tool may be needed for a task.

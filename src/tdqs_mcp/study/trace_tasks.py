@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts.schema.validation import find_fault
+from tdqs_mcp.facts.schema.conformance import find_fault
 from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Tool

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, words_in
 
 MAX_LISTED = 60
 """Values of one list that are compared."""

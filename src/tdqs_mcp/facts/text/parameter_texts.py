@@ -1,9 +1,12 @@
-"""Faults of texts about single parameters: placeholders, restated names, units, limits without a schema."""
+"""Which texts speak of which parameter, and their faults: placeholders, restated names, units."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import (
@@ -11,18 +14,247 @@ from tdqs_mcp.facts.lexicon import (
     MAX_TEXT,
     PatternTable,
     cached_by_text,
+    lazy_pattern,
     read_table,
     words_from,
 )
 from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.claims import stated_default, stated_limits
-from tdqs_mcp.facts.text.parameter_mentions import words_in
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import STOPWORDS, stem
 
-_PATTERNS = PatternTable("parameters")
-_words = partial(words_from, "parameters")
+_PATTERNS = PatternTable("claims")
+
+
+_words = partial(words_from, "claims")
+
+
+MAX_LINE = 2_000
+"""Characters of a line that are read as a list entry."""
+
+
+class MentionKind(StrEnum):
+    """Where something is said of a parameter; the nearer, the more a bare phrase means."""
+
+    OWN = "own"
+    """Its own description."""
+
+    ENTRY = "entry"
+    """An entry of a list in the tool's description: `limit (integer): …`."""
+
+    SENTENCE = "sentence"
+    """A sentence of the tool's description that names it."""
+
+
+class ParameterMention(NamedTuple):
+    """A text about one parameter; a named tuple, because a dataclass would slow down what is made so often."""
+
+    node: Node
+    text: str
+    kind: MentionKind
+
+    @property
+    def path(self) -> str:
+        """JSON pointer of the text inside the definition."""
+        return f"{self.node.path}/description" if self.kind is MentionKind.OWN else "/description"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The text's words, lower-case."""
+        return words_in(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A statement that the schema contradicts."""
+
+    mention: ParameterMention
+    claim: str
+    """What the text says, in few words."""
+
+    constraint: str
+    """What the schema says."""
+
+    is_plain: bool
+    """The text states it outright; else it is only what its words amount to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterExplanation:
+    """A line of a description that explains one name: `name (string): …`, with the lines that continue it."""
+
+    name: str
+    text: str
+    """What follows the name, its type in parentheses included."""
+
+    indent: int
+    start: int
+    """Number of its first line, from 0."""
+
+    end: int
+    """Number of the line after its last."""
+
+    has_separator: bool
+
+
+_SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+
+
+_LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
+
+
+def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMention, ...]:
+    """Everything that the texts of a definition say of its parameters, own descriptions first."""
+    own = [
+        ParameterMention(node, text[:MAX_EXPLANATION], MentionKind.OWN)
+        for node in shape.by_keyword.get("description", ())
+        if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
+    ]
+    text = (description or "")[:MAX_TEXT]
+    tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
+    return (*own, *_told(text, tops)) if tops else tuple(own)
+
+
+@cached_by_text(1024)
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
+    lowered = text.lower()
+    words = lowered.translate(_LETTERS).split() if lowered.isascii() else _WORDS.findall(lowered)
+    return DIGITS.union(words) if _DIGIT.search(text) else frozenset(words)
+
+
+DIGITS = frozenset("0123456789")
+
+
+_LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
+
+
+_WORDS = lazy_pattern(r"[a-z]+")
+
+
+_DIGIT = lazy_pattern(r"\d")
+
+
+def _told(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
+    for entry in list_entries(text):
+        if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
+            yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
+    for sentence in _sentences(text):
+        named = [name for name in tops if name in sentence]
+        if named and not words_in(sentence).isdisjoint(_words("claiming")):
+            for name, part in _spoken(sentence, named):
+                yield ParameterMention(tops[name], part, MentionKind.SENTENCE)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _PATTERNS.sentence_end.finditer(text):
+        yield text[start : match.start() + (text[match.start()] != "\n")]
+        start = match.end()
+    yield text[start:]
+
+
+@cached_by_text(1024)
+def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
+    """The lines that explain a name, each with the deeper indented lines below it."""
+    lines = text.split("\n")
+    heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
+    entries = []
+    for (number, match), (following, _) in pairwise([*heads, (len(lines), None)]):
+        if match is None:
+            continue
+        indent, end = _indent(lines[number]), number + 1
+        while end < following and lines[end].strip() and _indent(lines[end]) > indent:
+            end += 1
+        first = f"{(match['kind'] or '').strip()} {match['rest'] or ''}".strip()
+        entries.append(
+            ParameterExplanation(
+                name=match["name"],
+                text="\n".join((first, *map(str.strip, lines[number + 1 : end]))),
+                indent=indent,
+                start=number,
+                end=end,
+                has_separator=bool(match["separator"]),
+            )
+        )
+    return tuple(entries)
+
+
+def _entry(line: str) -> re.Match[str] | None:
+    stripped = line.strip()
+    is_candidate = 0 < len(stripped) <= MAX_LINE and _SIGNED.search(stripped) is not None
+    match = _PATTERNS.entry.fullmatch(stripped) if is_candidate else None
+    return match if match is not None and (match["separator"] or match["kind"]) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The sentence for the only parameter that it names; for several, each one's words up to the next."""
+    places = sorted(_mentions(sentence, names))
+    if len({name for _, _, name in places}) < 2:
+        yield from ((name, sentence[: _next_label(sentence, stop)]) for _, stop, name in places[:1])
+        return
+    before = 0
+    for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
+        opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
+        yield name, sentence[max(before, opening) : min(end, _next_label(sentence, stop))]
+        before = stop
+
+
+def _next_label(sentence: str, start: int) -> int:
+    """Where the next line begins that is about something else: `limit: …`, `Returns: …`."""
+    label = _LABEL.search(sentence, start) if "\n" in sentence else None
+    return label.start() if label else len(sentence)
+
+
+def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
+    """Where a sentence names a parameter as one: marked, spelled as no plain word is, or beside what only they have."""
+    places = set()
+    for name in names:
+        start = sentence.find(name)
+        for _ in range(MAX_MENTIONS):
+            if start < 0:
+                break
+            end = start + len(name)
+            if _is_mention(name, sentence[max(0, start - 40) : start], sentence[end : end + 24]):
+                places.add((start, end, name))
+            start = sentence.find(name, end)
+    return places
+
+
+MAX_MENTIONS = 20
+"""Places of one name in one sentence that are looked at."""
+
+
+def _is_mention(name: str, before: str, after: str) -> bool:
+    last, following = before[-1:], after[:1]
+    if last.isalnum() or last in _GLUED or following.isalnum() or following in ("_", "/"):
+        return False
+    if last in _QUOTES:
+        return following == last
+    is_compound = "_" in name or (name[:1].islower() and not name.islower())
+    return (
+        is_compound
+        or _PATTERNS.after_name.match(after) is not None
+        or (before.rstrip().lower().endswith(_ENDS) and _PATTERNS.before_name.search(before) is not None)
+        or (after.startswith((" to ", " as ")) and _PATTERNS.sets.search(before) is not None)
+    )
+
+
+_ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
+
+
+_GLUED = frozenset("_.-$@/")
+
+
+_QUOTES = frozenset("`'\"")
+
+
+_TEXT_PATTERNS = PatternTable("parameters")
+_text_words = partial(words_from, "parameters")
 
 MAX_PLACEHOLDER = 80
 """Characters of a text that is nothing but a placeholder."""
@@ -40,25 +272,25 @@ def is_placeholder(text: str, name: str) -> bool:
     if len(text) > MAX_PLACEHOLDER:
         return False
     plain = text.strip()
-    if words_in(plain).isdisjoint(_words("unwritten")):
-        return _PATTERNS.blank.fullmatch(plain.lower()) is not None
+    if words_in(plain).isdisjoint(_text_words("unwritten")):
+        return _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
-    return _is_unwritten(plain) or (not words.isdisjoint(_words("unwritten")) and words <= _about_texts())
+    return _is_unwritten(plain) or (not words.isdisjoint(_text_words("unwritten")) and words <= _about_texts())
 
 
 @cache
 def _about_texts() -> frozenset[str]:
-    return STOPWORDS | _words("unwritten") | _words("about_text")
+    return STOPWORDS | _text_words("unwritten") | _text_words("about_text")
 
 
 def find_unwritten(prose: Prose) -> str | None:
     """The first sentence of a description that still has to be written."""
-    sentences = () if _words("unwritten").isdisjoint(prose.words) else prose.sentences
+    sentences = () if _text_words("unwritten").isdisjoint(prose.words) else prose.sentences
     return next(filter(_is_unwritten, sentences), None)
 
 
 def _is_unwritten(text: str) -> bool:
-    return _PATTERNS.unwritten.fullmatch(text) is not None
+    return _TEXT_PATTERNS.unwritten.fullmatch(text) is not None
 
 
 def read_remarks(shape: Shape) -> tuple[Remark, ...]:
@@ -100,7 +332,7 @@ def _restates(text: str, name: str) -> bool:
 
 @cache
 def _fillers() -> frozenset[str]:
-    return frozenset(map(stem, STOPWORDS | _words("fillers")))
+    return frozenset(map(stem, STOPWORDS | _text_words("fillers")))
 
 
 def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
@@ -151,7 +383,7 @@ def _around(path: str, texts: Mapping[str, Sequence[AbstractSet[str]]]) -> Itera
 def _explained(schema: Mapping[str, Any]) -> frozenset[str]:
     """The names that a description explains."""
     text = schema.get("description")
-    pairs = _PATTERNS.explained.findall(text[:MAX_TEXT]) if isinstance(text, str) else ()
+    pairs = _TEXT_PATTERNS.explained.findall(text[:MAX_TEXT]) if isinstance(text, str) else ()
     return frozenset(name for pair in pairs for name in pair if name)
 
 
@@ -203,12 +435,12 @@ def _units_in(text: str) -> list[str]:
     """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
     if words_in(text).isdisjoint(_unit_words()):
         return []
-    return [word for word in _PATTERNS.unit.findall(text.lower()) if word in _unit_words()]
+    return [word for word in _TEXT_PATTERNS.unit.findall(text.lower()) if word in _unit_words()]
 
 
 @cache
 def _unit_words() -> frozenset[str]:
-    return frozenset(known_units()) - _words("calendar")
+    return frozenset(known_units()) - _text_words("calendar")
 
 
 def _last_word(title: object) -> list[str]:
@@ -219,7 +451,7 @@ def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -
     """A sentence has the name of this parameter, and of no other."""
     if not name or name not in sentence:
         return False
-    return names & set(_PATTERNS.name.findall(sentence)) == {name}
+    return names & set(_TEXT_PATTERNS.name.findall(sentence)) == {name}
 
 
 def _is_other(first: tuple[str, str], two: tuple[str, str]) -> bool:
@@ -234,22 +466,3 @@ def known_units() -> Mapping[str, tuple[str, str]]:
     return {
         word: (kind, words.split()[0]) for kind, lines in table.items() for words in lines for word in words.split()
     }
-
-
-def unenforced_limits(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """Numbers whose range only the text gives: no client can check it."""
-    for node, text in remarks:
-        kind = node.schema.get("type")
-        if kind in ("integer", "number") and not _BOUNDS & node.schema.keys() and (phrase := stated_limits(text)):
-            yield Remark(node, phrase)
-
-
-_BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
-
-
-def unenforced_defaults(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """Parameters whose default only the text gives."""
-    for node, text in remarks:
-        is_plain = node.schema.get("type") in ("integer", "number", "boolean")
-        if is_plain and "default" not in node.schema and not node.is_required and (literal := stated_default(text)):
-            yield Remark(node, literal)

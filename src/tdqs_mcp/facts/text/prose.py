@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -300,17 +300,8 @@ MAX_BEYOND_LATIN = 10
 
 _LETTERS_BEYOND_LATIN = lazy_pattern(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]")
 
-_LETTERS = lazy_pattern(r"[a-z]+")
-
-MAX_PLACES = 6
-"""Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
 
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
-
-
-def count_characters(tool: Tool) -> int:
-    """Characters of the trimmed description."""
-    return len(trim(tool.description or ""))
 
 
 def count_code_units(tool: Tool) -> int:
@@ -318,70 +309,10 @@ def count_code_units(tool: Tool) -> int:
     return utf16_length(trim(tool.description or ""))
 
 
-def is_name(tool: Tool) -> bool:
-    """The trimmed description is the tool's name, letter for letter."""
-    return tool.description is not None and trim(tool.description) == tool.name
-
-
-def is_spelled_name(tool: Tool) -> bool:
-    """Description and name are equal in lower case with spaces for `_` and `-`; camelCase and a full stop differ."""
-    text = trim(tool.description or "")
-    spaced, name = (label.lower().replace("_", " ").replace("-", " ") for label in (text, tool.name))
-    return bool(text) and len(text) == len(tool.name) and spaced == name
-
-
-def has_verb(tool: Tool, prose: Prose) -> bool:
-    """A word of the description, or a part of a joined one, is a common verb in some form."""
-    text = (tool.description or "")[:MAX_TEXT]
-    return any(word in LEMMAS for word in prose.words) or any(
-        word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
-    )
-
-
-@cache
-def _more_verb_forms() -> frozenset[str]:
-    """The inflections of verbs whose effect is not known."""
-    return frozenset(
-        form
-        for verb in _words("verbs")
-        for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
-        for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
-    )
-
-
-def find_position(prose: Prose) -> str | None:
-    """The first phrase that points to another place; a long text may point to a place of its own."""
-    if (_words("ordinals") | _words("times")).isdisjoint(prose.words):
-        return None
-    words = [word for word in prose.words if word != "the"]
-    is_short = len(prose.sentences) <= MAX_PLACES
-    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
-        if word in _words("ordinals") and after in _words("tool_nouns"):
-            return f"{word} {after}"
-        is_side = word in _words("sides") and (
-            before in _words("tool_nouns") or (is_short and before in _words("seeing"))
-        )
-        if is_side or (is_short and word in _words("times") and before in _words("telling")):
-            return f"{before} {word}"
-    return None
-
-
-def mentions_result(tool: Tool) -> bool:
-    """The description has a word for what comes back."""
-    text = (tool.description or "")[:MAX_TEXT].lower()
-    return any(word in text for word in ("give back", "gives back", *_words("results")))
-
-
 def is_latin(tool: Tool) -> bool:
     """Nearly all letters of the description are Latin, so that English word lists may be asked at all."""
     text = (tool.description or "")[:MAX_TEXT]
     return text.isascii() or 100 * len(_LETTERS_BEYOND_LATIN.findall(text)) < MAX_BEYOND_LATIN * len(text)
-
-
-def is_english(tool: Tool, prose: Prose) -> bool:
-    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
-    is_ascii = (tool.description or "").isascii()
-    return is_ascii or (is_latin(tool) and not _words("grammar").isdisjoint(prose.words))
 
 
 def find_praise(text: str) -> str | None:

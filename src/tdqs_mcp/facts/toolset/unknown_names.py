@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
 from tdqs_mcp.facts.spelling import name_parts
-from tdqs_mcp.facts.text.parameter_mentions import ParameterExplanation, list_entries
+from tdqs_mcp.facts.text.parameter_texts import ParameterExplanation, list_entries
 from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 
