@@ -62,12 +62,7 @@ class Window:
     def head(self, total: int) -> dict[str, Any]:
         """Return the notice that every answer begins with, and the page's position; no next offset on the last one."""
         end = self.offset + self.limit
-        return {
-            "notice": NOTICE,
-            "offset": self.offset,
-            "total": total,
-            "nextOffset": end if end < total else None,
-        }
+        return {"notice": NOTICE, "offset": self.offset, "total": total, "nextOffset": end if end < total else None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +153,7 @@ def _prompt_line(entry: Mapping[str, str]) -> dict[str, Any]:
 
 
 def within_budget(
-    entries: Iterable[Entry],
-    size: Callable[[Entry], int] = lambda entry: len(json.dumps(entry, ensure_ascii=False)),
+    entries: Iterable[Entry], size: Callable[[Entry], int] = lambda entry: len(json.dumps(entry, ensure_ascii=False))
 ) -> list[Entry]:
     """Return the first of the entries up to the budget, and at least one; by default they are JSON."""
     room = PAGE_BUDGET

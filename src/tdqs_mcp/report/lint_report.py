@@ -34,11 +34,7 @@ from tdqs_mcp.report.blocks import (
     problem_items,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.checks import (
-    Check,
-    GateReport,
-    GateResult,
-)
+from tdqs_mcp.results.checks import Check, GateReport, GateResult
 from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term

@@ -29,19 +29,14 @@ from tdqs_mcp.results.clients import (
     InstalledOutcome,
     InstalledReport,
     InstalledScore,
-    InstalledServer,
-    NotNeeded,
-    Place,
     ServerList,
     SharedName,
 )
 from tdqs_mcp.results.statistics import (
     Distribution,
     GroupStatistics,
-    HeldScore,
     MethodStamp,
     Share,
-    SizeRange,
     Standing,
     Statistics,
     ToolSearch,
@@ -64,11 +59,11 @@ _STYLES = {
 
 def list_blocks(listing: ServerList) -> list[Block]:
     """A row for each server, and what cannot be read or filled in."""
+    rows = []
+    for server in listing.servers:
+        remarks = ["disabled"] * server.is_disabled + ["from this folder"] * server.is_project
+        rows.append((server.client, server.name, server.transport or "none", server.path, ", ".join(remarks)))
     clients = len({server.client for server in listing.servers})
-    rows = [
-        (server.client, server.name, server.transport or "none", server.path, _remark(server))
-        for server in listing.servers
-    ]
     head = f"{count_words(len(listing.servers), 'server')} of {count_words(clients, 'client')}"
     notes = [(f"{server.id}: {note}", "yellow") for server in listing.servers for note in server.unresolved]
     blocks: list[Block] = [Title(head)]
@@ -78,43 +73,32 @@ def list_blocks(listing: ServerList) -> list[Block]:
     return [*blocks, Line(("Next: ", Code("tdqs-mcp score --installed")), "dim")] if rows else blocks
 
 
-def _remark(server: InstalledServer) -> Words:
-    remarks = [("disabled", server.is_disabled), ("from this folder", server.is_project)]
-    return ", ".join(word for word, holds in remarks if holds)
-
-
 def installed_blocks(report: InstalledReport) -> list[Block]:
     """The servers, the lowest score first; what each client shows of them together; why servers have no score."""
-    scored = [server for server in report.servers if server.score]
-    head = f"{count_words(len(report.servers), 'installed server')}, {len(scored)} scored"
-    blocks: list[Block] = [Title(head), _table(report.servers)]
+    scored = [row for row in report.lowest_first if row.score]
+    heads = columns("client", "server", "tools", "tokens", "overall", "lowest", left=2)
+    blocks: list[Block] = [
+        Title(f"{count_words(len(report.servers), 'installed server')}, {len(scored)} scored"),
+        Table(heads, list(map(_cells, report.lowest_first))),
+    ]
     for client in report.clients:
         blocks += _together(client)
-    reasons = [(_reason(server), _STYLES[server.standing]) for server in report.servers if server.reason]
-    gaps = [(f"{server.server.id}: {server.incomplete}", "yellow") for server in report.servers if server.incomplete]
-    if reasons or gaps:
-        blocks += [Heading("Without a score"), Items([*reasons, *gaps])]
-    unresolved = [(f"! {server.server.id}: {note}", "yellow") for server in scored for note in server.server.unresolved]
+    reasons = []
+    for row in report.servers:
+        if row.reason:
+            # "config:cursor/db: it has no command": the reason of a capture begins with the name already
+            reason = row.reason if row.reason.startswith("config:") else f"{row.server.id}: {row.reason}"
+            reasons.append((reason, _STYLES[row.standing]))
+    reasons += [(f"{row.server.id}: {row.incomplete}", "yellow") for row in report.servers if row.incomplete]
+    if reasons:
+        blocks += [Heading("Without a score"), Items(reasons)]
+    with_score = [row.server for row in report.servers if row.score]
+    unresolved = [(f"! {server.id}: {note}", "yellow") for server in with_score for note in server.unresolved]
     blocks += [Items(unresolved), problem_items(report.problems)]
     if scored:
-        worst = shlex.quote(_by_score(scored)[0].server.locator_name)
+        worst = shlex.quote(scored[0].server.locator_name)
         blocks.append(Line(("Next: ", Code(f"tdqs-mcp score {worst}")), "dim"))
     return blocks
-
-
-def _reason(row: InstalledScore) -> str:
-    """Why a server has no score; what a capture says begins with its name already."""
-    reason = row.reason or ""
-    return reason if reason.startswith("config:") else f"{row.server.id}: {reason}"
-
-
-def _by_score(rows: Sequence[InstalledScore]) -> list[InstalledScore]:
-    return sorted(rows, key=lambda row: (row.score is None, (row.score and row.score.rollup.overall) or 0))
-
-
-def _table(rows: Sequence[InstalledScore]) -> Table:
-    heads = columns("client", "server", "tools", "tokens", "overall", "lowest", left=2)
-    return Table(heads, list(map(_cells, _by_score(rows))))
 
 
 def _cells(row: InstalledScore) -> tuple[Words, ...]:
@@ -128,19 +112,24 @@ def _cells(row: InstalledScore) -> tuple[Words, ...]:
 
 def _together(client: ClientSet) -> list[Block]:
     counts = f"{count_words(len(client.servers), 'server')}, {count_words(client.tool_count, 'tool')}"
-    limit = client.tool_limit
-    lines: list[tuple[Words, str]] = [
-        *([(f"more tools than the {limit} that it takes", "red")] if limit and client.tool_count > limit else []),
-        *((f"one name for tools of {server}", "red") for server in _by_servers(client.collisions)),
-        *(
-            (f"told apart by the server's name alone: tools of {server}", "yellow")
-            for server in _by_servers(client.same_names)
-        ),
+    limit, idle = client.tool_limit, client.not_needed
+    lines: list[tuple[Words, str]] = []
+    if limit and client.tool_count > limit:
+        lines.append((f"more tools than the {limit} that it takes", "red"))
+    lines += [(f"one name for tools of {names}", "red") for names in _by_servers(client.collisions)]
+    alike = "told apart by the server's name alone: tools of"
+    lines += [(f"{alike} {names}", "yellow") for names in _by_servers(client.same_names)]
+    pairs = [
+        f"{first.server}/{first.tool} and {second.server}/{second.tool}"
+        for first, second in ((overlap.first, overlap.second) for overlap in client.overlaps)
     ]
-    if pairs := [f"{_place(overlap.first)} and {_place(overlap.second)}" for overlap in client.overlaps]:
+    if pairs:
         lines.append((f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
-    if client.not_needed:
-        lines.append((_idle(client.not_needed, client.tokens), "bold"))
+    if idle and idle.servers:
+        share = f"{idle.saved_tokens:,} of {client.tokens:,} tokens"
+        lines.append((f"for {idle.task!r} switch off {', '.join(idle.servers)}: saves about {share}", "bold"))
+    elif idle:
+        lines.append((f"for {idle.task!r}: no server can be switched off by what the tools say", "bold"))
     return [Heading(f"{client.title}: {counts}, about {client.tokens:,} tokens together"), Items(lines)]
 
 
@@ -151,17 +140,6 @@ def _by_servers(shared: Sequence[SharedName]) -> list[str]:
         servers = first_of(list(dict.fromkeys(place.server for place in overlap.tools)), MAX_SHOWN)
         names.setdefault(servers, []).append(overlap.tools[0].tool)
     return [f"{servers}: {first_of(name, MAX_SHOWN)}" for servers, name in names.items()]
-
-
-def _place(place: Place) -> str:
-    return f"{place.server}/{place.tool}"
-
-
-def _idle(idle: NotNeeded, tokens: int) -> str:
-    if not idle.servers:
-        return f"for {idle.task!r}: no server can be switched off by what the tools say"
-    share = f"{idle.saved_tokens:,} of {tokens:,} tokens"
-    return f"for {idle.task!r} switch off {', '.join(idle.servers)}: saves about {share}"
 
 
 MAX_LINES = 10
@@ -197,12 +175,14 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
 
 def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
     """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
+    others = ", ".join(f"{method.key} ({method_words(method)})" for method in statistics.other_methods)
+    other_methods = ("The store has other methods too, shown with ", Code("--method"), f": {others}")
     return [
         Title(f"{statistics.servers:,} servers · {statistics.tools:,} tools · {method_words(statistics.method)}"),
         Line(scored_words(statistics)),
-        *_others(statistics),
+        *([Line(other_methods, "dim")] if others else []),
         *statistics_tables(statistics),
-        *_next(statistics.current, command),
+        _next(statistics.current, command),
     ]
 
 
@@ -214,18 +194,28 @@ def scored_words(statistics: Statistics) -> str:
 
 def statistics_tables(statistics: Statistics) -> list[Block]:
     """The numbers alone."""
-    tools, servers = statistics.current, statistics.server_scores
+    tools, versions, servers = statistics.current, statistics.versions, statistics.server_scores
     if not tools.tdqs.count:
         return _ungraded(statistics.ungraded)
+    superseded = f"with superseded versions, {versions.tdqs.count:,} definitions: {_tools(versions)}"
+    sizes = [
+        (
+            f"{size.min_bytes:,} and more" if size.max_bytes is None else f"{size.min_bytes:,} - {size.max_bytes:,}",
+            f"{size.tools:,}",
+            _mean(size.mean),
+        )
+        for size in statistics.sizes
+    ]
     return [
         Heading("Tools"),
         Line(_tools(tools)),
-        *_versions(statistics),
+        *([] if versions.tdqs.count == tools.tdqs.count else [Line(superseded)]),
         _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
         _dimensions(tools),
         Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
         *_servers(statistics),
-        *_sizes(statistics.sizes),
+        Heading("Score against definitionBytes"),
+        Table(columns("bytes", "tools", "mean TDQS"), sizes),
         *_groups(statistics.groups),
         *_ungraded(statistics.ungraded),
     ]
@@ -235,11 +225,8 @@ def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     """Return one server's numbers, and how many others score lower; `command` asks the store."""
     parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
     percentiles = standing.percentiles
-    place = (
-        percentile_words(percentiles, "other servers")
-        if percentiles
-        else "no comparison: it has no overall score, or no peer"
-    )
+    no_place = "no comparison: it has no overall score, or no peer"
+    place = percentile_words(percentiles, "other servers") if percentiles else no_place
     score = (Code("tdqs-mcp score"), f" {shlex.quote(standing.source or '')} says what to fix first")
     more = score if standing.source else (Code(command), " shows the whole store")
     return [
@@ -289,25 +276,11 @@ def _distribution(scores: Distribution) -> str:
     return f"mean {_mean(scores.mean)}, quartiles {' / '.join('-' if q is None else str(q / 10) for q in quartiles)}"
 
 
-def _others(statistics: Statistics) -> list[Block]:
-    listed = [f"{method.key} ({method_words(method)})" for method in statistics.other_methods]
-    if not listed:
-        return []
-    return [Line(("The store has other methods too, shown with ", Code("--method"), f": {', '.join(listed)}"), "dim")]
-
-
 def _tools(tools: ToolStatistics) -> str:
     return (
         f"{_distribution(tools.tdqs)}; {_percent(tools.passing)} pass (tier B and above), "
         f"{_percent(tools.any_smell)} have a smell"
     )
-
-
-def _versions(statistics: Statistics) -> list[Block]:
-    versions = statistics.versions
-    if versions.tdqs.count == statistics.current.tdqs.count:
-        return []
-    return [Line(f"with superseded versions, {versions.tdqs.count:,} definitions: {_tools(versions)}")]
 
 
 def _tiers(tools: Mapping[Tier, Share], servers: Mapping[Tier, Share] | None) -> Table:
@@ -351,15 +324,6 @@ def _servers(statistics: Statistics) -> list[Block]:
     return [Heading("Servers"), Items([(line, "") for line in lines])]
 
 
-def _sizes(sizes: Sequence[SizeRange]) -> list[Block]:
-    rows = [(_range(size), f"{size.tools:,}", _mean(size.mean)) for size in sizes]
-    return [Heading("Score against definitionBytes"), Table(columns("bytes", "tools", "mean TDQS"), rows)]
-
-
-def _range(size: SizeRange) -> str:
-    return f"{size.min_bytes:,} and more" if size.max_bytes is None else f"{size.min_bytes:,} - {size.max_bytes:,}"
-
-
 def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
     if set(groups) <= {"unknown"}:
         return []
@@ -387,26 +351,19 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         (f"{reason.count:,}, such as {reason.name or 'the tool set'} of {reason.server}: {reason.reason}", "yellow")
         for reason in ungraded.reasons
     ]
-    rows = [
-        (f"held: {score.name or 'the tool set'} of {score.server}, {_held(score)}", "yellow")
-        for score in ungraded.held_scores
-    ]
+    rows = []
+    for score in ungraded.held_scores:
+        scores = f"{score_words(score.score)}, estimate {score_words(score.estimate)}"
+        rows.append((f"held: {score.name or 'the tool set'} of {score.server}, {scores}", "yellow"))
     more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(rows) else []
-    accept = (
-        "Read a held definition. ",
-        Code("[[accept]]"),
-        " in your own configuration makes the next sweep count its score",
-    )
+    rest = " in your own configuration makes the next sweep count its score"
+    accept = ("Read a held definition. ", Code("[[accept]]"), rest)
     return [Heading(head), Items([*reasons, *rows, *more]), *([Line(accept, "dim")] if rows else [])]
 
 
-def _held(score: HeldScore) -> str:
-    return f"{score_words(score.score)}, estimate {score_words(score.estimate)}"
-
-
-def _next(tools: ToolStatistics, command: str) -> list[Block]:
+def _next(tools: ToolStatistics, command: str) -> Line:
     if not tools.tdqs.count:
-        return [Line("Next: sweep again; what has no score is asked about again", "dim")]
+        return Line("Next: sweep again; what has no score is asked about again", "dim")
     weakest = max(tools.dimensions, key=lambda key: tools.dimensions[key].smells.count)
     explain = (Code(f"tdqs-mcp explain {weakest}"), " is about the dimension with most smells; ")
-    return [Line(("Next: ", *explain, Code(f"{command} --format jsonl"), " lists every tool"), "dim")]
+    return Line(("Next: ", *explain, Code(f"{command} --format jsonl"), " lists every tool"), "dim")

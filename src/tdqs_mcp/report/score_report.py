@@ -41,10 +41,7 @@ from tdqs_mcp.report.blocks import (
 )
 from tdqs_mcp.report.escape import printable, visible
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES
-from tdqs_mcp.results.checks import (
-    CalibrationReport,
-    Cell,
-)
+from tdqs_mcp.results.checks import CalibrationReport, Cell
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore, lowest_servers
@@ -94,10 +91,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
         OnlyIn("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
         *([OnlyIn("text", [Line(place, "dim")])] if place else []),
         OnlyIn("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}{range_words(score.likely)}")]),
-        OnlyIn(
-            "markdown",
-            [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")],
-        ),
+        OnlyIn("markdown", [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")]),
     ]
     if score.tools:
         blocks += [Gap(), _table(score)]

@@ -23,13 +23,7 @@ from tdqs_mcp.report.charts import WIDTH
 from tdqs_mcp.report.charts import document as svg_document
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.checks import (
-    Figures,
-    Mutation,
-    Paired,
-    QueryChoice,
-    Selection,
-)
+from tdqs_mcp.results.checks import Figures, Mutation, Paired, QueryChoice, Selection
 from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,
@@ -286,15 +280,23 @@ def selection_blocks(selection: Selection) -> list[Block]:
     servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
     queries = count_words(len(selection.choices), "query", "queries")
     counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
-    confusions = [
-        (confusion.tool, confusion.picked, str(confusion.count)) for confusion in selection.confusions[:MAX_SHOWN]
+    shares = [
+        (share.server, str(share.queries), _percent(share.share), _percent(share.others))
+        for share in selection.highest_shares
     ]
+    confusions = [(confusion.tool, confusion.picked, str(confusion.count)) for confusion in selection.confusions]
+    lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
+    lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
+    share_heads = columns("server", "queries", "picked", "on queries made from others", left=4)
     sections = (
         ("How often the right tool is found", _figures(selection)),
-        ("Which server's tool is picked", _shares(selection)),
-        ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions)),
-        ("Words of users that the definition lacks", _lacking(selection)),
-        ("Queries that lost", _lost(selection)),
+        ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
+        ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions[:MAX_SHOWN])),
+        (
+            "Words of users that the definition lacks",
+            Table(columns("tool", "words", "queries", left=2), lacking[:MAX_SHOWN]),
+        ),
+        ("Queries that lost", Table(columns("tool", "query", "rank", "then", left=4), lost[:MAX_SHOWN])),
     )
     blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
@@ -322,28 +324,6 @@ def _change(paired: Paired | None) -> str:
     p = "< 0.001" if paired.p_value < 0.001 else f"= {paired.p_value:.3f}"  # three decimals are shown
     points = f"{paired.difference:+.1f} points ({paired.low:+.1f} to {paired.high:+.1f}), p {p}"
     return f"+{paired.gained} / -{paired.lost}, {points}"
-
-
-def _shares(selection: Selection) -> Table:
-    shares = sorted(selection.shares, key=lambda share: -(share.share or 0))[:MAX_SHOWN]
-    rows = [(share.server, str(share.queries), _percent(share.share), _percent(share.others)) for share in shares]
-    return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
-
-
-def _lacking(selection: Selection) -> Table:
-    rows = [
-        (lacking_tool.tool, ", ".join(lacking_tool.words), str(lacking_tool.queries))
-        for lacking_tool in selection.lacking[:MAX_SHOWN]
-    ]
-    return Table(columns("tool", "words", "queries", left=2), rows)
-
-
-def _lost(selection: Selection) -> Table:
-    after = selection.against.choices if selection.against else ()
-    pairs = zip(selection.choices, after, strict=bool(after))
-    lost = [pair for pair in pairs if pair[1].found < pair[0].found or pair[1].first < pair[0].first]
-    rows = [(choice.query.tool, choice.query.text, _rank(choice), _rank(other)) for choice, other in lost[:MAX_SHOWN]]
-    return Table(columns("tool", "query", "rank", "then", left=4), rows)
 
 
 def _rank(choice: QueryChoice) -> str:

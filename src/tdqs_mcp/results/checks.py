@@ -301,6 +301,18 @@ class Selection(Document):
 
     problems: tuple[str, ...]
 
+    @property
+    def lost(self) -> list[tuple[QueryChoice, QueryChoice]]:
+        """Queries that do worse with the other definitions, before and after."""
+        after = self.against.choices if self.against else ()
+        pairs = zip(self.choices, after, strict=bool(after))
+        return [(choice, other) for choice, other in pairs if other.found < choice.found or other.first < choice.first]
+
+    @property
+    def highest_shares(self) -> list[TopShare]:
+        """Shares of the servers that have tools of the same name, the highest first."""
+        return sorted(self.shares, key=lambda share: -(share.share or 0))
+
     @published(after="lacking")
     def queries(self) -> tuple[QueryResult, ...]:
         """Every query."""

@@ -306,3 +306,8 @@ class InstalledReport(Document):
     servers: tuple[InstalledScore, ...]
     clients: tuple[ClientSet, ...]
     problems: tuple[str, ...]
+
+    @property
+    def lowest_first(self) -> list[InstalledScore]:
+        """Servers by overall score, the lowest first, then those without a score."""
+        return sorted(self.servers, key=lambda row: (row.score is None, (row.score and row.score.rollup.overall) or 0))
