@@ -99,7 +99,7 @@ def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     """The most gain per token first; what has no score comes last."""
 
     def rank(rewrite: Rewrite) -> tuple[bool, float]:
-        gain = rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
+        gain = rewrite.tdqs_change
         return not gain, -gain / max(rewrite.tokens_added, 1)
 
     return sorted(rewrites, key=rank)

@@ -460,7 +460,7 @@ def number(tenths: int | None) -> Span:
 
 def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None) -> Items:
     """A line for each reason why tools, and the coherence of all, have no score."""
-    failed = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in tools]
+    failed = [(tool.label, tool.ungraded.reason) for tool in tools]
     failed += [("coherence", coherence)] if coherence else []
     return Items([(line, "yellow") for line in unjudged_words(failed)])
 

@@ -83,7 +83,10 @@ def plan_blocks(plan: Plan) -> list[Block]:
         target = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
         then = f"with coherence {score_words(plan.after.coherence)} that makes overall {score_words(plan.target)}"
-        entries = [(f"{advice.tool.name}   {_standing(advice.tool)}", "bold") for advice in plan.advice]
+        tools_to_improve = [advice.tool for advice in plan.advice]
+        entries = [
+            (f"{tool.name}   {score_words(tool.tdqs)}{range_words(tool.likely)}", "bold") for tool in tools_to_improve
+        ]
         below = [Items(list(_advice_lines(advice)), indent=4) for advice in plan.advice]
         blocks += [
             Heading(f"Not drafted: the author has to bring {tools} to TDQS {target}; {then}"),
@@ -135,12 +138,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
-    gains = {
-        rewrite.index: rewrite.after.tdqs - rewrite.before.tdqs
-        for rewrite in changed
-        if rewrite.before and rewrite.after
-    }
-    changed.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
+    changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
     blocks += [block for section in sections[:MAX_ROWS] for block in section]
     if len(changed) > MAX_ROWS:
@@ -199,11 +197,6 @@ def _gain_note(changes: Iterable[tuple[ToolScore | None, ToolScore | None, Gain 
     return []
 
 
-def _standing(tool: ToolScore) -> str:
-    """The score and the middle 80% of what the judge's own error leaves open."""
-    return score_words(tool.tdqs) + range_words(tool.likely)
-
-
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
     """The best dimensions, and what to answer, each with its style."""
     for room in advice.rooms[:MAX_ROOMS]:
@@ -228,9 +221,8 @@ def _verdict(comparison: Comparison) -> str:
     if not comparison.changed:
         return "The definitions are the same"
     if unjudged(comparison.old) or unjudged(comparison.new):
-        return (
-            "No regression in what was judged, which is not all. Next: see that the judge answers, then compare again"
-        )
+        judged = "No regression in what was judged, which is not all"
+        return f"{judged}. Next: see that the judge answers, then compare again"
     return "No regression: the new version can be used"
 
 
@@ -245,14 +237,9 @@ def _compare_numbers(comparison: Comparison) -> Iterator[tuple[Words, ...]]:
     )
     for name, lower, upper in scores:
         yield name, number(lower), number(upper), _difference(lower, upper)
-    tokens = comparison.tokens_after - comparison.tokens_before
     yield "tools", str(comparison.old.tool_count), str(comparison.new.tool_count), ""
-    yield (
-        "tokens, about",
-        f"{comparison.tokens_before:,}",
-        f"{comparison.tokens_after:,}",
-        f"{tokens:+,}" if tokens else "",
-    )
+    old, new = comparison.tokens_before, comparison.tokens_after
+    yield "tokens, about", f"{old:,}", f"{new:,}", f"{new - old:+,}" if new != old else ""
 
 
 def _difference(before: int | None, after: int | None) -> Span:
@@ -264,20 +251,21 @@ def _difference(before: int | None, after: int | None) -> Span:
 def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[Any]]]:
     """Title, style and entries of what is not empty: lines, but rows for the scores, the worst change first."""
     differences: dict[Impact, list[str]] = {impact: [] for impact in Impact}
-    scores: list[tuple[int, tuple[Words, ...]]] = []
     for tool in comparison.tools:
         for difference in tool.differences:
             place = filter(None, (tool.name or "a tool without a name", difference.path, difference.message))
             differences[difference.impact].append(": ".join(place))
-        if tool.before and tool.after and (change := tool.after.tdqs - tool.before.tdqs):
+    scores = []
+    for tool in sorted(comparison.tools, key=lambda tool: tool.tdqs_change):
+        if tool.before and tool.after and tool.tdqs_change:
             old, new = tool.before.tdqs, tool.after.tdqs
             tokens = f"{tool.tokens_before:,} → {tool.tokens_after:,}"
-            scores.append((change, (tool.name, number(old), number(new), _difference(old, new), tokens)))
+            scores.append((tool.name, number(old), number(new), _difference(old, new), tokens))
     sections: list[tuple[str, str, list[Any]]] = [
         ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
         ("Regressions", "bold red", list(comparison.regressions)),
         *((*_IMPACTS[impact], lines) for impact, lines in differences.items()),
-        (_SCORES, "bold", [row for _, row in sorted(scores, key=lambda score: score[0])]),
+        (_SCORES, "bold", scores),
         ("New findings", "red", list(map(_finding, comparison.findings_added))),
         ("Fixed findings", "green", list(map(_finding, comparison.findings_fixed))),
     ]
@@ -356,10 +344,8 @@ def _doubts(rewrite: Rewrite) -> Iterator[str]:
 
 def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
     changed = sum(bool(rewrite.changes) for rewrite in rewrites)
-    before, after = (
-        sum(rewrite.tokens_before for rewrite in rewrites),
-        sum(rewrite.tokens_after for rewrite in rewrites),
-    )
+    before = sum(rewrite.tokens_before for rewrite in rewrites)
+    after = sum(rewrite.tokens_after for rewrite in rewrites)
     return f"{changed} of {count_words(len(rewrites), 'tool')} rewritten · about {before} → {after} tokens"
 
 
@@ -430,10 +416,8 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
             allowed = ", allowed by the lock" if all(item.is_allowed for item in changes) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(changes)}){allowed}", _LOCK_STYLES[impact])]
             blocks.append(Items([(_lock_line(item, report), "") for item in changes], indent=2, limit=MAX_CHANGES))
-    blocks += [
-        Items([(f"not verified: {item}", "yellow") for item in report.unverified]),
-        problem_items(report.problems),
-    ]
+    unverified = [(f"not verified: {part}", "yellow") for part in report.unverified]
+    blocks += [Items(unverified), problem_items(report.problems)]
     following = _lock_next(report, is_lock=is_lock)
     return [*blocks, Line(following, "dim")] if following else blocks
 
@@ -453,21 +437,16 @@ def _lock_summary(report: LockReport) -> str:
 def _lock_line(change: LockedChange, report: LockReport) -> str:
     difference = change.difference
     accepted = ", accepted" if change.part in report.accepted else ""
-    return ": ".join(
-        filter(None, (change.part, difference.path, f"{difference.message} [{difference.change}{accepted}]"))
-    )
+    message = f"{difference.message} [{difference.change}{accepted}]"
+    return ": ".join(filter(None, (change.part, difference.path, message)))
 
 
 def _lock_next(report: LockReport, *, is_lock: bool) -> Words:
     left = [change.part for change in report.changes if not change.is_allowed and change.part not in report.accepted]
     if left:
         again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
-        return (
-            f"Next: read the changes, then accept them{again}: ",
-            Code("--accept PART"),
-            " or ",
-            Code("--accept-all"),
-        )
+        head = f"Next: read the changes, then accept them{again}: "
+        return (head, Code("--accept PART"), " or ", Code("--accept-all"))
     if report.unverified:
         return "Next: verify the live server, or a capture of it"
     return ""

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +14,7 @@ from xml.etree import ElementTree as ET  # only written, never read
 
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
-from tdqs_mcp.report.lint_report import LocatedReport, check_words, sentence, tally_words
+from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
 from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
 from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint
 from tdqs_mcp.rules import registry
@@ -71,9 +70,12 @@ def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) ->
 
 def gate_junit(report: GateReport) -> str:
     """Return one test case for each entry of a suite."""
-    results = [row.result for row in report.rows]
-    counts = {"failures": results.count(GateResult.FAIL), "errors": results.count(GateResult.ERROR)}
-    totals = {"tests": str(len(results)), **{key: str(count) for key, count in counts.items()}}
+    counts = {
+        "tests": len(report.rows),
+        "failures": report.counts[GateResult.FAIL],
+        "errors": report.counts[GateResult.ERROR],
+    }
+    totals = {key: str(count) for key, count in counts.items()}
     root = _element("testsuite", {"name": report.suite, **totals})
     root.extend(map(_gate_case, report.rows))
     return _xml_text(root)
@@ -82,11 +84,10 @@ def gate_junit(report: GateReport) -> str:
 def _gate_case(row: GateRow) -> ET.Element:
     case = _element("testcase", {"classname": row.server, "name": row.name})
     if row.result is not GateResult.PASS:
-        missed = [check_words(check) for check in row.checks if check.result is not GateResult.PASS]
-        lines = missed or [row.reason or ""]
+        lines = [check.sentence for check in row.missed] or [row.reason or ""]
         name = "failure" if row.result is GateResult.FAIL else "error"
         case.append(_element(name, {"message": lines[0]}, lines))
-    case.append(_element("system-out", {}, [check_words(check) for check in row.checks]))
+    case.append(_element("system-out", {}, [check.sentence for check in row.checks]))
     return case
 
 
@@ -101,8 +102,7 @@ def _suite(report: LintReport, *, fail_on: Severity | None) -> ET.Element:
 
 def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
     """Every tool with its findings, clean or not, after the server and before other parts that have any."""
-    grouped = groupby(report.findings, key=lambda finding: (finding.subject.kind, finding.subject.index))
-    by_part = {part: list(findings) for part, findings in grouped}
+    by_part = {(place.kind, place.index): findings for place, findings in report.by_part}
     if ("server", None) in by_part:
         yield "server", by_part[("server", None)]
     for index, name in report.tools.items():

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from typing import Any
@@ -34,9 +34,10 @@ from tdqs_mcp.report.blocks import (
     problem_items,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.checks import Check, GateReport, GateResult
+from tdqs_mcp.results.checks import GateReport, GateResult
 from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
+from tdqs_mcp.results.labels import Deduction
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
@@ -144,7 +145,7 @@ def comment_blocks(reports: Sequence[LocatedReport], *, verdict: GateOutcome) ->
     return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
 
 
-def sentence(finding: Finding) -> str:
+def sentence(finding: Finding | Deduction) -> str:
     """Message and suggestion on one line."""
     return f"{finding.message}; {finding.suggestion}" if finding.suggestion else finding.message
 
@@ -243,14 +244,15 @@ def summary_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Bloc
 def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: bool = False) -> list[Block]:
     """Every finding by tool; what is the same on every tool is said once for the server."""
     report = located.report
-    common = {} if has_source else _common(report)
+    common = {} if has_source else report.common
     blocks: list[Block] = []
     if common:
         rows = [row for finding in common.values() for row in _whole(finding, None)]
         blocks += [Heading(_all(len(report.tools))), _table(rows)]
-    for name, findings in _by_subject(finding for finding in report.findings if _wording(finding) not in common):
-        rows = [row for finding in findings for row in _whole(finding, located, has_source=has_source)]
-        blocks += [Heading(name), _table(rows)]
+    for place, findings in report.by_part:
+        own = [finding for finding in findings if finding.wording not in common]
+        rows = [row for finding in own for row in _whole(finding, located, has_source=has_source)]
+        blocks += [Heading(place.label), _table(rows)] if rows else []
     return [*_head(report), *blocks, *_summary(located, verdict)]
 
 
@@ -282,11 +284,8 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in report.by_rule if group[0].rule.startswith("TDQ")]
-    following = (
-        "Next: ",
-        Code(f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"),
-        more,
-    )
+    command = f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
+    following = ("Next: ", Code(command), more)
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
 
 
@@ -300,28 +299,6 @@ def _tool_words(report: LintReport) -> Iterator[str]:
     clean = [names[index] for index in report.clean_tools]
     if clean and report.findings:
         yield f"{count_words(len(clean), 'clean tool')}: {first_of(clean, MAX_NAMED)}"
-
-
-def _by_subject(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
-    groups: dict[tuple[str, int | None], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault((finding.subject.kind, finding.subject.index), []).append(finding)
-    return [(group[0].subject.label, group) for group in groups.values()]
-
-
-_Wording = tuple[str, Severity, str, str, str | None]
-
-
-def _wording(finding: Finding) -> _Wording:
-    return finding.rule, finding.severity, finding.subject.path, finding.message, finding.suggestion
-
-
-def _common(report: LintReport) -> dict[_Wording, Finding]:
-    """Return what is found on every tool in the same words, each once."""
-    about_tools = {_wording(finding): finding for finding in report.findings if finding.tool_index is not None}
-    counts = Counter(_wording(finding) for finding in report.findings if finding.tool_index is not None)
-    several = len(report.tools) > 1
-    return {key: tool for key, tool in about_tools.items() if several and counts[key] == len(report.tools)}
 
 
 def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> list[_Row]:
@@ -359,7 +336,10 @@ def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
         return [[title], [title, *_fix(first)], [title, *named_, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
     fix = _fix(first) if is_same else []
-    examples = [[_example(finding), *([] if is_same else _fix(finding))] for finding in group]
+    labels = [(Span(finding.subject.label, "dim"), f": {finding.message}") for finding in group]
+    examples = [
+        [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
+    ]
     forms: list[list[_Row]] = [[(_severity(first), head)], [(_severity(first), head), *fix]]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
         title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
@@ -383,10 +363,6 @@ def _where(group: Sequence[Finding], report: LintReport) -> str:
 
 def _all(count: int) -> str:
     return "both tools" if count == 2 else f"all {count} tools"
-
-
-def _example(finding: Finding) -> _Row:
-    return "", (Span(finding.subject.label, "dim"), f": {finding.message}")
 
 
 def _fix(finding: Finding) -> list[_Row]:
@@ -450,9 +426,8 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
         if view.handling is not Handling.KEPT:
             sources = [(source, "dim") for source in view.sources]
             blocks += [Heading(f"{view.client}: {_handling_words(view)}"), _limit_table(view), Items(sources, indent=2)]
-    notes = [
-        (f"not looked at: {name or 'a tool without a name'} cannot be read", "yellow") for name in report.unmeasured
-    ]
+    unread = [name or "a tool without a name" for name in report.unmeasured]
+    notes = [(f"not looked at: {name} cannot be read", "yellow") for name in unread]
     return [*blocks, Items(notes), problem_items(report.problems)]
 
 
@@ -479,13 +454,12 @@ _GATE_STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERR
 
 def gate_blocks(report: GateReport) -> list[Block]:
     """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
-    results = [row.result for row in report.rows]
     words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
-    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := results.count(result)))
+    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := report.counts[result]))
     rows = []
     for row in report.rows:
         rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
-        cells = [(check.target, check.wanted, actual_words(check), check.result.value) for check in row.checks]
+        cells = [(check.target, check.wanted, check.outcome, check.result.value) for check in row.checks]
         rows += [(row.name, row.server, *cell) for cell in cells]
     table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
     return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
@@ -495,24 +469,11 @@ def _gate_lines(report: GateReport) -> Iterator[Block]:
     for row in report.rows:
         result = Span(f"{row.result.value:<5} ", f"bold {_GATE_STYLES[row.result]}")
         yield Line((result, row.name, Span(f" ({row.server})", "dim")))
-        missed = [check for check in row.checks if check.result is not GateResult.PASS]
-        for check in missed or row.checks:
+        for check in row.missed or row.checks:
             style = "dim" if check.result is GateResult.PASS else _GATE_STYLES[check.result]
-            yield Line(check_words(check), style, indent=6)
+            yield Line(check.sentence, style, indent=6)
         if row.reason:
             yield Line(row.reason, "yellow", indent=6)
-
-
-def check_words(check: Check) -> str:
-    """A target, what it is and what was wanted."""
-    verb = "is not known:" if check.result is GateResult.ERROR else "is"
-    return f"{check.target} {verb} {actual_words(check)}, wanted {check.wanted}"
-
-
-def actual_words(check: Check) -> str:
-    """Return what a target is, and why."""
-    reason = f"({check.reason})" if check.actual and check.reason else check.reason
-    return " ".join(filter(None, (check.actual, reason)))
 
 
 def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:

@@ -175,12 +175,12 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
 
 def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
     """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
-    others = ", ".join(f"{method.key} ({method_words(method)})" for method in statistics.other_methods)
-    other_methods = ("The store has other methods too, shown with ", Code("--method"), f": {others}")
+    methods = ", ".join(f"{method.key} ({method_words(method)})" for method in statistics.other_methods)
+    other_methods = ("The store has other methods too, shown with ", Code("--method"), f": {methods}")
     return [
         Title(f"{statistics.servers:,} servers · {statistics.tools:,} tools · {method_words(statistics.method)}"),
         Line(scored_words(statistics)),
-        *([Line(other_methods, "dim")] if others else []),
+        *([Line(other_methods, "dim")] if methods else []),
         *statistics_tables(statistics),
         _next(statistics.current, command),
     ]

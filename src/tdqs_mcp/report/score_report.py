@@ -40,7 +40,7 @@ from tdqs_mcp.report.blocks import (
     unjudged_words,
 )
 from tdqs_mcp.report.escape import printable, visible
-from tdqs_mcp.report.lint_report import SEVERITY_STYLES
+from tdqs_mcp.report.lint_report import SEVERITY_STYLES, sentence
 from tdqs_mcp.results.checks import CalibrationReport, Cell
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
@@ -100,9 +100,8 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     # A dead endpoint is the reason of all.
     blocks.append(problem_items([problem.removesuffix(f": {unjudged}") for problem in score.problems]))
     if score.close_tools:
-        words = (
-            f"{count_words(len(score.close_tools), 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
-        )
+        close = count_words(len(score.close_tools), "tool")
+        words = f"{close} too close to call between two tiers (tdqs-mcp calibrate)"
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
     return [*blocks, *_fixes(score, locator), Marker(SCORE_MARKER)]
 
@@ -119,10 +118,8 @@ def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
         for score in lowest_servers(scores)
     ]
     heads = columns("server", "tools", "overall", "lowest", is_whole=True)
-    return [
-        Heading(f"{len(scores)} servers, the lowest first"),
-        Table(heads, rows, MAX_ROWS, "more with higher scores"),
-    ]
+    table = Table(heads, rows, MAX_ROWS, "more with higher scores")
+    return [Heading(f"{len(scores)} servers, the lowest first"), table]
 
 
 def missed_words(score: ServerScore, tier: Tier) -> str:
@@ -220,6 +217,13 @@ def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
     return [Span(str(scores[key]), "red" if scores[key] < SMELL_BELOW else "") for key in keys]
 
 
+def _reasons(judged: ToolScore | SkillScore) -> Table:
+    points = _points(judged.scores, list(judged.judgements))
+    pairs = zip(judged.judgements.items(), points, strict=True)
+    rows = [(key.replace("_", " "), point, judgement.justification) for (key, judgement), point in pairs]
+    return Table(columns("dimension", "score", "why", left=3), rows, has_head=False)
+
+
 def _fixes(score: ServerScore, locator: str) -> list[Block]:
     """The fixes by rule, the rule of the lowest tool first."""
     groups = fixes_by_rule(score)
@@ -236,11 +240,9 @@ def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block
     for fixes in groups:
         first = fixes[0].finding
         is_common = len(fixes) > 1 and all(fix.finding.message == first.message for fix in fixes)
-        head: str | None
+        head = first.message if is_common else ""
         if len(fixes) == 1:
             head = _with_tool(fixes[0], _about(fixes[0], nearest))
-        else:
-            head = first.message if is_common else None
         heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
         tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common)) for fix in fixes[:MAX_TOOLS]]
         more = [f"and {count_words(len(fixes) - MAX_TOOLS, 'more tool')}"] if len(fixes) > MAX_TOOLS else []
@@ -279,24 +281,19 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
 
 def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list[Block]:
     """The tools of one name: why each dimension has its score, and the best fixes."""
-    nearest, fixes = (
-        nearest_names(tool.name for tool in score.tools),
-        {entry[0].tool.index: entry for entry in fixes_by_tool(score)},
-    )
+    nearest = nearest_names(entry.name for entry in score.tools)
+    fixes = {group[0].tool.index: group for group in fixes_by_tool(score)}
     named = [entry for entry in score.tools if entry.name == tool]
     blocks = [block for entry in named for block in _tool(score, entry, fixes.get(entry.index, []), nearest, locator)]
     return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name == tool])]
 
 
 def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: NearestName, locator: str) -> list[Block]:
-    points = _points(tool.scores, list(tool.judgements))
-    pairs = zip(tool.judgements.items(), points, strict=True)
-    rows = [(key.replace("_", " "), point, judgement.justification) for (key, judgement), point in pairs]
     rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
     blocks: list[Block] = [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
         Line(_remarks(tool)),
-        Table(columns("dimension", "score", "why", left=3), rows, has_head=False),
+        _reasons(tool),
     ]
     if not fixes:
         return blocks
@@ -346,11 +343,7 @@ def _listed(title: str, entries: Sequence[str]) -> list[str]:
 
 
 MAX_SUGGESTIONS = 10
-
-
 _STYLES = {Label.GOOD: "green", Label.ACCEPTABLE: "yellow", Label.BAD: "red", None: "dim"}
-
-
 _BANDS = {Urgency.SERVER_SMELL: "server", Urgency.BUNDLE_DEFICIENCY: "skill", Urgency.TOOL_ISSUE: "tool"}
 
 
@@ -361,10 +354,8 @@ def label_blocks(score: LabelScore) -> list[Block]:
     if score.discovery_status:
         return [*blocks, Line(f"nothing was scored: {score.discovery_status}", "red"), problem_items(score.problems)]
     public, ungraded = score.quality_score, f", {len(score.ungraded)} ungraded" if score.ungraded else ""
-    counts = Line(
-        f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}",
-        "red" if score.bad_tool_count else "green",
-    )
+    style = "red" if score.bad_tool_count else "green"
+    counts = Line(f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}", style)
     blocks += [_public_line(public, ungraded), Gap(), Line("For the maintainers:", "dim")] if public else [counts]
     if score.tools:
         blocks += [Gap(), _labels_table(score)]
@@ -381,22 +372,17 @@ def label_blocks(score: LabelScore) -> list[Block]:
 def _public_line(public: QualityScore, ungraded: str) -> Line:
     """The summary that a listing shows."""
     tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad{ungraded}"
-    return Line(
-        (
-            Span(public.label or "no label", _STYLES[public.label]),
-            "" if public.average is None else f", average {_average(public.average)}",
-            f" · tools: {tools} · {public.scored_at}",
-        )
-    )
+    return Line((*_label(public), f" · tools: {tools} · {public.scored_at}"))
 
 
-def _average(hundredths: int) -> str:
-    return f"{hundredths / 100:.2f} of 2"
+def _label(score: QualityScore | SkillScore) -> tuple[Span, str]:
+    average = "" if score.average is None else f", average {score.average / 100:.2f} of 2"
+    return Span(score.label or "no label", _STYLES[score.label]), average
 
 
 def _unlabeled(score: LabelScore) -> Items:
     """The tools and the skill without a verdict, once for each reason."""
-    failed = [(ungraded.name or f"tool {ungraded.index + 1}", ungraded.ungraded.reason) for ungraded in score.ungraded]
+    failed = [(tool.label, tool.ungraded.reason) for tool in score.ungraded]
     if score.skill is not None and isinstance(score.skill.verdict, Ungraded):
         failed.append(("the skill", score.skill.verdict.reason))
     decided = next((ungraded.decided for ungraded in score.ungraded if isinstance(ungraded.decided, Mapping)), {})
@@ -411,18 +397,13 @@ def skill_blocks(skill: SkillScore) -> list[Block]:
 
 
 def _skill(skill: SkillScore, *, when: str) -> list[Block]:
-    average = "" if skill.average is None else f", average {_average(skill.average)}"
     blocks: list[Block] = [
         Title(f"skill of {skill.server} · {load('skill').title} by {judge_words(skill.judge)}"),
-        Line((Span(skill.label or "no label", _STYLES[skill.label]), f"{average}{when}")),
+        Line((*_label(skill), when)),
     ]
     if skill.credentials is not None:
         blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
-    if skill.judgements:
-        pairs = zip(skill.judgements.items(), _points(skill.scores, list(skill.judgements)), strict=True)
-        rows = [(key.replace("_", " "), points, judgement.justification) for (key, judgement), points in pairs]
-        blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
-    return [*blocks, problem_items(skill.problems)]
+    return [*blocks, *([_reasons(skill)] if skill.judgements else []), problem_items(skill.problems)]
 
 
 def _labels_table(score: LabelScore) -> Table:
@@ -441,9 +422,8 @@ MAX_REASONS = 20
 
 def grade_blocks(grade: ServerGrade) -> list[Block]:
     """The letter, how it came about, every broken rule with its first place, and the costliest one to fix first."""
-    result = (
-        f"{grade.letter} ({grade.score} of 100)" if grade.letter else "no grade: nothing that could be judged is known"
-    )
+    no_grade = "no grade: nothing that could be judged is known"
+    result = f"{grade.letter} ({grade.score} of 100)" if grade.letter else no_grade
     style = f"bold {TIER_STYLES[Tier(grade.letter)]}" if grade.letter else "dim"
     bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
     listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
@@ -454,25 +434,15 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     ]
     if grade.deductions:
         rows = [
-            (
-                deduction.subject.label,
-                deduction.alias,
-                f"-{deduction.points}",
-                "; ".join(filter(None, (deduction.message, deduction.suggestion))),
-            )
+            (deduction.subject.label, deduction.alias, f"-{deduction.points}", sentence(deduction))
             for deduction in grade.deductions
         ]
-        blocks += [
-            Gap(),
-            OnlyIn("text", [_by_rule_table(grade)]),
-            OnlyIn("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
-        ]
-    unread = [(tool.name or f"tool {tool.index + 1}", tool.ungraded.reason) for tool in grade.unmeasured]
-    blocks.append(Items([(f"not judged: {name}: {reason}", "yellow") for name, reason in unread]))
-    blocks.append(problem_items(grade.problems))
+        whole = Table(columns("where", "rule", "points", "finding", left=4), rows)
+        blocks += [Gap(), OnlyIn("text", [_by_rule_table(grade)]), OnlyIn("markdown", [whole])]
+    unread = [(f"not judged: {tool.label}: {tool.ungraded.reason}", "yellow") for tool in grade.unmeasured]
+    blocks += [Items(unread), problem_items(grade.problems)]
     if grade.deductions:
-        alias = grade.by_rule[0][0].alias
-        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp explain {alias}")), "dim")]
+        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp explain {grade.by_rule[0][0].alias}")), "dim")]
     return blocks
 
 

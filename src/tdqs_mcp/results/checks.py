@@ -1,5 +1,6 @@
 """Outcomes of tests: gates and suites, the calibration of a judge, the selection of tools by query."""
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -40,6 +41,18 @@ class Check:
     reason: str | None = None
     """Why it cannot be known; where the bar is missed, what to look at first."""
 
+    @property
+    def outcome(self) -> str:
+        """Value of the target, and the reason."""
+        reason = f"({self.reason})" if self.actual and self.reason else self.reason
+        return " ".join(filter(None, (self.actual, reason)))
+
+    @property
+    def sentence(self) -> str:
+        """The target, what it is and what was wanted."""
+        verb = "is not known:" if self.result is GateResult.ERROR else "is"
+        return f"{self.target} {verb} {self.outcome}, wanted {self.wanted}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRow:
@@ -61,6 +74,11 @@ class GateRow:
             return GateResult.FAIL
         return GateResult.PASS if results == {GateResult.PASS} else GateResult.ERROR
 
+    @property
+    def missed(self) -> list[Check]:
+        """Checks that do not pass."""
+        return [check for check in self.checks if check.result is not GateResult.PASS]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport(Document):
@@ -70,6 +88,11 @@ class GateReport(Document):
     """The suite's file."""
 
     rows: tuple[GateRow, ...]
+
+    @property
+    def counts(self) -> Counter[GateResult]:
+        """Entries by result."""
+        return Counter(row.result for row in self.rows)
 
 
 Cell = str | int | float | None

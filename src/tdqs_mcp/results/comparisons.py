@@ -70,6 +70,11 @@ class ToolComparison:
     differences: tuple[Difference, ...]
     """Empty where the definitions are the same."""
 
+    @property
+    def tdqs_change(self) -> int:
+        """New less old TDQS, in tenths; 0 without one of them."""
+        return self.after.tdqs - self.before.tdqs if self.before and self.after else 0
+
 
 _LINE = Only("part rule severity path message")
 
@@ -117,12 +122,7 @@ class Comparison(Document):
     @property
     def moved_tools(self) -> list[ToolComparison]:
         """Tools whose TDQS moved, the greatest fall first."""
-        moves = [
-            (tool.after.tdqs - tool.before.tdqs, tool.name, place, tool)
-            for place, tool in enumerate(self.tools)
-            if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs
-        ]
-        return [tool for *_, tool in sorted(moves)]
+        return sorted((tool for tool in self.tools if tool.tdqs_change), key=lambda tool: (tool.tdqs_change, tool.name))
 
     @published(after="changed")
     def unchanged_tool_count(self) -> int:

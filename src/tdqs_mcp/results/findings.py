@@ -125,6 +125,11 @@ class Finding:
         return self.subject.path
 
     @property
+    def wording(self) -> tuple[str | None, ...]:
+        """All but the part that it is about."""
+        return self.rule, self.severity, self.subject.path, self.message, self.suggestion
+
+    @property
     def part(self) -> Name:
         """The tool's name, or the kind and number of another part."""
         return self.subject.label
@@ -265,6 +270,23 @@ class LintReport(OfServer):
         for finding in self.findings:
             groups.setdefault((finding.rule, finding.severity), []).append(finding)
         return sorted(groups.values(), key=lambda group: (-group[0].severity.rank, -len(group), group[0].rule))
+
+    @property
+    def by_part(self) -> list[tuple[Location, list[Finding]]]:
+        """Findings of each tool and other part, with the place of the first one."""
+        groups: dict[tuple[str, int | None], list[Finding]] = {}
+        for finding in self.findings:
+            groups.setdefault((finding.subject.kind, finding.subject.index), []).append(finding)
+        return [(group[0].subject, group) for group in groups.values()]
+
+    @property
+    def common(self) -> dict[tuple[str | None, ...], Finding]:
+        """Findings that several tools, and all of them, have in the same words, each once."""
+        about_tools = [finding for finding in self.findings if finding.tool_index is not None]
+        counts = Counter(finding.wording for finding in about_tools)
+        by_wording = {finding.wording: finding for finding in about_tools}
+        all_tools = len(self.tools)
+        return {key: finding for key, finding in by_wording.items() if counts[key] == all_tools > 1}
 
     @property
     def clean_tools(self) -> dict[int, str]:

@@ -338,6 +338,11 @@ class Rewrite:
         return any(claim.route in AUTHOR for claim in self.claims)
 
     @property
+    def tdqs_change(self) -> int:
+        """New less old TDQS, in tenths; 0 without one of them."""
+        return self.after.tdqs - self.before.tdqs if self.before and self.after else 0
+
+    @property
     def tokens_added(self) -> int:
         """An estimate; below 0 where the rewrite saves."""
         return self.tokens_after - self.tokens_before

@@ -160,6 +160,11 @@ class UngradedTool:
     decided: Mapping[str, Point] | Absent = ABSENT
     """Dimension scores that hold without a judge: there is one tool."""
 
+    @property
+    def label(self) -> str:
+        """Its name, or its number for a tool without a name."""
+        return self.name or f"tool {self.index + 1}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollup:
