@@ -40,7 +40,10 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     if isinstance(parsed, File):
         return _read_still(parsed)
     if isinstance(parsed, Config):
-        return await _load_named(parsed, locator, options)
+        server = find_configured(parsed, options)  # what the caller gives goes before what stands there
+        catalog = await load_configured(server, options, called=locator)
+        disabled = ("the client has this server disabled",) if server.is_disabled else ()
+        return replace(catalog, problems=(*disabled, *catalog.problems))
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415  # the SDK takes half a second to import
 
     return await capture(parsed, options)
@@ -53,15 +56,8 @@ async def list_again(locator: str, options: LiveOptions | None = None) -> Catalo
 
 def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:
     """Read a locator for a caller without an event loop; files need none at all. Raises InputError and CaptureError."""
-    return load_still(locator) or blocking(load)(locator, options)
-
-
-async def _load_named(parsed: Config, locator: str, options: LiveOptions) -> Catalog:
-    """The catalog of a server in the configuration of a client; what the caller gives goes before what stands there."""
-    server = find_configured(parsed, options)
-    catalog = await load_configured(server, options, called=locator)
-    disabled = ("the client has this server disabled",) if server.is_disabled else ()
-    return replace(catalog, problems=(*disabled, *catalog.problems))
+    parsed = parse_locator(locator)
+    return _read_still(parsed) if isinstance(parsed, File) else blocking(load)(locator, options)
 
 
 def find_configured(parsed: Config, options: LiveOptions) -> "ConfiguredServer":
@@ -89,15 +85,6 @@ async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, c
 
     catalog = await capture(server.locator, server.fill(options), called=called)
     return replace(catalog, problems=(*server.unresolved, *catalog.problems))
-
-
-def load_still(locator: str) -> Catalog | None:
-    """The catalog of a file or of standard input, without an event loop; None for a live locator.
-
-    Raises InputError.
-    """
-    parsed = parse_locator(locator)
-    return _read_still(parsed) if isinstance(parsed, File) else None
 
 
 def _read_still(file: File) -> Catalog:

@@ -97,13 +97,10 @@ async def rewrite(
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     stamp = judge.stamp
     is_known = stamp.is_offline and stamp.calibration is not None and any(item.changes for item in concluded)
-    return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
-
-
-def _with_gains(rewrites: Sequence[Rewrite], version: str) -> list[Rewrite]:
-    """The rewrites with what they are expected to bring: the offline judge's figure with its error in changes."""
-    error = calibration(version).change_error
-    return [rewrite_review.with_gain(rewrite, error) for rewrite in rewrites]
+    if not is_known:
+        return concluded
+    error = calibration(stamp.calibration or "").change_error
+    return [rewrite_review.with_gain(rewrite, error) for rewrite in concluded]
 
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
@@ -437,41 +434,28 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
     Raises InputError where there is no such file, or it cannot be written.
     """
     rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    problems: tuple[str, ...] = ()
     if source is not None:
         patch, root = patch_sources(source, rewrites)
-        for file in patch.files:
-            write_bytes(root / file.name, file.content)
-        return _fixed(catalog, rewrites, patch.left_out, place=source, problems=patch.problems)
-    parsed = parse_locator(locator)
-    if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
-        raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
-    path = Path(parsed.path)
-    content, left_out = write_json(catalog.content, rewrites)
-    fixed = _fixed(catalog, rewrites, left_out, place=path)
-    if fixed.changes:
-        write_bytes(path, content)
-    return fixed
-
-
-def _fixed(
-    catalog: Catalog,
-    rewrites: Sequence[Rewrite],
-    left_out: tuple[LeftOut, ...],
-    *,
-    place: Path,
-    problems: tuple[str, ...] = (),
-) -> Fixed:
+        files = {root / file.name: file.content for file in patch.files}
+        place, left_out, problems = source, patch.left_out, patch.problems
+    else:
+        parsed = parse_locator(locator)
+        if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
+            raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
+        place = Path(parsed.path)
+        content, left_out = write_json(catalog.content, rewrites)
+        files = {place: content}
     left = {(item.tool, item.path) for item in left_out}
     applied = [
         (rewrite, [change for change in rewrite.changes if (rewrite.name, change.path) not in left])
         for rewrite in rewrites
     ]
+    definitions = {rewrite.index: apply_changes(rewrite.original, changes) for rewrite, changes in applied}
+    changes = tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes)
+    if source is not None or changes:
+        for path, content in files.items():
+            write_bytes(path, content)
     return Fixed(
-        catalog=apply(
-            catalog, {rewrite.index: apply_changes(rewrite.original, changes) for rewrite, changes in applied}
-        ),
-        place=place,
-        changes=tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes),
-        left_out=left_out,
-        problems=problems,
+        catalog=apply(catalog, definitions), place=place, changes=changes, left_out=left_out, problems=problems
     )

@@ -97,17 +97,6 @@ _SUPPRESSION = dict.fromkeys(("rule", "tool", "path", "server", "reason"), (is_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChoice:
-    """Rules that flags, the environment or a file choose; None where they say nothing."""
-
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] | None = None
-    profile: str | None = None
-    clients: tuple[str, ...] | None = None
-    fail_on: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Which rules run on which tools, which findings are suppressed, and from which severity a finding fails."""
 
@@ -124,7 +113,7 @@ DEFAULT_POLICY = Policy()
 
 
 def read_policy(
-    flags: RuleChoice,
+    flags: Mapping[str, Any],
     *,
     environ: Mapping[str, str],
     configuration: Configuration,
@@ -132,30 +121,34 @@ def read_policy(
 ) -> Policy:
     """The policy in force: flags before the variables, such as TDQS_SELECT and TDQS_CLIENT, before the file.
 
-    What a flag selects in full, no lower level ignores. Raises InputError and UnknownIdError.
+    The flags have the keys of a file; None says nothing. What a flag selects in full, no lower level ignores. Raises
+    InputError and UnknownIdError.
     """
-    levels = (
-        flags,
-        _from_environment(environ, table),
-        *(_choice(level.table, str(level.path), table) for level in configuration.files[::-1]),
-    )
-    names = next((level.select for level in levels if level.select is not None), ())
-    ignored = next((level.ignore for level in levels if level.ignore is not None), ())
-    if flags.ignore is None and flags.select is not None:
-        selected = {name.lower() for name in flags.select}
+    files = [(file.table, str(file.path)) for file in configuration.files[::-1]]
+    below = [(_from_environment(environ), "the environment"), *files]
+    for values, origin in below:
+        _check_choice(values, origin, table)
+    levels = [flags, *(values for values, _ in below)]
+
+    def first(key: str, default: Any) -> Any:  # noqa: ANN401  # a key's value
+        return next((values[key] for values in levels if values.get(key) is not None), default)
+
+    ignored = first("ignore", ())
+    if flags.get("ignore") is None and flags.get("select") is not None:
+        selected = {name.lower() for name in flags["select"]}
         ignored = tuple(name for name in ignored if name.lower() not in selected)
     return Policy(
         selection=registry.select(
-            names=names,
+            names=first("select", ()),
             ignored=ignored,
-            profile=next((level.profile for level in levels if level.profile is not None), None),
+            profile=first("profile", None),
             severities=dict(_severity(*member, table) for member in configuration.members("severity")),
             limits=dict(_limit(*member, table) for member in configuration.members("limits")),
-            clients=next((level.clients for level in levels if level.clients is not None), ()),
+            clients=first("client", ()),
             table=table,
         ),
         suppressions=tuple(_suppression(*entry, table) for entry in configuration.entries("suppress", _SUPPRESSION)),
-        fail_on=_fail_on(next((level.fail_on for level in levels if level.fail_on is not None), Severity.ERROR)),
+        fail_on=_fail_on(first("fail-on", Severity.ERROR)),
     )
 
 
@@ -252,31 +245,23 @@ def _below_cwd(path: Path) -> Path:
     return whole.relative_to(here) if whole.is_relative_to(here) else whole
 
 
-def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> RuleChoice:
-    """The TDQS_ variables, lists with commas; an empty variable says nothing."""
-    texts = {key: environ.get(f"TDQS_{key.upper().replace('-', '_')}", "").strip() for key in (*_LISTS, *_WORDS)}
-    lists = {key: [part.strip() for part in texts[key].split(",") if part.strip()] for key in _LISTS}
-    values = {key: value for key, value in {**texts, **lists}.items() if value}
-    return _choice(values, "the environment", table)
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The TDQS_ variables by the key of a file that each is named after; an empty variable says nothing."""
+    lists, words = ("select", "ignore", "client"), ("profile", "fail-on")
+    texts = {key: environ.get(f"TDQS_{key.upper().replace('-', '_')}", "").strip() for key in (*lists, *words)}
+    names = {key: [name.strip() for name in texts[key].split(",") if name.strip()] for key in lists}
+    return {key: value for key, value in {**texts, **names}.items() if value}
 
 
-_LISTS, _WORDS = ("select", "ignore", "client"), ("profile", "fail-on")
-"""The keys of a file that say which rules run; the variables are named alike."""
-
-
-def _choice(values: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> RuleChoice:
-    """The choice in the keys of a file. Raises InputError, which says where an unknown word is."""
-    select, ignore, clients = (tuple(values[key]) if key in values else None for key in _LISTS)
-    profile, fail_on = (values.get(key) for key in _WORDS)
-    choice = RuleChoice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
+def _check_choice(values: Mapping[str, Any], origin: str, table: Sequence[AnyRule]) -> None:
+    """Raises InputError for an unknown word, which says where it is."""
     try:
-        for names in (choice.select or (), choice.ignore or ()):
-            registry.select(names=names, table=table)
-        registry.select(profile=choice.profile, clients=choice.clients or ())
-        _fail_on(choice.fail_on or NEVER)
+        for key in ("select", "ignore"):
+            registry.select(names=values.get(key, ()), table=table)
+        registry.select(profile=values.get("profile"), clients=values.get("client", ()))
+        _fail_on(values.get("fail-on", NEVER))
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error
-    return choice
 
 
 def _fail_on(word: str) -> Severity | None:

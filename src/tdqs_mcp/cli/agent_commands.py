@@ -21,6 +21,7 @@ from tdqs_mcp.cli.runner import (
     live_options,
     locator_argument,
     page_options,
+    refuse,
     views,
     warn,
 )
@@ -116,8 +117,9 @@ def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool) -> Non
 
     # What serve refuses would keep the client from starting it.
     with serve.make_context("tdqs-mcp serve", list(arguments)) as context:
-        if any(context.params[name] for name in ("address", "token_file", "allowed_hosts", "allowed_origins")):
-            raise click.UsageError("clients start the server over stdio: leave --http and its options out")
+        names = ("address", "token_file", "allowed_hosts", "allowed_origins")
+        is_http = any(context.params[name] for name in names)
+        refuse(is_http, "clients start the server over stdio: leave --http and its options out")
     change = plan_install(client, arguments)
     _make(change, is_dry_run=is_dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
 

@@ -28,6 +28,7 @@ from tdqs_mcp.cli.runner import (
     live_options,
     locators_argument,
     page_options,
+    refuse,
     timeout_option,
     views,
     write,
@@ -97,8 +98,7 @@ def lock(
     A server that is in the lock already stays as it was, but for what --accept or --accept-all takes; exit code 1 if
     other changes are left. Scores, with specification, judge and calibration, are in the lock for information.
     """
-    if accept_all and accept:
-        raise click.UsageError("--accept-all accepts everything; leave --accept out")
+    refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
     judge = judge_of(choice)
     renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
@@ -117,7 +117,7 @@ def lock(
         return report
 
     reports = _each(locators, live, pin)
-    tell_usage(judge)
+    tell_usage()
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
     end(reports, _left)

@@ -185,11 +185,12 @@ def preview_of(options: JudgeChoice) -> tuple[Judge, Ledger]:
     return make_preview(options.settings(), warn=warn)
 
 
-def tell_usage(meter: object, *, by: str = "judge") -> None:
-    """Print a model's usage and cost on standard error: the cache may make the next run cheaper."""
-    usage = used(meter)
-    if usage and usage.requests:
-        click.echo(usage_line(usage, by=by), err=True)
+def tell_usage() -> None:
+    """Print what each model used and cost on standard error: the cache may make the next run cheaper."""
+    for meter, by, _ in command_run().meters:
+        usage = used(meter)
+        if usage and usage.requests:
+            click.echo(usage_line(usage, by=by), err=True)
 
 
 def read_answers(file: Path, options: JudgeChoice) -> object:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.app.linting import FAIL_ON, Policy, RuleChoice
+from tdqs_mcp.app.linting import FAIL_ON, Policy
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
     TARGET,
@@ -23,6 +23,7 @@ from tdqs_mcp.cli.runner import (
     page_options,
     policy_of,
     read_json,
+    refuse,
     source_option,
     split_names,
     tell_left,
@@ -163,11 +164,10 @@ def lint(
     What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE, TDQS_CLIENT and TDQS_FAIL_ON, then from
     the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
     """
-    if renews and (baseline is None or tools):
-        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write, and all tools")
-    if source and (not fixes or len(locators) > 1):
-        raise click.UsageError("--source is the code of one server, for --fix")
-    flags = RuleChoice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
+    is_part = baseline is None or tools
+    refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
+    refuse(source and (not fixes or len(locators) > 1), "--source is the code of one server, for --fix")
+    flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
     policy = replace(policy, tools=tools or ())
     baseline_findings = _known_findings(baseline, is_new=renews)

@@ -29,6 +29,7 @@ from tdqs_mcp.cli.runner import (
     live_options,
     page_options,
     progress_line,
+    refuse,
     until_end,
     views,
     waiting,
@@ -93,13 +94,12 @@ def study(
     domain, evaluators_passed, evaluators_total, steps, tokens and experiment. The first variant is the one before.
     Needs the extra: pip install 'tdqs-mcp[study]'.
     """
-    if log and not locator:
-        raise click.UsageError("--run belongs to --tasks")
+    refuse(log and not locator, "--run belongs to --tasks")
     tasks, outcomes = (outcomes, None) if log else (None, outcomes)
-    if sum(source is not None for source in (outcomes, benchmark, locator)) != 1:
-        raise click.UsageError("give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
-    if (locator is None or tasks) and choice.is_named:
-        raise click.UsageError("--judge, --base-url, --model and --exact-prompt are for writing tasks; leave them out")
+    count = sum(source is not None for source in (outcomes, benchmark, locator))
+    refuse(count != 1, "give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
+    has_no_use = (locator is None or tasks) and choice.is_named
+    refuse(has_no_use, "--judge, --base-url, --model and --exact-prompt are for writing tasks; leave them out")
     possible = _TASKS if locator else _BENCHMARK if benchmark else _OUTCOMES
     if page.form not in (*possible, "json"):
         raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
@@ -131,7 +131,7 @@ def _show_tasks(
         make = partial(studying.read_tasks, path=source)
     [result] = for_each((locator,), live, lambda catalog: (catalog, make(catalog)), doing="writing tasks for")
     written = result[1] if result else None
-    tell_usage(source, by="writer")
+    tell_usage()
     page.show([written], _TASKS)
     if written and written.without:
         warn(
@@ -260,12 +260,10 @@ def stats(
     *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int | None, page: Page
 ) -> None:
     """Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query."""
-    if server is not None and query is not None:
-        raise click.UsageError("--server and --query are two questions: ask one")
-    if limit is not None and query is None:
-        raise click.UsageError("--limit is of --query: add one, or leave it out")
-    if page.form in ((_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()):
-        raise click.UsageError(f"--format {page.form} is of the whole store: leave --server and --query out")
+    refuse(server is not None and query is not None, "--server and --query are two questions: ask one")
+    refuse(limit is not None and query is None, "--limit is of --query: add one, or leave it out")
+    of_whole = (_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()
+    refuse(page.form in of_whole, f"--format {page.form} is of the whole store: leave --server and --query out")
     named, again = store or default_url(os.environ), _stats_command(store)
     if server is not None:
         standing = stored_scores.server_standing(named, server, method=method)

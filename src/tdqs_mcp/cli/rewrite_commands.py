@@ -173,8 +173,7 @@ def rewrite(
     work = partial(improve, material=material_read, writer=author)
     is_known = None not in asking
     results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing) if is_known else asking
-    tell_usage(author, by="writer")
-    tell_usage(chosen)
+    tell_usage()
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
     page.show(reports, views(partial(rewrite_blocks, is_saved=target is not None, is_verbose=is_verbose)))
     for catalog, rewrites in (result for result in results if result is not None):
@@ -316,7 +315,7 @@ def plan(locator: str, *, target: str, tool: str | None, choice: JudgeChoice, li
     if tool is not None:
         use = partial(blocking(improving.what_if), tool=tool, judge=chosen)
     results = for_each((locator,), live, use)
-    tell_usage(chosen)
+    tell_usage()
     if tool is None:
         page.show(results, _PLAN)
     else:
@@ -354,7 +353,7 @@ def compare(
     if before and after:
         with waiting().on(f"judging {after.server}"):
             results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
-    tell_usage(chosen)
+    tell_usage()
     page.show(results, _COMPARE)
     end(results, partial(_outcome, fails=fail_on_regression))
 
@@ -431,7 +430,7 @@ def select(
         )
     for problem in result.problems:
         warn(problem)
-    tell_usage(model, by="selector")
+    tell_usage()
     page.show([result], _SELECT)
     percent = fail_under or 0
     figures = (result.against or result).figures

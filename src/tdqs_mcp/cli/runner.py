@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import which
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
-from tdqs_mcp.app.linting import Policy, RuleChoice, read_policy
+from tdqs_mcp.app.linting import Policy, read_policy
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
@@ -203,6 +204,12 @@ def warn(message: str) -> None:
     click.echo(f"warning: {printable(message)}", err=True)
 
 
+def refuse(is_refused: object, reason: str) -> None:
+    """Raises UsageError for options that mean nothing together."""
+    if is_refused:
+        raise click.UsageError(reason)
+
+
 def agrees(question: str, *, has_agreed: bool = False) -> bool:
     """Ask on a terminal, unless `--yes` has agreed before; nobody agrees elsewhere."""
     if has_agreed or not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -360,7 +367,7 @@ def shown_locator(locator: str) -> str:
         return "nothing"
 
 
-def policy_of(flags: RuleChoice, table: Sequence[AnyRule] = RULES) -> Policy:
+def policy_of(flags: Mapping[str, Any] = MappingProxyType({}), table: Sequence[AnyRule] = RULES) -> Policy:
     """The policy from flags, the environment and the nearest configuration."""
     return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()), table=table)
 

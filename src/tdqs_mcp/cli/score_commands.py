@@ -13,7 +13,6 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document
-from tdqs_mcp.app.linting import RuleChoice
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -47,6 +46,7 @@ from tdqs_mcp.cli.runner import (
     output_option,
     page_options,
     policy_of,
+    refuse,
     shown_locator,
     tool_option,
     views,
@@ -118,37 +118,26 @@ class ScoreOptions:
 
     def check(self, locators: Sequence[str], form: str) -> None:
         """Raises UsageError for options that mean nothing together."""
-        is_whole = self.is_tiered and not self.tool
-        for is_refused, reason in (
-            (self.is_installed and locators, "--installed scores all servers; leave the locators out"),
-            (not self.is_installed and self.task is not None, "--task belongs to --installed"),
-            (not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed."),
-            (self.answers and len(locators) > 1, "--answers belongs to one locator; give one"),
-            (
-                self.tool is not None and (self.fail_under or not self.is_tiered),
-                "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out",
-            ),
-            (self.is_tiered and self.fail_on_bad, "the tdqs rubric has tiers, no labels; use --fail-under"),
-            (
-                not self.is_tiered and self.fail_under,
-                f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad",
-            ),
-            (self.rubric != "bundles" and self.skill, "--skill belongs to --rubric bundles; or use tdqs-mcp skill"),
-            (
-                form in _OF_ONE and (len(locators) != 1 or self.is_dry_run),
-                f"--format {form} shows the score of one server; give one locator",
-            ),
-            (
-                form == "badge" and not is_whole,
-                "--format badge shows a server's score by TDQS; leave --tool and --rubric out",
-            ),
-            (
-                self.is_installed and (self.answers or self.skill or self.is_dry_run or not is_whole),
-                "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out",
-            ),
-        ):
-            if is_refused:
-                raise click.UsageError(reason)
+        is_other: object
+        is_whole, is_about_one = self.is_tiered and not self.tool, len(locators) == 1 and not self.is_dry_run
+        refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
+        refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
+        refuse(not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed.")
+        refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
+        is_other = self.tool is not None and (self.fail_under or not self.is_tiered)
+        refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
+        if self.is_tiered:
+            refuse(self.fail_on_bad, "the tdqs rubric has tiers, no labels; use --fail-under")
+        else:
+            refuse(self.fail_under, f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad")
+        is_other = self.rubric != "bundles" and self.skill
+        refuse(is_other, "--skill belongs to --rubric bundles; or use tdqs-mcp skill")
+        is_other = form in _OF_ONE and not is_about_one
+        refuse(is_other, f"--format {form} shows the score of one server; give one locator")
+        is_other = form == "badge" and not is_whole
+        refuse(is_other, "--format badge shows a server's score by TDQS; leave --tool and --rubric out")
+        is_other = self.is_installed and (self.answers or self.skill or self.is_dry_run or not is_whole)
+        refuse(is_other, "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out")
 
 
 _options = group_options(
@@ -198,30 +187,40 @@ def score(
     if options.is_dry_run:
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
         return
-    source: dict[str, Any] = {"spec": spec, "policy": policy_of(RuleChoice())}
-    judge = None
+    judge: Judge | None = None
+    source: dict[str, Any] = {"spec": spec, "policy": policy_of()}
     if options.answers:
         accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)
         source |= {"answers": answers, "accepted": accepted}
     else:
         judge = judge_of(choice, accept=options.accept, accept_all=options.accept_all)
         source |= {"judge": judge}
-    stamp = judge.stamp if judge else None
-    lost = partial(judging.score_undiscovered, rubric=options.rubric, judge=stamp, spec=spec)
+    lost = _undiscovered(page, judge, rubric=options.rubric, spec=spec)
     if options.is_tiered:
         use = partial(judging.score_answers if options.answers else judging.score_blocking, **source)
-        _score_tiers(locators, live, page, use, judge=judge, lost=lost, options=options)
-    else:
-        label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
-        label = partial(label, rubric=options.rubric, skill=skill, **source)
-        _score_labels(locators, live, page, label, judge=judge, lost=lost, options=options)
+        _score_tiers(locators, live, page, use, lost=lost, options=options)
+        return
+    label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
+    label = partial(label, rubric=options.rubric, skill=skill, **source)
+    labels: list[LabelScore | None] = for_each(locators, live, label, undiscovered=lost)
+    tell_usage()
+    page.show(labels, _LABELS)
+    needs_model = options.rubric == "bundles" and not (judge or options.answers)
+    _end_labels(labels, fail_on_bad=options.fail_on_bad, needs_model=needs_model)
+
+
+def _undiscovered(page: Page, judge: Judge | None, **options: Any) -> Any:  # noqa: ANN401  # score_undiscovered's
+    """Return what makes the result of a server whose tools could not be read: JSON says so, text has the error."""
+    if page.form != "json":
+        return None
+    return partial(judging.score_undiscovered, judge=judge.stamp if judge else None, **options)
 
 
 def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page) -> None:
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
 
-    judge, policy = judge_of(choice, accept=options.accept, accept_all=options.accept_all), policy_of(RuleChoice())
+    judge, policy = judge_of(choice, accept=options.accept, accept_all=options.accept_all), policy_of()
     if live.headers or live.env or live.cwd:
         raise click.UsageError("--header, --env and --cwd belong to one server; its client's configuration has its own")
     servers = installed_clients.servers().servers
@@ -237,7 +236,7 @@ def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live
             spec=spec,
             policy=policy,
         )
-    tell_usage(judge)
+    tell_usage()
     page.show([report], views(installed_blocks))
     failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
     if failed:
@@ -262,55 +261,31 @@ def _score_tiers(
     page: Page,
     use: Callable[[Catalog], ServerScore],
     *,
-    judge: Judge | None,
-    lost: Callable[[str, CaptureError], Any],
+    lost: Callable[[str, CaptureError], ServerScore] | None,
     options: ScoreOptions,
 ) -> None:
     """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
-    tool = options.tool
+    tool, catalogs = options.tool, list[Catalog]()
 
-    def score_catalog(catalog: Catalog) -> tuple[Catalog | None, ServerScore]:
-        catalog = catalog if tool is None else judging.with_tool(catalog, tool)
-        return catalog, use(catalog)
+    def score_catalog(catalog: Catalog) -> ServerScore:
+        score = use(catalog if tool is None else judging.with_tool(catalog, tool))
+        catalogs.append(catalog)
+        return score
 
-    undiscovered = (lambda server, error: (None, lost(server, error))) if page.form == "json" else None
-    results = for_each(locators, live, score_catalog, undiscovered=undiscovered)
-    tell_usage(judge)
-    scores = [result and result[1] for result in results]
+    scores = for_each(locators, live, score_catalog, undiscovered=lost)
+    tell_usage()
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
     locator = _copyable_locator(locators)
     score_views = _score_views(locator, tool)
-    if page.form == "html" and results[0] and results[0][0]:  # a page shows one server
-        score_views |= {"html": _page_view(results[0][0], locator, tool)}
+    if page.form == "html" and catalogs:
+        score_views |= {"html": _page_view(catalogs[0], locator, tool)}
     page.show(scores, score_views, ending=None if tool else _RANKING)
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
 
 
-def _score_labels(
-    locators: Sequence[str],
-    live: LiveOptions,
-    page: Page,
-    use: Callable[[Catalog], LabelScore],
-    *,
-    judge: Judge | None,
-    lost: Callable[[str, CaptureError], Any],
-    options: ScoreOptions,
-) -> None:
-    """Score servers by a rubric of labels, and end with 1 for a label Bad under `fail_on_bad`."""
-    labels = for_each(locators, live, use, undiscovered=lost if page.form == "json" else None)
-    tell_usage(judge)
-    page.show(labels, _LABELS)
-    needs_model = options.rubric == "bundles" and not (judge or options.answers)
-    _end_labels(labels, fail_on_bad=options.fail_on_bad, needs_model=needs_model)
-
-
-def _end_tiers(
-    scores: Sequence[ServerScore | None],
-    fail_under: str | None,
-    **ending: Any,  # noqa: ANN401  # end's
-) -> None:
+def _end_tiers(scores: Sequence[ServerScore | None], fail_under: str | None, **ending: Any) -> None:  # noqa: ANN401  # end's
     """Ends as `end`: below the tier with 1, where one is named, else with what the judge left open."""
     if fail_under is None:
         end(scores, answered, **ending)
@@ -407,10 +382,8 @@ def skill(
     else:
         chosen = judge_of(choice)
         use = partial(blocking(judging.score_skill), text=text, judge=chosen)
-    lost = partial(judging.score_undiscovered, rubric="skill", judge=chosen.stamp if chosen else None)
-    undiscovered: Any = lost if page.form == "json" else None
-    results = for_each((locator,), live, use, undiscovered=undiscovered)
-    tell_usage(chosen)
+    results = for_each((locator,), live, use, undiscovered=_undiscovered(page, chosen, rubric="skill"))
+    tell_usage()
     page.show(results, _SKILL)
     _end_labels(results, fail_on_bad=fail_on_bad, needs_model=not (chosen or answers))
 
@@ -475,7 +448,7 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptio
     complete = [catalog for catalog in catalogs if catalog is not None]
     with waiting().on("calibrating"):
         report = blocking(judging.calibrate)(complete, judge=chosen)
-    tell_usage(chosen)
+    tell_usage()
     page.show([report], _CALIBRATION)
     end([report if len(complete) == len(catalogs) else None], calibrated)
 

@@ -65,31 +65,51 @@ class Target:
     """The rule's id, where the target counts its findings."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Threshold:
-    """Bar that a target is held to: numbers, or letters for a tier."""
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
-    minimum: Fraction | None = None
-    maximum: Fraction | None = None
-    tier: Tier | None = None
-    """This tier or a better one."""
 
-    tiers: tuple[Tier, ...] = ()
-    """One of these."""
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Threshold(_Strict):
+    """Bar that a target is held to: a number's least and largest value; a tier's lowest letter, or all that will do."""
+
+    minimum: Number | Literal["A", "B", "C", "D"] | None = None
+    maximum: Number | None = None
+    enum: list[Tier] | None = Field(default=None, min_length=1)
+
+    @model_validator(mode="after")
+    def has_bound(self) -> "Threshold":
+        """Refuses a bar without a bound."""
+        if not self.model_fields_set:
+            raise ValueError("give minimum, maximum or enum")
+        return self
+
+    @property
+    def tier(self) -> Tier | None:
+        """The lowest tier that will do."""
+        return Tier(self.minimum) if isinstance(self.minimum, str) else None
+
+    @property
+    def limits(self) -> tuple[Fraction | None, Fraction | None]:
+        """The least and the largest number as the file spells them, exact: 0.7 is seven tenths."""
+        least = None if self.minimum is None or isinstance(self.minimum, str) else Fraction(repr(self.minimum))
+        return least, None if self.maximum is None else Fraction(repr(self.maximum))
 
     @property
     def wanted(self) -> str:
         """The bar as text."""
-        numbers = [(">=", self.minimum), ("<=", self.maximum)]
+        numbers = zip((">=", "<="), self.limits, strict=True)
         letters = [f">= {self.tier}"] if self.tier else []
-        among = [f"one of {', '.join(self.tiers)}"] if self.tiers else []
+        among = [f"one of {', '.join(self.enum)}"] if self.enum else []
         return " and ".join(
             [f"{sign} {_shown(value)}" for sign, value in numbers if value is not None] + letters + among
         )
 
     def judge(self, low: Fraction, high: Fraction | None) -> GateResult:
         """Return whether every number of a range meets it, or none does; None as the end of the range is no end."""
-        least, most = self.minimum, self.maximum
+        least, most = self.limits
         if (most is not None and low > most) or (least is not None and high is not None and high < least):
             return GateResult.FAIL
         is_met = (least is None or low >= least) and (most is None or (high is not None and high <= most))
@@ -286,9 +306,9 @@ def _hold_tier(target: Target, bar: Threshold, score: ServerScore) -> Check:
     outcomes = []
     if bar.tier:
         outcomes.append(reaches(score, bar.tier))
-    if bar.tiers:
+    if bar.enum:
         is_known = tier is not None and (score.rollup.overall is not None or not score.ungraded)
-        outcomes.append((Outcome.PASSED if tier in bar.tiers else Outcome.FAILED) if is_known else Outcome.UNKNOWN)
+        outcomes.append((Outcome.PASSED if tier in bar.enum else Outcome.FAILED) if is_known else Outcome.UNKNOWN)
     worst = Outcome.FAILED if Outcome.FAILED in outcomes else max(outcomes)
     is_unknown = worst is Outcome.UNKNOWN
     return Check(
@@ -367,9 +387,9 @@ def mcptest_score(subject: Subject) -> Fraction:
 
 
 DEFAULTS = (
-    (parse_target("min_score"), Threshold(minimum=Fraction(1, 2))),
-    (parse_target("mean_score"), Threshold(minimum=Fraction(7, 10))),
-    (parse_target("critical_count"), Threshold(maximum=Fraction(0))),
+    (parse_target("min_score"), Threshold(minimum=0.5)),
+    (parse_target("mean_score"), Threshold(minimum=0.7)),
+    (parse_target("critical_count"), Threshold(maximum=0.0)),
 )
 """What an entry without `expect` is held to (mcptest, tool_quality)."""
 
@@ -395,40 +415,10 @@ def _known(text: str) -> str:
 
 
 Text = Annotated[str, BeforeValidator(_scalar)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Schema(_Strict):
-    """The bar: for a number its least and largest value, for a tier the lowest letter or all that will do."""
-
-    minimum: Number | Literal["A", "B", "C", "D"] | None = None
-    maximum: Number | None = None
-    enum: list[Tier] | None = Field(default=None, min_length=1)
-
-    @model_validator(mode="after")
-    def has_bound(self) -> "_Schema":
-        """Refuses a bar without a bound."""
-        if not self.model_fields_set:
-            raise ValueError("give minimum, maximum or enum")
-        return self
-
-    @property
-    def bar(self) -> Threshold:
-        """The shortest decimal that a number in the file is read as, exact: 0.7 is seven tenths."""
-        minimum, maximum = (
-            None if value is None or isinstance(value, str) else Fraction(repr(value))
-            for value in (self.minimum, self.maximum)
-        )
-        tier = Tier(self.minimum) if isinstance(self.minimum, str) else None
-        return Threshold(minimum=minimum, maximum=maximum, tier=tier, tiers=tuple(self.enum or ()))
 
 
 class _Matcher(_Strict):
-    schema_: _Schema = Field(alias="schema")
+    schema_: Threshold = Field(alias="schema")
 
 
 class Expectation(_Strict):
@@ -460,7 +450,7 @@ class SuiteEntry(_Strict):
         """Return what the entry is held to; the published defaults where it does not say."""
         if self.expect is None:
             return DEFAULTS
-        return [(parse_target(expectation.target), expectation.matcher.schema_.bar) for expectation in self.expect]
+        return [(parse_target(expectation.target), expectation.matcher.schema_) for expectation in self.expect]
 
 
 class Server(BaseModel):
