@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tdqs_mcp.app.installed_clients import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.json_text import JsonText
 from tdqs_mcp.sources.clients import client_file, find_server
-from tdqs_mcp.sources.json_text import JsonText
 
 OTHER = {"command": "npx", "args": ["-y", "server-github"], "env": {"GITHUB_TOKEN": "ghp_secret"}}
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.json_text import hide
 from tdqs_mcp.sources.locator import (
     Config,
     File,
@@ -17,7 +18,6 @@ from tdqs_mcp.sources.locator import (
     repeatable_secrets,
     secrets,
 )
-from tdqs_mcp.sources.recording import hide
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tdqs_mcp.report.lint_report import GateOutcome, LocatedReport, comment_bloc
 from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import LintReport, Location, Severity
 from tdqs_mcp.rules import registry
-from tdqs_mcp.sources.json_text import locate
+from tdqs_mcp.sources.files import locate
 
 SILENT = tool("silent", None, {"type": "object", "additionalProperties": False})
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"

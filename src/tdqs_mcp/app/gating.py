@@ -14,6 +14,7 @@ from tdqs_mcp.facts.schema.conformance import find_fault
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate import definition_lock, suite
 from tdqs_mcp.gate.definition_lock import lock_server
+from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
@@ -21,7 +22,7 @@ from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
-from tdqs_mcp.sources.files import parse_json, read_bytes, read_text
+from tdqs_mcp.sources.files import read_bytes, read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
 EMPTY_LOCK = DefinitionLock(servers=())

@@ -16,6 +16,7 @@ from tdqs_mcp.app.judging import discovery_status, score_measured
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.json_text import JsonText
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
@@ -31,7 +32,6 @@ from tdqs_mcp.sources.clients import (
     read_servers,
 )
 from tdqs_mcp.sources.files import read_bytes, write_bytes
-from tdqs_mcp.sources.json_text import JsonText
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
 MAX_STARTS = 8

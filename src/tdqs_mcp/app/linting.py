@@ -23,7 +23,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_rules import view_catalog
 from tdqs_mcp.rules.registry import RULES, RuleSelection
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule, lane_of
-from tdqs_mcp.sources.json_text import locate
+from tdqs_mcp.sources.files import locate
 from tdqs_mcp.sources.locator import File, parse_locator
 
 _ID = re.compile(r"(?!TDQ)[A-Z]{2,}\d{3}")

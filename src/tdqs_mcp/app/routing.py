@@ -15,6 +15,7 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from tdqs_mcp.app.catalogs import find_configured
 from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.json_text import hide
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.results.studies import ToolTask
 from tdqs_mcp.router.connection_log import ConnectionLog, Messages, Peer, Write
@@ -22,7 +23,7 @@ from tdqs_mcp.router.relay import Relay, relay_frames
 from tdqs_mcp.router.variants import VariantSource, read_components
 from tdqs_mcp.sources.failure import Attempt
 from tdqs_mcp.sources.locator import HIDDEN, Config, LiveOptions, Stdio, Url, parse_locator, public, repeatable_secrets
-from tdqs_mcp.sources.recording import Recording, hide
+from tdqs_mcp.sources.recording import Recording
 
 LOG_SECONDS = 0.2
 """How long a cancellation may take to the log of calls."""

@@ -22,6 +22,7 @@ from tdqs_mcp.app.linting import Policy, read_policy
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import Block, as_markdown, as_text
 from tdqs_mcp.report.escape import printable, well_formed
@@ -383,7 +384,7 @@ def tell_left(left_out: "Iterable[LeftOut]") -> None:
 
 def read_json(path: Path) -> object:
     """The parsed JSON of a file. Raises InputError."""
-    return files.parse_json(files.read_bytes(path), origin=repr(str(path)))
+    return parse_json(files.read_bytes(path), origin=repr(str(path)))
 
 
 def end(

@@ -11,6 +11,7 @@ from typing import Any
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.json_text import Position
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
     Block,
@@ -41,7 +42,7 @@ from tdqs_mcp.results.labels import Deduction
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
-from tdqs_mcp.sources.json_text import DefinitionText, Position
+from tdqs_mcp.sources.files import DefinitionText
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 

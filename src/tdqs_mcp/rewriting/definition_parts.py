@@ -15,6 +15,7 @@ from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.words import Cue, Effect, plurals_in
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
+from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.original_text import (
     MAX_ALTERNATIVES,
@@ -27,7 +28,6 @@ from tdqs_mcp.rewriting.original_text import (
 )
 from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
-from tdqs_mcp.sources.json_text import TextEdit
 
 MAX_LOOKUPS = 3
 """Parameters of which one description says where their values come from."""

@@ -17,12 +17,12 @@ from tdqs_mcp.facts.text.prose import cues_of, find_praise, lead_in_length, plai
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Cue, content_stems
 from tdqs_mcp.facts.threats import find_threats
+from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Component, Mode, QuestionTopic, Route
 from tdqs_mcp.rewriting.original_text import can_continue_in_english
 from tdqs_mcp.rewriting.proposed_statements import CJK, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.sources.json_text import TextEdit
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Claim, Component, Route
-from tdqs_mcp.sources.json_text import TextEdit
 
 CJK = "\u2e80"
 """The first of the characters whose sentences end in a full stop of their own."""

@@ -19,11 +19,11 @@ from tdqs_mcp.facts.text.prose import lead_in_length
 from tdqs_mcp.facts.text.words import spell_acronyms
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name
+from tdqs_mcp.json_text import JsonNode, TextEdit, edited
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.rewriting.proposals import apply
-from tdqs_mcp.sources.files import SourceFile
-from tdqs_mcp.sources.json_text import DefinitionText, JsonNode, TextEdit, edited, locate
+from tdqs_mcp.sources.files import DefinitionText, SourceFile, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from tdqs_mcp.canonical import visible
 from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.text.words import find_quotation, is_verbatim, quotations_in
+from tdqs_mcp.json_text import read_only_object
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, texts
@@ -19,8 +20,6 @@ Model = TypeVar("Model", bound=BaseModel)
 CONTRADICTION = "annotation_contradiction"
 CREDENTIALS = "asks_for_credentials"
 """The questions that a rubric may ask beside its scores."""
-
-_FENCE = "```"
 
 
 def _whole(value: object) -> object:
@@ -123,32 +122,11 @@ def answer_schema(rubric: Rubric) -> dict[str, Any]:
 
 
 def parse_json(answer: object) -> object:
-    """The JSON value of an answer that may be text, in a code fence or with prose around it. Raises ContractError.
-
-    Prose around it is allowed if there is one object only; of two objects, nobody can say which is the answer.
-    """
-    if not isinstance(answer, str):
-        return answer
-    text = answer.strip()
-    if text.startswith(_FENCE) and text.endswith(_FENCE):
-        text = text.strip("`").removeprefix("json").removeprefix("JSON")
+    """The JSON value of an answer that may be text, in a code fence or with prose around it. Raises ContractError."""
     try:
-        return json.loads(text)
+        return read_only_object(answer) if isinstance(answer, str) else answer
     except (ValueError, RecursionError) as error:
-        value = _only_object(text)
-        if value is None:
-            raise ContractError(f"the answer is not JSON: {error}") from error
-        return value
-
-
-def _only_object(text: str) -> object:
-    """The object that begins at the first brace, if no brace stands behind its end."""
-    start = text.find("{")
-    try:
-        value, end = json.JSONDecoder().raw_decode(text, start) if start > -1 else (None, 0)
-    except (ValueError, RecursionError):
-        return None
-    return None if "{" in text[end:] or "}" in text[end:] else value
+        raise ContractError(f"the answer is not JSON: {error}") from error
 
 
 def _bare(text: str) -> str:

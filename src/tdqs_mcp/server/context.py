@@ -19,6 +19,7 @@ from pydantic import Field
 from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
+from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
@@ -45,7 +46,7 @@ from tdqs_mcp.server.connected_client import (
 from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach, tools_of
-from tdqs_mcp.sources.files import parse_json, read_content
+from tdqs_mcp.sources.files import read_content
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
 MAX_TOOLS = 2_000

@@ -19,10 +19,10 @@ from pydantic import ValidationError
 
 from tdqs_mcp.canonical import is_well_formed
 from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.json_text import read_json
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.router.connection_log import Frame, error_frame, read_frame
-from tdqs_mcp.sources.files import read_json
 from tdqs_mcp.sources.transports import kill_started
 
 TOO_LONG = "\0"

@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import json5
-
 from tdqs_mcp.errors import InputError, nearest
+from tdqs_mcp.json_text import read_with_comments
 from tdqs_mcp.results.clients import InstalledServer
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, read_url
 
@@ -261,22 +260,9 @@ def _load(file: Path) -> Any:  # noqa: ANN401  # foreign JSON or TOML
         return {}
     text = file.read_text(encoding="utf-8-sig")
     try:
-        return tomllib.loads(text) if file.suffix == ".toml" else _parse_json(text)
+        return tomllib.loads(text) if file.suffix == ".toml" else read_with_comments(text)
     except RecursionError as error:
         raise ValueError("it nests too deep to be read") from error
-
-
-MAX_JSON5 = 100_000
-"""Characters of a file with comments, which take two seconds; what people write by hand is shorter."""
-
-
-def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
-    try:
-        return json.loads(text or "{}")
-    except json.JSONDecodeError:
-        if len(text) > MAX_JSON5:
-            raise
-        return json5.loads(text)  # comments and trailing commas; a hundred times slower, hence second
 
 
 def _entries(content: Any, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401

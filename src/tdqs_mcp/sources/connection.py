@@ -14,11 +14,12 @@ from mcp import Client, MCPError
 from mcp.types import METHOD_NOT_FOUND
 
 from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.json_text import hide
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, clean, explain, lacks_credential
 from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Stdio, Url, public, repeatable_secrets
-from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, hide, record
+from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, record
 from tdqs_mcp.sources.transports import spawn
 
 _NO_STREAMABLE_HTTP = (400, 404, 405)

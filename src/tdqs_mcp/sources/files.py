@@ -1,30 +1,28 @@
-"""Files: catalogs in every shape in which tool definitions travel, and safe writing."""
+"""Files: catalogs in every shape in which tool definitions travel, where their parts stand, and safe writing."""
 
 import json
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from errno import EACCES
-from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.json_text import JsonNode, JsonText, Position, parse_json
 from tdqs_mcp.model import (
     CACHING_HINTS,
-    MAX_DEPTH,
     Catalog,
-    DuplicateKeys,
     Tool,
     read_prompts,
     read_resources,
     read_tool,
     sanitize_page,
 )
+from tdqs_mcp.results.findings import Location
 
 SHAPES = (
     "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "
@@ -33,77 +31,6 @@ SHAPES = (
 
 MAX_INPUT_BYTES = 8 * 2**20
 """The largest text file that is read; no single server needs more."""
-
-
-MAX_DIGITS = 400
-"""Digits of an integer; a double has at most 309."""
-
-
-def parse_json(content: bytes, *, origin: str) -> object:
-    """The JSON value of some bytes. Raises InputError that names the origin, the line and the column."""
-    try:
-        return read_json(content)
-    except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if "\n" in error.doc else ""
-        raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
-    except RecursionError as error:
-        raise InputError(f"{origin} nests too deep to be read as JSON") from error
-
-
-def read_json(content: bytes | str) -> object:
-    """The JSON value, also of text that not every reader takes: for what is odd in it there is `sanitize`.
-
-    Nesting beyond what this interpreter can read is cut. Raises ValueError, and RecursionError where that has no end.
-    """
-    read = partial(json.loads, object_pairs_hook=_object)
-    try:
-        return read(content)
-    except RecursionError:
-        text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
-        return read(_shallow(text))
-    except ValueError as error:
-        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-            raise
-        return read(content, parse_int=_integer)
-
-
-def _integer(digits: str) -> float:
-    """An integer of more digits than Python reads is beyond every double too."""
-    return int(digits) if len(digits) < MAX_DIGITS else float(digits)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) == len(pairs):
-        return members
-    repeated = DuplicateKeys(members)
-    counts = Counter(key for key, _ in pairs)
-    repeated.repeated = tuple(key for key, count in counts.items() if count > 1)
-    return repeated
-
-
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
-"""The strings and brackets of a JSON text."""
-
-
-def _shallow(text: str) -> str:
-    """The text with null in place of what nests deeper than MAX_DEPTH. Raises RecursionError where that never ends."""
-    parts, depth, end = [], 0, 0
-    for match in _BRACKETS.finditer(text):
-        if match[0] in ("[", "{"):
-            depth += 1
-            if depth == MAX_DEPTH + 2:
-                parts.append(text[end : match.start()])
-        elif match[0] in ("]", "}"):
-            depth -= 1
-            if depth == MAX_DEPTH + 1:
-                parts.append("null")
-                end = match.end()
-    if depth > MAX_DEPTH + 1:
-        raise RecursionError
-    return "".join([*parts, text[end:]])
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
@@ -368,3 +295,58 @@ def _python_files(path: Path) -> Iterator[Path]:
 
 def _is_foreign(folder: Path) -> bool:
     return folder.name in _FOREIGN or folder.name.startswith(".") or (folder / "pyvenv.cfg").exists()
+
+
+_SPELLINGS = {"inputSchema": ("parameters", "input_schema"), "outputSchema": ("output_schema",)}
+"""What OpenAI's and Anthropic's formats call a field."""
+
+
+class DefinitionText(JsonText):
+    """The text of a file of definitions, whose parts are those of a catalog."""
+
+    def __init__(self, text: str) -> None:
+        """Raises what reading a text that is no catalog leads to."""
+        super().__init__(text)
+        self.catalog = read_catalog(self.value, name="")
+        """Its values are known by identity."""
+
+    def find(self, place: Location) -> Position | None:
+        """Return where the value stands, or the nearest one around it if it is missing; None for the server's own."""
+        parts = {"tool": self.catalog.tools, "resource": self.catalog.resources, "prompt": self.catalog.prompts}
+        listed: Sequence[Any] = parts.get(place.kind) or ()
+        if place.index is None or place.index >= len(listed):
+            return None
+        node = self.node(listed[place.index].raw)
+        if node is None:
+            return None
+        offset = node.start
+        for key in split_pointer(place.path):
+            if node is None or key not in node.members:
+                break
+            offset, node = node.members[key].start, super().node(node.members[key].value)
+        return self.position(offset)
+
+    def node(self, value: Any) -> JsonNode | None:  # noqa: ANN401  # any JSON value
+        """Return where an object or an array of the catalog stands, a tool in another format under MCP's keys."""
+        if node := super().node(value):
+            return node
+        values = value.values() if isinstance(value, Mapping) else ()
+        parents = [node.parent for node in map(super().node, values) if node]
+        if not parents or parents[0] is None:
+            return None
+        node = parents[0]
+        members = {
+            name: node.members[spelling]
+            for name, spellings in _SPELLINGS.items()
+            for spelling in spellings
+            if spelling in node.members
+        }
+        return replace(node, parent=None, members={**members, **node.members})
+
+
+def locate(content: bytes) -> DefinitionText | None:
+    """Return the positions in a JSON file of definitions; None for one that is nested too deep to be scanned."""
+    try:
+        return DefinitionText(content.decode(json.detect_encoding(content), "surrogatepass"))
+    except (RecursionError, InputError, ValueError, IndexError):
+        return None

@@ -5,8 +5,7 @@ answer is recorded as it came, and in place of a listing the client gets an empt
 """
 
 import json
-import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -17,6 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from tdqs_mcp.canonical import replace_surrogates
+from tdqs_mcp.json_text import read_json
 from tdqs_mcp.model import (
     CACHING_HINTS,
     Catalog,
@@ -27,7 +27,6 @@ from tdqs_mcp.model import (
     sanitize,
     sanitize_page,
 )
-from tdqs_mcp.sources.files import read_json
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
@@ -94,27 +93,6 @@ def carried_text(message: Any) -> str | None:  # noqa: ANN401  # any of the four
         if isinstance(text, str):
             return text
     return None
-
-
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
-"""The strings and numbers of a JSON text."""
-
-
-def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping[str, Any]:
-    """An answer with a mark in place of everything that is to be hidden, in names and in values."""
-    written = [json.dumps(secret)[1:-1] for secret in hidden]
-    text = json.dumps(result)
-    if not any(spelling in text for spelling in written):
-        return result
-    either = re.compile("|".join(map(re.escape, written)))
-
-    def cover(match: re.Match[str]) -> str:
-        if match[0][0] == '"':
-            return either.sub(mark, match[0])
-        return f'"{mark}"' if match[0] in written else match[0]
-
-    covered: Mapping[str, Any] = json.loads(_TOKENS.sub(cover, text))
-    return covered
 
 
 class Recording:

@@ -13,9 +13,10 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tdqs_mcp.errors import InputError, fault_message
+from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
-from tdqs_mcp.sources.files import parse_json, read_bytes, read_catalog, read_text
+from tdqs_mcp.sources.files import read_bytes, read_catalog, read_text
 from tdqs_mcp.sources.input_files import CALL, read_queries
 
 COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps, tokens"

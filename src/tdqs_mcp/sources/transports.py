@@ -35,7 +35,7 @@ from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_
 from pydantic import ValidationError
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.files import read_json
+from tdqs_mcp.json_text import read_json
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio
 from tdqs_mcp.sources.recording import Incoming, carry, carry_text
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.statistics import MethodStamp
@@ -17,7 +18,7 @@ from tdqs_mcp.results.stored_servers import ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
-from tdqs_mcp.sources.files import parse_json, read_catalog
+from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, ScoredCapture, StoredVerdict, known_verdicts, write
 from tdqs_mcp.sweep.records import Entry, SweepTally
 

@@ -1,26 +1,143 @@
-"""A JSON text with the places of its parts: read once, edited so that every byte that no edit names stays."""
+"""JSON texts: values of text that not every reader takes, places of their parts, edits that leave every other byte."""
 
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.results.findings import Location
-from tdqs_mcp.sources.files import read_catalog
+from tdqs_mcp.model import MAX_DEPTH, DuplicateKeys
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n\r]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
+_STRING = r'"(?:\\.|[^"\\])*"'
+_TOKEN = re.compile(rf"{_STRING}|[\[\]{{}}]|-?\d[\d.eE+-]*", re.DOTALL)
+"""The strings, brackets and numbers of a JSON text."""
+
+_COMMENT = re.compile(rf"{_STRING}|//[^\n\r]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
-_SPELLINGS = {"inputSchema": ("parameters", "input_schema"), "outputSchema": ("output_schema",)}
-"""What OpenAI's and Anthropic's formats call a field."""
+
+
+_FENCE = "```"
+
+MAX_DIGITS = 400
+"""Digits of an integer; a double has at most 309."""
+
+
+def parse_json(content: bytes, *, origin: str) -> object:
+    """The JSON value of some bytes. Raises InputError that names the origin, the line and the column."""
+    try:
+        return read_json(content)
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if "\n" in error.doc else ""
+        raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
+    except RecursionError as error:
+        raise InputError(f"{origin} nests too deep to be read as JSON") from error
+
+
+def read_json(content: bytes | str) -> object:
+    """The JSON value, also of text that not every reader takes: for what is odd in it there is `sanitize`.
+
+    Nesting beyond what this interpreter can read is cut. Raises ValueError, and RecursionError where that has no end.
+    """
+    read = partial(json.loads, object_pairs_hook=_object)
+    try:
+        return read(content)
+    except RecursionError:
+        text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
+        return read(_shallow(text))
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            raise
+        return read(content, parse_int=_integer)
+
+
+def _integer(digits: str) -> float:
+    """An integer of more digits than Python reads is beyond every double too."""
+    return int(digits) if len(digits) < MAX_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    repeated = DuplicateKeys(members)
+    counts = Counter(key for key, _ in pairs)
+    repeated.repeated = tuple(key for key, count in counts.items() if count > 1)
+    return repeated
+
+
+def _shallow(text: str) -> str:
+    """The text with null in place of what nests deeper than MAX_DEPTH. Raises RecursionError where that never ends."""
+    parts, depth, end = [], 0, 0
+    for match in _TOKEN.finditer(text):
+        if match[0] in ("[", "{"):
+            depth += 1
+            if depth == MAX_DEPTH + 2:
+                parts.append(text[end : match.start()])
+        elif match[0] in ("]", "}"):
+            depth -= 1
+            if depth == MAX_DEPTH + 1:
+                parts.append("null")
+                end = match.end()
+    if depth > MAX_DEPTH + 1:
+        raise RecursionError
+    return "".join([*parts, text[end:]])
+
+
+def read_only_object(text: str) -> object:
+    """The JSON value of a text that may have a code fence or prose around it, as the answer of a model.
+
+    Prose around it is allowed if there is one object only; of two objects, nobody can say which is the answer. Raises
+    ValueError, and RecursionError for what nests too deep.
+    """
+    text = text.strip()
+    if text.startswith(_FENCE) and text.endswith(_FENCE):
+        text = text.strip("`").removeprefix("json").removeprefix("JSON")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        start = text.find("{")
+        try:
+            value, end = _DECODER.raw_decode(text, start) if start > -1 else (None, 0)
+        except (ValueError, RecursionError):
+            value, end = None, 0
+        if value is None or "{" in text[end:] or "}" in text[end:]:
+            raise
+        return value
+
+
+def read_with_comments(text: str) -> Any:  # noqa: ANN401  # foreign JSON
+    """The value of a text with comments and trailing commas, as editors keep their settings. Raises ValueError."""
+    try:
+        return json.loads(text or "{}")
+    except json.JSONDecodeError:
+        return JsonText(text, has_comments=True).value
+
+
+def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping[str, Any]:
+    """An answer with a mark in place of everything that is to be hidden, in names and in values."""
+    written = [json.dumps(secret)[1:-1] for secret in hidden]
+    text = json.dumps(result)
+    if not any(spelling in text for spelling in written):
+        return result
+    either = re.compile("|".join(map(re.escape, written)))
+
+    def cover(match: re.Match[str]) -> str:
+        if match[0][0] == '"':
+            return either.sub(mark, match[0])
+        return f'"{mark}"' if match[0] in written else match[0]  # a number: "4711" may be a password
+
+    covered: Mapping[str, Any] = json.loads(_TOKEN.sub(cover, text))
+    return covered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,54 +437,3 @@ def _cut(text: str, start: int, end: int) -> str:
 def _blank(match: re.Match[str]) -> str:
     """A string as it is, anything else as white space of its length."""
     return match[0] if match[0][0] == '"' else re.sub(r"[^\r\n]", " ", match[0])
-
-
-class DefinitionText(JsonText):
-    """The text of a file of definitions, whose parts are those of a catalog."""
-
-    def __init__(self, text: str) -> None:
-        """Raises what reading a text that is no catalog leads to."""
-        super().__init__(text)
-        self.catalog = read_catalog(self.value, name="")
-        """Its values are known by identity."""
-
-    def find(self, place: Location) -> Position | None:
-        """Return where the value stands, or the nearest one around it if it is missing; None for the server's own."""
-        parts = {"tool": self.catalog.tools, "resource": self.catalog.resources, "prompt": self.catalog.prompts}
-        listed: Sequence[Any] = parts.get(place.kind) or ()
-        if place.index is None or place.index >= len(listed):
-            return None
-        node = self.node(listed[place.index].raw)
-        if node is None:
-            return None
-        offset = node.start
-        for key in split_pointer(place.path):
-            if node is None or key not in node.members:
-                break
-            offset, node = node.members[key].start, super().node(node.members[key].value)
-        return self.position(offset)
-
-    def node(self, value: Any) -> JsonNode | None:  # noqa: ANN401  # any JSON value
-        """Return where an object or an array of the catalog stands, a tool in another format under MCP's keys."""
-        if node := super().node(value):
-            return node
-        values = value.values() if isinstance(value, Mapping) else ()
-        parents = [node.parent for node in map(super().node, values) if node]
-        if not parents or parents[0] is None:
-            return None
-        node = parents[0]
-        members = {
-            name: node.members[spelling]
-            for name, spellings in _SPELLINGS.items()
-            for spelling in spellings
-            if spelling in node.members
-        }
-        return replace(node, parent=None, members={**members, **node.members})
-
-
-def locate(content: bytes) -> DefinitionText | None:
-    """Return the positions in a JSON file of definitions; None for one that is nested too deep to be scanned."""
-    try:
-        return DefinitionText(content.decode(json.detect_encoding(content), "surrogatepass"))
-    except (RecursionError, InputError, ValueError, IndexError):
-        return None
