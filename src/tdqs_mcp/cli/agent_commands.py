@@ -71,7 +71,7 @@ def route(
     import anyio  # noqa: PLC0415  # the help goes without
 
     from tdqs_mcp.app.routing import line_writer, make_router  # noqa: PLC0415  # the SDK
-    from tdqs_mcp.server.stdio_transport import run_stdio  # noqa: PLC0415
+    from tdqs_mcp.server.stdio_transport import StandardStreams, run_until_signal  # noqa: PLC0415
 
     http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what it would log goes to the client, or ends the router
@@ -91,7 +91,15 @@ def route(
         run_http(router_app(router, http, tell=warn), http, log_level="warning", tell=tell)
         return
     gc.freeze()
-    sys.exit(anyio.run(partial(run_stdio, router.serve, live.max_bytes)))
+
+    async def serve_client() -> None:
+        await router.serve(StandardStreams(live.max_bytes))
+
+    sys.exit(anyio.run(partial(run_until_signal, serve_client, seconds=SIGNAL_SECONDS)))
+
+
+SIGNAL_SECONDS = 10.0
+"""How long a router that a signal ends may wait for its server to end."""
 
 
 def _tell_line(line: Mapping[str, Any]) -> None:

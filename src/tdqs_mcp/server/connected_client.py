@@ -275,6 +275,7 @@ def _params(request: Request) -> CreateMessageRequestParams:
 
 
 def _read_sample(answer: Any) -> Sample | Failure:  # noqa: ANN401  # one of the SDK's result types
+    """Return the text of a client's answer to a sampling request; a Failure for one that is cut off or has no text."""
     content = getattr(answer, "content", None)
     blocks = content if isinstance(content, list) else [content]
     text = "".join(block.text for block in blocks if isinstance(block, TextContent))

@@ -60,7 +60,9 @@ CALLER: ContextVar[str] = ContextVar("tdqs_mcp_caller", default="")
 ADDRESS = "address:"
 """How a caller begins who has no session: several clients may share the address."""
 
-_SESSION = "mcp-session-id"
+SESSION_HEADER = "mcp-session-id"
+"""Name of the header with a session's id; the SDK's own constant costs a second of imports, also for `--help`."""
+
 _RECEIVED = "tdqs.received"
 """The member of a request's scope that counts the bytes of its body."""
 
@@ -175,7 +177,11 @@ TICKS = 10
 
 
 class _HalfOpen:
-    """The connections that have not sent a whole request; uvicorn would wait for it for ever."""
+    """Connections that have not sent a whole request, which no setting of uvicorn ends.
+
+    Measured with uvicorn 0.54, timeout_keep_alive=5, h11_max_incomplete_event_size=16384, limit_concurrency=3: three
+    connections that send nothing, half a line and half a head stay open (25 s and more), and everybody else gets 503.
+    """
 
     def __init__(self) -> None:
         self._since: dict[Any, tuple[object, float]] = {}
@@ -255,7 +261,7 @@ def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
         allow_origin_regex="|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in http.origins),
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["*"],
-        expose_headers=["mcp-session-id", "mcp-protocol-version", "www-authenticate"],
+        expose_headers=[SESSION_HEADER, "mcp-protocol-version", "www-authenticate"],
     )
 
 
@@ -278,13 +284,13 @@ class _Sessions:
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Pass a request on, and note the session that it uses or opens."""
         headers = dict(scope["headers"]) if scope["type"] == "http" else {}
-        name = headers.get(_SESSION.encode(), b"").decode("latin-1")
+        name = headers.get(SESSION_HEADER.encode(), b"").decode("latin-1")
         session = self._open.get(name)
         before = len(self._open)
 
         async def note(message: Any) -> None:  # noqa: ANN401  # an ASGI message
             if message["type"] == "http.response.start":
-                opened = dict(message["headers"]).get(_SESSION.encode(), b"").decode("latin-1")
+                opened = dict(message["headers"]).get(SESSION_HEADER.encode(), b"").decode("latin-1")
                 if not name and opened:
                     self._open[opened] = _Session(peer=scope["client"][0] if scope.get("client") else "")
                 elif message["status"] == NOT_FOUND or scope["method"] == "DELETE":
@@ -320,7 +326,7 @@ class _Sessions:
         async def nothing(*_: object) -> Any:  # noqa: ANN401  # an ASGI message
             return {"type": "http.request"}
 
-        headers = [*kept_headers, (_SESSION.encode(), name.encode("latin-1"))]
+        headers = [*kept_headers, (SESSION_HEADER.encode(), name.encode("latin-1"))]
         await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, nothing)
 
 

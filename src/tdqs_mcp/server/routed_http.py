@@ -48,21 +48,20 @@ from tdqs_mcp.server.http_transport import (
     HEALTH,
     IDLE_SECONDS,
     MAX_BODY,
+    SESSION_HEADER,
     Http,
     answer_health,
     protect,
     read_security,
 )
 
-MAX_SESSIONS = 100
+MAX_ROUTED_SESSIONS = 100
 """Sessions at the same time; each may have a process of the server."""
 
 MAX_WAITING = 1_000
 """Frames that wait for one client to read them; one that reads none any longer is left."""
 
 PING_SECONDS = 15.0
-
-SESSION = "mcp-session-id"
 
 
 def router_app(router: Router, http: Http, *, tell: Callable[[str], None]) -> ASGIApp:
@@ -107,14 +106,14 @@ class _Endpoint:
 
     async def _pass_to_session(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         """A request of the older era: to its session, or the one that it opens."""
-        key = request.headers.get(SESSION)
+        key = request.headers.get(SESSION_HEADER)
         if key is not None and key in self._sessions:
             await self._sessions[key].handle_request(scope, receive, send)
         elif key is not None:
             await _answer(error_frame(None, INVALID_REQUEST, "Session not found"), 404)(scope, receive, send)
         elif request.method != "POST":  # starts no server
             await _answer(error_frame(None, INVALID_REQUEST, "Missing session ID"), 400)(scope, receive, send)
-        elif len(self._sessions) >= MAX_SESSIONS:
+        elif len(self._sessions) >= MAX_ROUTED_SESSIONS:
             await _answer(error_frame(None, INVALID_REQUEST, "Too many open sessions"), 503)(scope, receive, send)
         else:
             await self._open_session(scope, receive, send)

@@ -5,7 +5,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cached_property, partial
@@ -20,7 +19,6 @@ from mcp.server.apps import Apps, client_supports_apps
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -42,6 +40,7 @@ from tdqs_mcp.server.http_transport import (
     CALLER,
     DEFAULT_ADDRESS,
     MAX_BODY,
+    SESSION_HEADER,
     client_configuration,
     http_app,
     http_options,
@@ -50,7 +49,7 @@ from tdqs_mcp.server.http_transport import (
     tell_url,
 )
 from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
-from tdqs_mcp.server.stdio_transport import bounded_stdio, leave
+from tdqs_mcp.server.stdio_transport import bounded_stdio, leave, run_until_signal
 from tdqs_mcp.sources.locator import PROJECT
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     request = ctx.request
     if request is not None:
         address = ADDRESS + (request.client.host if request.client else "")
-        CALLER.set(request.headers.get(MCP_SESSION_ID_HEADER) or address)
+        CALLER.set(request.headers.get(SESSION_HEADER) or address)
     return await call_next(ctx)
 
 
@@ -384,9 +383,10 @@ def serve(
         raise InputError("standard input or output is closed, and the client is there; or give --http")
     if sys.stdin.isatty():
         _tell_what_is_missing()
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
-    server.run("stdio")
+    import anyio  # noqa: PLC0415  # the help goes without
+
+    work = partial(run_until_signal, server.run_stdio_async, seconds=GRACE_SECONDS, code=128 + signal.SIGINT)
+    sys.exit(anyio.run(work))
 
 
 def _tell_what_is_missing() -> None:
@@ -401,14 +401,6 @@ def _tell_what_is_missing() -> None:
         f"To add it to a client: tdqs-mcp install CLIENT ({clients}). To serve over HTTP: tdqs-mcp serve --http",
         err=True,
     )
-
-
-def _end(*_: object) -> None:
-    """Ends the server; the thread that reads standard input would keep a terminal's waiting for another line."""
-    from tdqs_mcp.server.stdio_transport import leave  # noqa: PLC0415  # the SDK, as above
-
-    threading.Timer(GRACE_SECONDS, leave, [128 + signal.SIGINT]).start()
-    raise KeyboardInterrupt
 
 
 def configure_server(

@@ -1,9 +1,7 @@
 """The standard streams behind a bounded reader: as the SDK's transport, or line by line for a router."""
 
 import os
-import select
 import signal
-import stat
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -32,53 +30,32 @@ CHUNK = 2**16
 """Bytes that are read at once."""
 
 GRACE_SECONDS = 1.0
-"""How long a router may take to end when its client and its server have."""
+"""How long the process may take to end when its work has ended."""
 
-SHOWN = 200
+MAX_REASON = 200
 """Characters of a reason."""
 
 
-async def _read_chunks() -> AsyncIterator[bytes]:
-    """The standard input, which is for the protocol alone: what a call starts reads an end of file instead."""
-    wire = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    is_waited_for = _can_wait(wire)
-    while True:
-        if is_waited_for:
-            await anyio.wait_readable(wire)
-            chunk = os.read(wire, CHUNK)
-        else:  # in a thread, which nothing waits for when the server ends
-            chunk = await anyio.to_thread.run_sync(os.read, wire, CHUNK, abandon_on_cancel=True)
-        if not chunk:
-            return
-        yield chunk
-
-
-def _can_wait(file: int) -> bool:
-    """Return whether the event loop can wait for a file: a thread is slower, and would keep the process from ending."""
-    mode = os.fstat(file).st_mode
-    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(file))
-
-
 async def read_lines(limit: int) -> AsyncIterator[bytes | None]:
-    """The lines of the standard input, blank ones left out; None for one of more than `limit` bytes, which is lost."""
-    line, is_whole = bytearray(), True
-    async for chunk in _read_chunks():
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
-            line += end
-            if not is_whole or len(line) > limit:
-                yield None
-            elif line.strip():
-                yield bytes(line)
-            line, is_whole = bytearray(), True
-        line += rest
-        if len(line) > limit:
-            line, is_whole = bytearray(), False
-    if not is_whole or line.strip():
-        yield bytes(line) if is_whole else None
+    """Lines of the standard input, blank ones left out; None for one of more than `limit` bytes, which is lost.
+
+    The standard input is for the protocol alone: what a call starts reads an end of file instead.
+    """
+    wire = os.fdopen(os.dup(0), "rb", CHUNK)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    is_cut = False
+    while line := await anyio.to_thread.run_sync(wire.readline, limit + 1, abandon_on_cancel=True):
+        was_cut, is_cut = is_cut, len(line) > limit and not line.endswith(b"\n")
+        if is_cut:
+            continue  # the rest of the line comes with the next readings
+        if was_cut:
+            yield None
+        elif line.strip():
+            yield line.removesuffix(b"\n")
+    if is_cut:
+        yield None
 
 
 async def _texts(lines: AsyncIterator[bytes | None]) -> AsyncIterator[str]:
@@ -118,7 +95,6 @@ class StandardStreams:
         self._lines = read_lines(limit)
         self._limit = limit
         self._writing = anyio.Lock()
-        self._is_waited_for = _can_wait(1)
 
     async def receive(self) -> Frame:
         """The next frame."""
@@ -130,12 +106,8 @@ class StandardStreams:
 
     async def send(self, frame: Frame) -> None:
         """Sends a frame."""
-        line = frame.raw + b"\n"
         async with self._writing:
-            if self._is_waited_for and len(line) <= select.PIPE_BUF and select.select([], [1], [], 0)[1]:
-                os.write(1, line)  # so few bytes fit in at once
-            else:
-                await anyio.to_thread.run_sync(_write, line, abandon_on_cancel=True)
+            await anyio.to_thread.run_sync(_write, frame.raw + b"\n", abandon_on_cancel=True)
 
 
 def leave(code: int) -> None:
@@ -145,44 +117,57 @@ def leave(code: int) -> None:
 
 
 def _write(line: bytes) -> None:
-    left = memoryview(line)
-    while left:
-        left = left[os.write(1, left) :]
+    rest = memoryview(line)
+    while rest:
+        rest = rest[os.write(1, rest) :]
 
 
-async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: int) -> int:
-    """Serves the client at the standard streams until it leaves or a signal comes; returns the exit code.
+async def run_until_signal(work: Callable[[], Awaitable[None]], *, seconds: float, code: int | None = None) -> int:
+    """Await the work until it ends or a signal asks this process to end; return the exit code. Raises TdqsError.
 
-    Raises what `serve` raises.
+    A signal cancels the work, which may clean up for so many seconds; `code` is the exit code then, 128 and the
+    signal's number by default. A signal that is ignored, as SIGHUP under nohup, stays ignored. A handler that raises
+    KeyboardInterrupt would do so in the middle of a task, whose group reports a traceback: 4 of 9 servers that were
+    answering when the signal came ended with a wrong exit code.
     """
-    code = 0
+    exit_code = 0
     errors: list[TdqsError] = []
+    names = () if sys.platform == "win32" else ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")  # asyncio has none there
+    numbers = [getattr(signal, name) for name in names]
+    signals = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
     async with anyio.create_task_group() as tasks:
 
         async def end_on_signal() -> None:
-            nonlocal code
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-                code = 128 + await anext(aiter(signals))
-            tasks.cancel_scope.cancel()
+            nonlocal exit_code
+            with anyio.open_signal_receiver(*signals) as arriving:
+                number = await anext(aiter(arriving))
+                exit_code = 128 + number if code is None else code
+                _leave_within(seconds, exit_code)
+                tasks.cancel_scope.cancel()
+                await anyio.sleep_forever()  # a second signal changes nothing
 
-        if sys.platform != "win32":  # asyncio has no signal handlers there
+        if signals:
             tasks.start_soon(end_on_signal)
         try:
-            await serve(StandardStreams(limit))
+            await work()
         except TdqsError as error:
             errors.append(error)
         tasks.cancel_scope.cancel()
-    # A thread may wait for ever for a client that reads nothing any more, and the process for that thread.
-    ending = threading.Timer(GRACE_SECONDS, leave, [Outcome.UNKNOWN if errors else code])
+    _leave_within(GRACE_SECONDS, Outcome.UNKNOWN if errors else exit_code)
+    if errors:
+        raise errors[0]
+    return exit_code
+
+
+def _leave_within(seconds: float, code: int) -> None:
+    """End this process by then: a thread may wait for ever for a client that neither reads nor writes any more."""
+    ending = threading.Timer(seconds, leave, [code])
     ending.daemon = True
     ending.start()
-    for failure in errors:
-        raise failure
-    return code
 
 
 def _refusal(error: Exception, limit: int) -> JSONRPCError:
-    """The answer to a line that is no message of the protocol, which also goes to stderr."""
+    """Answer to a line that is no message of the protocol, which also goes to stderr."""
     errors = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     inputs = [problem["input"] for problem in errors]
     params = next((problem for problem in inputs if isinstance(problem, dict)), inputs[0] if inputs else None)
@@ -198,7 +183,7 @@ def _refusal(error: Exception, limit: int) -> JSONRPCError:
     else:
         reason = f"the message is no JSON: {errors[0]['msg'].removeprefix('Invalid JSON: ')}"
     code = INVALID_REQUEST if is_json else PARSE_ERROR
-    reason_text = printable(reason)[:SHOWN]
+    reason_text = printable(reason)[:MAX_REASON]
     sys.stderr.write(f"tdqs-mcp: refused a line of the standard input with {code}: {reason_text}\n")
     return JSONRPCError(jsonrpc="2.0", id=_id_in(params), error=ErrorData(code=code, message=reason_text))
 

@@ -1,7 +1,15 @@
-"""Runs what a call computes in a thread: the event loop stays responsive, and cancellation ends the computation."""
+"""Runs what a call computes in a thread: the event loop stays responsive, and cancellation ends the computation.
+
+A thread, not a process that is killed. Measured with 401 tools on two cores: the first call in a process takes 1.3 s
+instead of 0.4, every process 66 to 93 MB, and the answer is unpickled on the loop (0.06 s), without progress before.
+Work that asks a model or the client needs the loop in any case. In a thread, with Python's own
+switch interval and garbage collection, the slowest of 137 pings took 0.05 s; 0.3 s is the bar.
+
+The thread is stopped by an exception, because it cannot look at its cancellation: between two gradings, a plan of 401
+tools computes 0.7 s, a linter of 2,000 tools 1.1 s.
+"""
 
 import asyncio
-import gc
 import sys
 import threading
 import time
@@ -22,16 +30,6 @@ MAX_SECONDS = 60.0
 
 STOP_SECONDS = 0.2
 """How long work that was told to stop may go on until it is told again."""
-
-SWITCH_SECONDS = 0.001
-"""How long a thread computes before another one may: the loop waits for one turn of each worker at every step."""
-
-GC_THRESHOLDS = (5_000, 10, 5)
-"""Objects that are made between two collections, and how many collections make one of the next generation.
-
-Collecting the oldest generation stops every thread, 0.16 s for a catalog of 401 tools; a plan does it often by default.
-Done more rarely than this, what the calls of many clients at once leave in cycles piles up.
-"""
 
 Result = TypeVar("Result")
 
@@ -105,8 +103,6 @@ def _limiter() -> CapacityLimiter:
     """The limit of this event loop."""
     limiter = _workers.get(None)
     if limiter is None:
-        sys.setswitchinterval(SWITCH_SECONDS)
-        gc.set_threshold(*GC_THRESHOLDS)
         limiter = CapacityLimiter(MAX_WORKERS)
         _workers.set(limiter)
     return limiter
