@@ -13,7 +13,7 @@ from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
-from tdqs_mcp.facts.text.prose import Prose, count_copied, find_parameters, read
+from tdqs_mcp.facts.text.prose import Prose, count_copied, read
 from tdqs_mcp.facts.text.words import LEAD_IN, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
@@ -45,11 +45,6 @@ class Subject:
     def prose(self) -> Prose:
         """Return what the description says."""
         return read(self.tool, self.signals)
-
-    @cached_property
-    def mentioned_parameters(self) -> tuple[str, ...]:
-        """Top-level parameters that the description names."""
-        return find_parameters(self.tool.description, self.prose.words, self.signals.parameters)
 
     @cached_property
     def parameters_by_word(self) -> Mapping[str, Sequence[str]]:

@@ -13,10 +13,12 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from tdqs_mcp.canonical import is_shaped
-from tdqs_mcp.facts.lexicon import lazy_pattern, read_table
+from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Deviation, escape_step
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS, without_quotations
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
+
+_PATTERNS = PatternTable("threats")
 
 MAX_STRAY = 3
 """Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""
@@ -121,26 +123,17 @@ def find_secrets(text: str) -> Iterator[str]:
 
 def find_turn(text: str, marks: Mapping[str, Sequence[Pattern]]) -> str | None:
     """The first mark that separates the parts of a prompt, or that ends a part which the text has not begun."""
-    used = _MENTIONED.sub("", text)
+    used = _PATTERNS.template_marker.sub("", text)
     for mark in marks.get("turn", ()):
         if match := mark.match.search(used):
             return match[0].strip()
     opened: dict[str, int] = {}
-    for opening in _OPENING.finditer(text) if "closing" in marks else ():
+    for opening in _PATTERNS.opening.finditer(text) if "closing" in marks else ():
         opened.setdefault(opening[1].lower(), opening.start())
     for closing in (end for mark in marks.get("closing", ()) for end in mark.match.finditer(text)):
         if closing.start() < opened.get(closing[1].lower(), len(text)):
             return str(closing[0])
     return None
-
-
-_OPENING = lazy_pattern(r"<(\w{1,24})")
-_MENTIONED = lazy_pattern(
-    r"(?i:\b(?:such as|like|e\.g\.|formats?|templates?|markers?|delimiters?)\b)(?:[^.\n<\[(`\"']{0,40}"
-    r"[(`\"'](?:<\|[a-z_]{2,24}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?\w{1,24}>|user|assistant|system|\.{3}|…|[\s,])"
-    r"{1,20}[)`\"']){1,5}"
-)
-"""Markers in the documentation of a chat template: named, in parentheses or quotation marks, saying nothing."""
 
 
 # Characters
@@ -150,12 +143,12 @@ def may_hold_odd_characters(text: str) -> bool:
     """Control, unseen or mixed letters may stand in a text; printable ASCII has none."""
     if text.isascii():
         return not text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
-    return _CONTROL.search(text) is not None or _STRANGE.search(text) is not None
+    return _PATTERNS.control.search(text) is not None or _PATTERNS.strange.search(text) is not None
 
 
 def find_control(text: str) -> tuple[str, bool] | None:
     """The first characters that a terminal obeys, and False; else of another control character, and True."""
-    for pattern, is_mild in ((_OBEYED, False), (_CONTROL, True)):
+    for pattern, is_mild in ((_PATTERNS.obeyed, False), (_PATTERNS.control, True)):
         if match := pattern.search(text):
             return text[match.start() : match.start() + 12], is_mild
     return None
@@ -165,20 +158,26 @@ def find_unseen(text: str) -> tuple[str, bool] | None:
     """The first unseen character with what stands around it, and whether all of them may be an accident."""
     if text.isascii():
         return None
-    places = [match.start() for match in _UNSEEN.finditer(text) if not _has_purpose(text, match.start())]
-    places += [match.start() for match in _PRIVATE.finditer(text)]
+    places = [match.start() for match in _PATTERNS.unseen.finditer(text) if not _has_purpose(text, match.start())]
+    places += [match.start() for match in _PATTERNS.private.finditer(text)]
     if not places:
         return None
-    is_mild = len(places) <= MAX_STRAY and all(text[place] in _STRAY or _PRIVATE.match(text[place]) for place in places)
+    is_mild = len(places) <= MAX_STRAY and all(
+        text[place] in _STRAY or _PATTERNS.private.match(text[place]) for place in places
+    )
     return text[max(0, places[0] - 10) : places[0] + 10], is_mild
 
 
 def find_mixed(text: str) -> str | None:
     """The first word of Latin letters and such of another script that look like them."""
-    if text.isascii() or not _BORDER.search(text):
+    if text.isascii() or not _PATTERNS.border.search(text):
         return None
-    for word in _WORD.finditer(text):
-        if len(_LATIN.findall(word[0])) > 1 and _OTHER.search(word[0]) and _BORDER.search(word[0]):
+    for word in _PATTERNS.letters.finditer(text):
+        if (
+            len(_PATTERNS.latin.findall(word[0])) > 1
+            and _PATTERNS.lookalike.search(word[0])
+            and _PATTERNS.border.search(word[0])
+        ):
             return str(word[0])
     return None
 
@@ -189,13 +188,15 @@ def _has_purpose(text: str, place: int) -> bool:
     before = text[place - 1] if place else ""
     if char in "\ufe0e\ufe0f":
         is_letter = before.isalpha() and before not in _SIGNS
-        return bool(before) and not is_letter and before not in " \n" and not _UNSEEN.match(before)
+        return bool(before) and not is_letter and before not in " \n" and not _PATTERNS.unseen.match(before)
     if char in "\u200c\u200d":
         return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or is_shaped(before))
     if char in "\u200e\u200f\u061c":
         nearby = text[max(0, place - 20) : place + 20]
         return any(
-            unicodedata.bidirectional(neighbor) in ("R", "AL") for neighbor in nearby if not _UNSEEN.match(neighbor)
+            unicodedata.bidirectional(neighbor) in ("R", "AL")
+            for neighbor in nearby
+            if not _PATTERNS.unseen.match(neighbor)
         )
     if "\U000e0020" <= char <= "\U000e007f":
         return "\U0001f3f4" in text[max(0, place - 7) : place]
@@ -206,28 +207,7 @@ _SIGNS = frozenset("\u2139\u24c2\u3030\u303d")
 """Letters by their category that are shown as emoji."""
 
 
-_UNSEEN = lazy_pattern(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\U0001d173-\U0001d17a]"
-)
-"""Characters that show nothing: zero-width, bidirectional controls, fillers, tags and variation selectors."""
-
 _STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
-_PRIVATE = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
-_CONTROL = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_OBEYED = lazy_pattern("\x1b.?|[\x08\x7f\x90\x9b\x9d-\x9f]", re.DOTALL)
-_STRANGE = lazy_pattern(
-    "[\x80-\x9f\u00ad\u034f\u0370-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ue000-\uf8ff\U000e0000-\U000e01ef"
-    "\U0001d173-\U0001d17a\U000f0000-\U0010fffd]"
-)
-_BORDER = lazy_pattern("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
-_WORD = lazy_pattern(r"[^\W\d_]{3,60}")
-_LATIN = lazy_pattern("[a-zA-Z]")
-_OTHER = lazy_pattern(
-    "[\u0400-\u052f\u0531-\u0587\u03bf\u03bf\u03c1\u03bd\u03c4\u03b9\u03ba\u03b1\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7]"
-)
-"""Cyrillic and Armenian letters, and the Greek ones that look like Latin ones."""
 
 
 MIN_RUN = 24
@@ -252,10 +232,10 @@ MIN_LETTERS = 80
 def may_be_encoded(text: str) -> bool:
     """Some run of a text may be encoded; the fast answer for most is no."""
     return (
-        ("\\x" in text and _ESCAPES.search(text) is not None)
-        or ("&#" in text and _REFERENCES.search(text) is not None)
-        or ("%" in text and (_PERCENT.search(text) or _PERCENT_WORDS.search(text)) is not None)
-        or (len(text) >= MIN_RUN and any(len(word) >= MIN_RUN and _RUN.search(word) for word in text.split()))
+        ("\\x" in text and _PATTERNS.escapes.search(text) is not None)
+        or ("&#" in text and _PATTERNS.references.search(text) is not None)
+        or ("%" in text and (_PATTERNS.percent.search(text) or _PATTERNS.percent_words.search(text)) is not None)
+        or (len(text) >= MIN_RUN and any(len(word) >= MIN_RUN and _PATTERNS.run.search(word) for word in text.split()))
     )
 
 
@@ -264,7 +244,7 @@ def decode_prose(text: str) -> Iterator[tuple[str, str]]:
     left = MAX_RUNS
     words = [word for word in text.split() if len(word) >= MIN_ENCODED]
     for encoding, pattern, decode in _ENCODINGS:
-        for run in (run for word in words for run in pattern.finditer(word)):
+        for run in (run for word in words for run in getattr(_PATTERNS, pattern).finditer(word)):
             left -= 1
             if left < 0:
                 return
@@ -303,21 +283,15 @@ def _from_references(run: str) -> bytes:
     return "".join(chr(int(digits, 16 if is_hex else 10)) for is_hex, digits in numbers).encode()
 
 
-_RUN = lazy_pattern(r"[A-Za-z0-9+/]{24}")
-"""Part of a long run in Base64, also in its form for URLs, where a sign breaks one of 32 letters."""
-
-_ESCAPES = lazy_pattern(r"(?:\\x[0-9a-fA-F]{2}){8,}")
-_REFERENCES = lazy_pattern(r"(?:&#(?:[0-9]{1,7}|x[0-9a-fA-F]{1,6});){8,}")
-_PERCENT = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){8,}")
-_PERCENT_WORDS = lazy_pattern(r"(?:[A-Za-z]{1,20}%20){3,}[A-Za-z]{1,20}")
-_ENCODINGS: tuple[tuple[str, re.Pattern[str], Callable[[str], bytes]], ...] = (
-    ("hexadecimal", lazy_pattern(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){12,}(?![0-9a-fA-F])"), _from_hex),
-    ("hexadecimal", _ESCAPES, _from_hex),
-    ("base64", lazy_pattern(r"[A-Za-z0-9+/_-]{24,}={0,2}"), _from_base64),
-    ("percent-encoding", _PERCENT_WORDS, unquote_to_bytes),
-    ("percent-encoding", _PERCENT, unquote_to_bytes),
-    ("character references", _REFERENCES, _from_references),
+_ENCODINGS: tuple[tuple[str, str, Callable[[str], bytes]], ...] = (
+    ("hexadecimal", "hexadecimal", _from_hex),
+    ("hexadecimal", "escapes", _from_hex),
+    ("base64", "base64", _from_base64),
+    ("percent-encoding", "percent_words", unquote_to_bytes),
+    ("percent-encoding", "percent", unquote_to_bytes),
+    ("character references", "references", _from_references),
 )
+"""Each encoding, its pattern in the data file, and how a run is decoded."""
 
 
 Part: TypeAlias = Tool | Resource | ListedPrompt | None
@@ -490,16 +464,10 @@ def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterat
     plain = without_quotations(text.replace("_", " "))
     for kind, patterns in phrases.items():
         matches = (match for pattern in patterns for match in pattern.match.finditer(plain))
-        if quote := next((match[0] for match in matches if not _DENIAL.search(plain[: match.start()][-40:])), None):
+        if quote := next(
+            (match[0] for match in matches if not _PATTERNS.denial.search(plain[: match.start()][-40:])), None
+        ):
             yield ThreatKind[kind.upper()], quote
-
-
-_DENIAL = lazy_pattern(
-    r"\b(?:not|never|don['’]?t|cannot|can['’]t|won['’]t|refuses? to|rather than|instead of|no need to)\s+"
-    r"(?:\w+\s+){0,3}$",
-    re.IGNORECASE,
-)
-"""Words before a phrase that turn it: "do not follow …"."""
 
 
 def cut_quote(text: str) -> str:
@@ -526,28 +494,20 @@ def list_strings(raw: object) -> Iterator[tuple[str, str]]:
     return ((_pointer(place), text) for place, text in _strings(raw))
 
 
-_KEYWORDS = frozenset(
-    "type format $ref $schema required name title description inputSchema outputSchema annotations properties items "
-    "enum default anyOf oneOf allOf not additionalProperties const examples pattern minimum maximum minLength "
-    "maxLength minItems maxItems uniqueItems $defs definitions _meta icons readOnlyHint destructiveHint idempotentHint "
-    "openWorldHint arguments uri uriTemplate mimeType".split()
-)
-"""Keys that MCP and JSON Schema give themselves: nobody can say anything with them."""
-
-
 def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
     """The strings of a part and the names that its author gave, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
 
     They come level by level: nothing can be buried under a long list that stands before it but further down.
     """
     pending: list[tuple[_Place, object]] = [((), raw)]
+    keywords = words_from("threats", "keywords")
     strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
     for place, value in pending:
         if isinstance(value, str):
             texts: Sequence[tuple[_Place, str]] = ((place, value),)
         elif isinstance(value, dict):
             pending += [((place, name), child) for name, child in value.items()]
-            texts = [((place, name), name) for name in value if name not in _KEYWORDS]
+            texts = [((place, name), name) for name in value if name not in keywords]
         elif isinstance(value, list | tuple):
             room = max(0, 2 * MAX_STRINGS - len(pending))
             pending += [((place, index), child) for index, child in enumerate(value[:room])]
@@ -561,26 +521,15 @@ def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
                 return
 
 
-_CHANGES = {
-    **dict.fromkeys(
-        (
-            ThreatKind.JUDGE,
-            ThreatKind.OVERRIDE,
-            ThreatKind.CONCEAL,
-            ThreatKind.LEAK,
-            ThreatKind.REDIRECT,
-            ThreatKind.LINK,
-        ),
-        "new-imperative",
-    ),
-    **dict.fromkeys((ThreatKind.UNSEEN, ThreatKind.TERMINAL, ThreatKind.LOOKALIKE), "hidden-characters"),
-    **dict.fromkeys((ThreatKind.TURN, ThreatKind.ENCODED, ThreatKind.MARKUP), "hidden-text"),
-    ThreatKind.SECRET: "new-secret",
-}
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?。！？])\s+|\n+")
-_HOST = lazy_pattern(r"(?i:[a-z][a-z0-9+.-]{1,15}://(?:[^\s/?#@\"'<>]{0,80}@)?|[\w.+-]@)([\w.-]{1,253}\w)")
 _NAMES_ONLY = ("/$schema", "/$id")
 """Keywords whose URLs are names that nobody opens."""
+
+
+@cache
+def _changes() -> Mapping[ThreatKind, str]:
+    """The change that a threat of each kind is."""
+    table = read_table("threats")["changes"]
+    return {ThreatKind[kind.upper()]: change for change, kinds in table.items() for kind in kinds.split()}
 
 
 def find_hosts(raw: object) -> frozenset[str]:
@@ -605,8 +554,8 @@ def find_additions(
         if not fresh:
             continue
         threats = [threat for threat in find_threats("\n".join(fresh)) if (threat.kind, threat.quote) not in quotes]
-        yield from (Deviation(path, _said(threat), _CHANGES[threat.kind]) for threat in threats)
-        if not any(_CHANGES[threat.kind] == "new-imperative" for threat in threats):
+        yield from (Deviation(path, _message(threat), _changes()[threat.kind]) for threat in threats)
+        if not any(_changes()[threat.kind] == "new-imperative" for threat in threats):
             first = next(
                 (sentence for sentence in fresh if (order := _order(sentence, tools)) and order not in old_orders), None
             )
@@ -616,12 +565,12 @@ def find_additions(
             yield Deviation(path, f"new host: {host!r}", "new-host")
 
 
-def _said(threat: Threat) -> str:
+def _message(threat: Threat) -> str:
     return f"the text {threat.kind}: {threat.quote!r}"
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (joined for part in _SENTENCE_END.split(text) if (joined := " ".join(part.split())))
+    return (joined for part in _PATTERNS.sentence_end.split(text) if (joined := " ".join(part.split())))
 
 
 def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
@@ -659,10 +608,7 @@ def _order_patterns() -> dict[str, re.Pattern[str]]:
 def _hosts_in(path: str, text: str) -> Iterator[str]:
     if ("://" not in text and "@" not in text) or path.endswith(_NAMES_ONLY):
         return
-    for match in _HOST.finditer(text):
+    for match in _PATTERNS.host.finditer(text):
         host = match[1].lower()
-        if "." in host and not _RESERVED.search(host):
+        if "." in host and not _PATTERNS.reserved.search(host):
             yield host
-
-
-_RESERVED = lazy_pattern(r"(?:^|^www\.)example\.(?:com|net|org)$|^127\.|^0\.0\.0\.0$")

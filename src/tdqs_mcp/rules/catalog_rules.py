@@ -288,13 +288,15 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
     """A tool sends the agent to a sibling, and the sibling does not name it in return."""
     named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
     for subject in measured.subjects:
-        for other in relations.one_sided_boundaries(subject.tool.name, subject.mentions, subject.redirect, named):
-            yield Hit(
-                "/description",
-                f"the description sends the agent to {other!r}, which does not name {subject.tool.name!r}",
-                f"say in {other!r} when {subject.tool.name!r} is the better choice",
-                part=subject.tool,
-            )
+        own, redirect = subject.tool.name, subject.redirect or ""
+        for other in subject.mentions:
+            if other in redirect and own not in named.get(other, {own}):
+                yield Hit(
+                    "/description",
+                    f"the description sends the agent to {other!r}, which does not name {own!r}",
+                    f"say in {other!r} when {own!r} is the better choice",
+                    part=subject.tool,
+                )
 
 
 @rule("TDQ601", severity=Severity.WARNING, source="MCP specification, transports and pagination")

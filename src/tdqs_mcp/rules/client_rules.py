@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.canonical import replace_surrogates, utf16_length
 from tdqs_mcp.errors import UnknownIdError, nearest
 from tdqs_mcp.facts.schema.walk import Deviation, Shape, escape_step, keyword_members, required_names, split_pointer
+from tdqs_mcp.facts.spelling import joined
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.results.findings import Severity
@@ -171,12 +172,14 @@ def _view(measured: Measured, client: Client) -> ClientView:
     return ClientView(
         client=client.id,
         title=client.title,
-        tools=tuple(_seen(subject, limits, client, server=measured.catalog.server) for subject in measured.subjects),
+        tools=tuple(
+            _seen_tool(subject, limits, client, server=measured.catalog.server) for subject in measured.subjects
+        ),
         changes=tuple(filter(None, changes)),
     )
 
 
-def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
+def _seen_tool(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
     changes = [_change(limit, tool_breaches(subject, limit, client, server=server)) for limit in limits]
     view_changes = tuple(filter(None, changes))
     handling = worst([change.handling for change in view_changes])
@@ -457,7 +460,7 @@ def _hit(
     more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
     return Hit(
         breaches[0].path,
-        f"{breaches[0].message}{more}: {_who(concerned)}",
+        f"{breaches[0].message}{more}: {_concerned_clients(concerned)}",
         fix,
         severity,
         subject.tool if subject else None,
@@ -465,24 +468,20 @@ def _hit(
     )
 
 
-def _who(concerned: Sequence[tuple[Limit, Client]]) -> str:
+def _concerned_clients(concerned: Sequence[tuple[Limit, Client]]) -> str:
     """The clients, what they do, and what they take."""
     titles: dict[str, list[str]] = {}
     for limit, client in concerned:
         titles.setdefault(limit.says, []).append(client.title)
     everybody = [client_title for clients in titles.values() for client_title in clients]
     limit, is_one = concerned[0][0], len(everybody) == 1
-    sentence = f"{_listed(everybody)} {_consequence(limit, s='s' * is_one)}"
+    sentence = f"{joined(everybody)} {_consequence(limit, s='s' * is_one)}"
     if limit.outcome is Handling.CUT:
         return f"{sentence} {limit.says}"
     if len(titles) == 1:
         return f"{sentence}; {'it takes' if is_one else 'they take'} {limit.says}"
-    takes = (f"{_listed(title)} take{'s' * (len(title) == 1)} {says}" for says, title in titles.items())
+    takes = (f"{joined(title)} take{'s' * (len(title) == 1)} {says}" for says, title in titles.items())
     return "; ".join([sentence, *takes])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _consequence(limit: Limit, *, s: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.prose import is_latin, lead_in_length
+from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import absent_annotations, restated_label, spelled_name, verbatim_name
@@ -88,7 +88,11 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
     usage = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
-    if _is_described(subject) and not subject.mentions and not any(cue in subject.prose.cues for cue in usage):
+    if (
+        not subject.signals.is_missing_description
+        and not subject.mentions
+        and not any(cue in subject.prose.cues for cue in usage)
+    ):
         yield Hit(
             "/description",
             "the description does not say when to use the tool",
@@ -106,7 +110,7 @@ def missing_usage(subject: Subject) -> Iterator[Hit]:
 )
 def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     """The tool has siblings, and its description names none of them."""
-    if _is_described(subject) and subject.sibling_count and not subject.mentions:
+    if not subject.signals.is_missing_description and subject.sibling_count and not subject.mentions:
         several = f"the description names none of the tool's {subject.sibling_count} siblings"
         yield Hit(
             "/description",
@@ -173,8 +177,8 @@ MAX_BARE_WORDS = 15
 )
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
-    named = set(subject.mentioned_parameters)
     parameters = subject.signals.parameters
+    named = set(find_parameters(subject.tool.description, subject.prose.words, parameters))
     silent = [
         parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
     ]
@@ -219,7 +223,7 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     """The tool creates something, and neither an output schema nor the description says what comes back."""
     prose = subject.prose
     is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
-    if _is_described(subject) and is_creating and subject.is_result_open:
+    if not subject.signals.is_missing_description and is_creating and subject.is_result_open:
         yield Hit(
             "/description",
             "neither the description nor an output schema says what the tool returns",
@@ -275,10 +279,6 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
         yield Hit("/description", f"{problem}; not applied: {silent}", "score it with a model (--judge)")
 
 
-def _is_described(subject: Subject) -> bool:
-    return not subject.signals.is_missing_description
-
-
 @rule(
     "TDQ160",
     severity=Severity.INFO,
@@ -306,7 +306,7 @@ def unstated_amount(subject: Subject) -> Iterator[Hit]:
     """A tool that lists or searches has no limit or page, and does not say whether it returns everything."""
     prose = subject.prose
     is_english = prose.is_readable and prose.language in ("en", None)
-    if _is_described(subject) and is_english and subject.is_amount_open:
+    if not subject.signals.is_missing_description and is_english and subject.is_amount_open:
         yield Hit(
             "/description",
             "nothing says how many results come back, and no parameter limits or pages them",

@@ -15,7 +15,6 @@ from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Se
 from tdqs_mcp.rules import (
     catalog_rules,
     client_rules,
-    hint_rules,
     linter_rules,
     protocol_rules,
     quality_rules,
@@ -28,7 +27,6 @@ LANES = (
     quality_rules,
     linter_rules,
     schema_rules,
-    hint_rules,
     protocol_rules,
     catalog_rules,
     client_rules,
@@ -100,7 +98,7 @@ def select(
     chosen = _profile(profile)
     checks = _all_checks(table)
     rule_of = {check.id: rule.id for rule in table for check in (rule, *rule.variants)}
-    questions = _asked(checks, chosen)
+    questions = _profile_severities(checks, chosen)
     named, lanes = _split(checks, names)
     unnamed, unlaned = _split(checks, ignored)
     own = _by_rule(checks, severities or {})
@@ -108,7 +106,7 @@ def select(
     ids = {rule.id for rule in table if _is_shown(rule, chosen)} if chosen.rules is None else questions.keys()
     selected = (named | (lanes & questions.keys()) if names else ids) - unnamed - ((unlaned | off) - named)
     if not selected:
-        raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
+        raise InputError(f"no rule is left to run: {_describe_selection(names, ignored, profile)}")
     # with its rule selected or off, a variant has nothing of its own to report
     variants = {check for check in selected if rule_of[check] not in {check} | selected | unnamed | off}
     rules = {rule_of[check] for check in selected if rule_of[check] == check or check in variants}
@@ -171,7 +169,7 @@ def _profile(name: str | None) -> Profile:
     return PROFILES[name]
 
 
-def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | None]:
+def _profile_severities(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | None]:
     """The rules of a profile by id, with the severity that it states; a later entry wins."""
     if profile.rules is None:
         return {rule.id: None for rule in table}
@@ -266,7 +264,7 @@ def _reachable(start: str, direct: Mapping[str, Sequence[str]]) -> frozenset[str
     return frozenset(reached - {start})
 
 
-def _said(names: Sequence[str], ignored: Sequence[str], profile: str | None) -> str:
+def _describe_selection(names: Sequence[str], ignored: Sequence[str], profile: str | None) -> str:
     notes = [
         *([f"profile {profile}"] if profile else []),
         *([f"select {', '.join(names)}"] if names else []),
@@ -284,14 +282,16 @@ def check(measured: Measured, chosen: RuleSelection = DEFAULT) -> list[Finding]:
 
     A finding that another finding about the same part entails is dropped.
     """
-    findings = _found(measured, chosen, chosen.rules)
-    return sorted(_charged(findings, chosen.entailed), key=_order)
+    findings = _all_findings(measured, chosen, chosen.rules)
+    return sorted(_without_entailed(findings, chosen.entailed), key=_order)
 
 
 def find_hidden(measured: Measured, chosen: RuleSelection, visible: Sequence[Finding]) -> list[Finding]:
     """The uncertain findings that are not shown."""
-    hidden = _found(measured, chosen, chosen.hidden)
-    return [finding for finding in _charged([*visible, *hidden], chosen.entailed) if finding.rule in chosen.hidden]
+    hidden = _all_findings(measured, chosen, chosen.hidden)
+    return [
+        finding for finding in _without_entailed([*visible, *hidden], chosen.entailed) if finding.rule in chosen.hidden
+    ]
 
 
 def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Location:
@@ -307,7 +307,7 @@ def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Locatio
             return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _found(measured: Measured, chosen: RuleSelection, ids: AbstractSet[str]) -> list[Finding]:
+def _all_findings(measured: Measured, chosen: RuleSelection, ids: AbstractSet[str]) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
     running = [check for rule in chosen.table if rule.id in ids for check in _checks(rule, chosen)]
     tool_rules = [entry for entry in running if entry[0].reads is Subject]
@@ -339,7 +339,7 @@ def _checks(
     return [(rule, check, chosen.severities.get(rule.id))]
 
 
-def _charged(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:
+def _without_entailed(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:
     """The findings without those that another finding about the same part entails: each defect counts once."""
     covered: dict[tuple[str, int | None], set[str]] = {}
     for finding in findings:

@@ -143,11 +143,9 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
 )
 def contradicted_unit(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has one unit; its name, its title or another text about it has another."""
-    for clash in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
+    for node, problem in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
         yield Hit(
-            f"{clash.node.path}/description",
-            f"{clash.node.name!r}: the text says {clash.unit}, {clash.place} says {clash.other}",
-            "use the unit that the server expects in both",
+            f"{node.path}/description", f"{node.name!r}: {problem}", "use the unit that the server expects in both"
         )
 
 

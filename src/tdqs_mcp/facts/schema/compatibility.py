@@ -23,6 +23,7 @@ from tdqs_mcp.facts.schema.walk import (
     number_of,
     required_names,
     schema_of,
+    takes_type,
 )
 from tdqs_mcp.facts.spelling import first_of
 
@@ -105,7 +106,7 @@ class _Pair:
                 if near or len(refusals) == 1:
                     yield from min(near or refusals, key=len)
                 else:
-                    message = f"took {_said(types_of(before))} too, now takes {_said(_union(candidates))}"
+                    message = f"took {_type_names(types_of(before))} too, now takes {_type_names(_union(candidates))}"
                     yield Deviation("", message, "narrowed-type")
 
     def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Deviation]:
@@ -113,8 +114,8 @@ class _Pair:
         types, accepted = types_of(old), types_of(new)
         if not types:
             return
-        if not all(_takes(accepted, kind) for kind in types):
-            yield Deviation("", f"took {_said(types)}, now takes {_said(accepted)}", "narrowed-type")
+        if not all(takes_type(accepted, kind) for kind in types):
+            yield Deviation("", f"took {_type_names(types)}, now takes {_type_names(accepted)}", "narrowed-type")
             return
         yield from _values(old, new)
         yield from _limits(old, new)
@@ -222,11 +223,11 @@ class _Losses:
             return
         before, after = self._old.of(schema_of(old)), self._new.of(schema_of(new))
         types, promised = _union(before), _union(after)
-        if not all(_takes(types, kind) for kind in promised):
-            yield Deviation(path, f"was {_said(types)}, may now be {_said(promised)}", "output-type")
+        if not all(takes_type(types, kind) for kind in promised):
+            yield Deviation(path, f"was {_type_names(types)}, may now be {_type_names(promised)}", "output-type")
         for form in after:
             kinds = types_of(form)
-            candidates = [branch for branch in before if all(_takes(types_of(branch), kind) for kind in kinds)]
+            candidates = [branch for branch in before if all(takes_type(types_of(branch), kind) for kind in kinds)]
             losses = [tuple(islice(self._fields(branch, form, path, depth), MAX_BREAKS)) for branch in candidates]
             yield from min(losses, key=len, default=())
 
@@ -285,11 +286,7 @@ def _unproven(path: str, subject: str, *, is_new: bool) -> Deviation:
     )
 
 
-def _takes(types: frozenset[str], kind: str) -> bool:
-    return kind in types or (kind == "integer" and "number" in types)
-
-
-def _said(types: frozenset[str]) -> str:
+def _type_names(types: frozenset[str]) -> str:
     return "any type" if types == TYPES else ", ".join(sorted(types)) or "nothing"
 
 
@@ -299,12 +296,14 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Deviatio
         return
     if before is None:
         if kinds != {"null"}:
-            yield Deviation("/enum", f"took any value, now one of {_shown(after)}", "narrowed-values")
+            yield Deviation("/enum", f"took any value, now one of {_first_values(after)}", "narrowed-values")
         return
     accepted = {canonical_json(value) for value in after}
-    lost = [value for value in before if canonical_json(value) not in accepted and _takes(kinds, walk.type_of(value))]
+    lost = [
+        value for value in before if canonical_json(value) not in accepted and takes_type(kinds, walk.type_of(value))
+    ]
     if lost:
-        yield Deviation("/enum", f"no longer takes {_shown(lost)}", "narrowed-values")
+        yield Deviation("/enum", f"no longer takes {_first_values(lost)}", "narrowed-values")
 
 
 def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Deviation]:
@@ -335,7 +334,7 @@ def _below(step: str, breaks: Sequence[Deviation]) -> Iterator[Deviation]:
     return (change._replace(path=f"{step}{change.path}") for change in breaks)
 
 
-def _shown(values: Sequence[Any]) -> str:
+def _first_values(values: Sequence[Any]) -> str:
     return first_of([canonical_json(value) for value in values], 5)
 
 

@@ -20,6 +20,7 @@ from tdqs_mcp.facts.schema.walk import (
     number_of,
     referenced_schema,
     resolve_reference,
+    takes_type,
     type_of,
 )
 
@@ -117,7 +118,7 @@ def unfit_defaults(shape: Shape) -> Iterator[tuple[Deviation, bool]]:
     for node in shape.by_keyword.get("default", ()):
         value = node.schema["default"]
         if reason := _why_unfit(value, node, shape):
-            yield Deviation(f"{node.path}/default", f"{_shown(value)} {reason}"), value is None
+            yield Deviation(f"{node.path}/default", f"{_literal(value)} {reason}"), value is None
 
 
 def unfit_values(shape: Shape) -> Iterator[Deviation]:
@@ -128,13 +129,13 @@ def unfit_values(shape: Shape) -> Iterator[Deviation]:
             members = value[:MAX_VALUES] if isinstance(value, list) else ()
             listed = [(f"enum/{place}", member) for place, member in enumerate(members)]
             for step, candidate in [(keyword, value)] if keyword == "const" else listed:
-                if types and not _is_of(candidate, types):
-                    yield Deviation(f"{node.path}/{step}", f"{_shown(candidate)} is not of type {_either(types)}")
+                if types and not takes_type(types, type_of(candidate)):
+                    yield Deviation(f"{node.path}/{step}", f"{_literal(candidate)} is not of type {_either(types)}")
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
             if reason := _why_unfit(value, node, shape):
-                yield Deviation(f"{node.path}/examples/{place}", f"{_shown(value)} {reason}")
+                yield Deviation(f"{node.path}/examples/{place}", f"{_literal(value)} {reason}")
 
 
 def repeated_members(shape: Shape) -> Iterator[Deviation]:
@@ -144,7 +145,7 @@ def repeated_members(shape: Shape) -> Iterator[Deviation]:
         spelled = [canonical_json(member) for member in members] if isinstance(members, list) else []
         if len(set(spelled)) < len(spelled):
             place = next(place for place, text in enumerate(spelled) if text in spelled[:place])
-            yield Deviation(f"{node.path}/enum/{place}", _shown(members[place]))
+            yield Deviation(f"{node.path}/enum/{place}", _literal(members[place]))
 
 
 def invalid_patterns(shape: Shape) -> Iterator[Deviation]:
@@ -152,7 +153,7 @@ def invalid_patterns(shape: Shape) -> Iterator[Deviation]:
     for node in shape.by_keyword.get("pattern", ()):
         pattern = node.schema["pattern"]
         if isinstance(pattern, str) and (reason := _why_invalid(pattern)):
-            yield Deviation(f"{node.path}/pattern", f"{_shown(pattern)} {reason}")
+            yield Deviation(f"{node.path}/pattern", f"{_literal(pattern)} {reason}")
 
 
 @cached_by_text(1024)
@@ -185,11 +186,6 @@ def _types(schema: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for name in types if isinstance(name, str))
 
 
-def _is_of(value: object, types: frozenset[str]) -> bool:
-    kind = type_of(value)
-    return kind in types or (kind == "integer" and "number" in types)
-
-
 def _either(types: frozenset[str]) -> str:
     return " or ".join(sorted(types))
 
@@ -199,7 +195,7 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
     if value is None:
         return None if _takes_null(node.schema, shape.root) else "is not allowed by its type"
     takes = accepted_values(node.schema, shape.root)
-    if takes.types and not _is_of(value, takes.types):
+    if takes.types and not takes_type(takes.types, type_of(value)):
         return f"is not of type {_either(takes.types)}"
     if takes.values is not None and not _is_among(value, takes.values):
         return "is not a member of the enum"
@@ -213,7 +209,7 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
 
 def _why_items_unfit(value: Sequence[object], takes: Accepted) -> str | None:
     items = value[:MAX_VALUES]
-    if takes.item_types and not all(_is_of(item, takes.item_types) for item in items if item is not None):
+    if takes.item_types and not all(takes_type(takes.item_types, type_of(item)) for item in items if item is not None):
         return f"has an item that is not of type {_either(takes.item_types)}"
     if takes.item_values is not None and not all(_is_among(item, takes.item_values) for item in items):
         return "has an item that is not a member of the enum"
@@ -253,7 +249,7 @@ def _takes_null(schema: Mapping[str, Any], root: Mapping[str, Any], hops: int = 
     return any(not isinstance(branch, dict) or _takes_null(branch, root, hops + 1) for branch in branches[:32])
 
 
-def _shown(value: object) -> str:
+def _literal(value: object) -> str:
     text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
@@ -269,11 +265,11 @@ def _locate_surrogates(raw: object) -> Iterator[Deviation]:
     while pending:
         path, value = pending.pop()
         if isinstance(value, str) and not is_well_formed(value):
-            yield Deviation(path, f"half of a UTF-16 pair is in {_shown(value)}")
+            yield Deviation(path, f"half of a UTF-16 pair is in {_literal(value)}")
         elif isinstance(value, dict):
             for key in value:
                 if not is_well_formed(key):
-                    yield Deviation(path, f"half of a UTF-16 pair is in the key {_shown(key)}")
+                    yield Deviation(path, f"half of a UTF-16 pair is in the key {_literal(key)}")
             pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
         elif isinstance(value, list):
             pending += reversed([(f"{path}/{place}", item) for place, item in enumerate(value)])

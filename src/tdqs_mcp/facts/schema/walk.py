@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -197,6 +198,11 @@ def type_of(value: object) -> str:
     if value is None:
         return "null"
     return "array" if isinstance(value, list | tuple) else "object"
+
+
+def takes_type(types: AbstractSet[str], kind: str) -> bool:
+    """Return whether some accepted types take a value of this one: a whole number is a number."""
+    return kind in types or (kind == "integer" and "number" in types)
 
 
 def number_of(value: object) -> int | float | None:

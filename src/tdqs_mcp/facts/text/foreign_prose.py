@@ -166,7 +166,7 @@ def _chinese(sentence: str, lexicon: Lexicon) -> Verb | None:
     text = fold(sentence)
     while lead := next((prefix for prefix in lexicon.lead_in if text.startswith(prefix)), None):
         text = text[len(lead) :].lstrip()
-    for start, form in _found(text, lexicon):
+    for start, form in _verbs_in(text, lexicon):
         before, after = text[:start], text[start + len(form) :]
         if not before.endswith(lexicon.not_after) and not after.startswith(lexicon.not_before):
             opens = not before or before.startswith(lexicon.prepositions)
@@ -180,7 +180,7 @@ def _japanese(sentence: str, lexicon: Lexicon) -> Verb | None:
     for opening in lexicon.lead_in:
         text = text.replace(opening, "")
     mentioned = None
-    for start, form in _found(text, lexicon):
+    for start, form in _verbs_in(text, lexicon):
         rest = _PREDICATE.match(text, start + len(form))
         if rest:
             return _verb(lexicon.forms[form], form, lexicon, opens=True)
@@ -188,7 +188,7 @@ def _japanese(sentence: str, lexicon: Lexicon) -> Verb | None:
     return mentioned
 
 
-def _found(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
+def _verbs_in(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
     """Verbs and their places, from left to right, the longest where several begin."""
     place = 0
     while place < len(text):

@@ -112,7 +112,7 @@ def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMenti
     ]
     text = (description or "")[:MAX_TEXT]
     tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
-    return (*own, *_told(text, tops)) if tops else tuple(own)
+    return (*own, *_description_mentions(text, tops)) if tops else tuple(own)
 
 
 @cached_by_text(1024)
@@ -135,14 +135,14 @@ _WORDS = lazy_pattern(r"[a-z]+")
 _DIGIT = lazy_pattern(r"\d")
 
 
-def _told(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
+def _description_mentions(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
     for entry in list_entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
     for sentence in _sentences(text):
         named = [name for name in tops if name in sentence]
         if named and not words_in(sentence).isdisjoint(_words("claiming")):
-            for name, part in _spoken(sentence, named):
+            for name, part in _parts_by_name(sentence, named):
                 yield ParameterMention(tops[name], part, MentionKind.SENTENCE)
 
 
@@ -191,7 +191,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _parts_by_name(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
     places = sorted(_mentions(sentence, names))
     if len({name for _, _, name in places}) < 2:
@@ -315,7 +315,7 @@ def restated(remarks: Sequence[Remark]) -> Iterator[Remark]:
             yield remark
 
 
-_SAID = frozenset("'\"`0123456789")
+_VALUE_SIGNS = frozenset("'\"`0123456789")
 """A value is more than a name."""
 
 
@@ -323,7 +323,7 @@ _SAID = frozenset("'\"`0123456789")
 def _restates(text: str, name: str) -> bool:
     parts = name_parts(name)
     text = text.replace(f"`{name}`", name).replace(name, " ".join(parts))
-    if not _SAID.isdisjoint(text):
+    if not _VALUE_SIGNS.isdisjoint(text):
         return False
     own = {stem(part) for part in parts}
     stems = {stem(part) for word in words_of(text) for part in name_parts(word)}
@@ -340,11 +340,11 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
     for node in shape.nodes:
         if node.name is None or (is_nested and node.is_top) or "const" in node.schema:
             continue
-        if not _has_text(node.schema) and not any(map(_has_text, _meant(node.schema, shape.root))):
+        if not _has_text(node.schema) and not any(map(_has_text, _referred_schemas(node.schema, shape.root))):
             yield node
 
 
-def _meant(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _referred_schemas(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield what a schema refers to, itself or by its branches, and the same of its items."""
     for branch in alternatives(schema, root):
         yield branch
@@ -392,29 +392,19 @@ def _has_text(schema: Mapping[str, object]) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
-class UnitClash(NamedTuple):
-    """Two units of one parameter that cannot both be meant."""
-
-    node: Node
-    unit: str
-    """What its description says."""
-
-    place: str
-    """Where the other stands."""
-
-    other: str
-
-
-def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[UnitClash]:
-    """Parameters whose text gives another unit than their name, their title, a sentence about the tool or itself."""
+def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[Remark]:
+    """Parameters whose text gives another unit than their name, title, a sentence about them or itself; both units."""
     names = {remark.node.name for remark in remarks}
     for node, text in remarks:
         stated = _units_in(text)
         if not stated:
             continue
+        title = node.schema["title"] if isinstance(node.schema.get("title"), str) else ""
+        kind, unit = known_units()[stated[0]]
+        # `timeout_ms`: "Timeout in seconds"
         other_places = [
             ("the name", (name_parts(node.name or "") or ("",))[-1:]),
-            ("the title", _units_in(str(node.schema.get("title", ""))) or _last_word(node.schema.get("title"))),
+            ("the title", _units_in(title) or words_of(title)[-1:]),
             *(
                 ("the tool's description", _units_in(sentence))
                 for sentence in sentences
@@ -424,10 +414,9 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
         ]
         for place, units in other_places:
             recognized = [word for word in units if word in known_units()]
-            if recognized and all(
-                _is_other(known_units()[own], known_units()[two]) for own in stated[:1] for two in recognized
-            ):
-                yield UnitClash(node, stated[0], place, recognized[0])
+            others = [known_units()[word] for word in recognized]
+            if others and all(other_kind == kind and other != unit for other_kind, other in others):
+                yield Remark(node, f"the text says {stated[0]}, {place} says {recognized[0]}")
                 break
 
 
@@ -443,20 +432,11 @@ def _unit_words() -> frozenset[str]:
     return frozenset(known_units()) - _text_words("calendar")
 
 
-def _last_word(title: object) -> list[str]:
-    return words_of(title)[-1:] if isinstance(title, str) else []
-
-
 def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -> bool:
     """A sentence has the name of this parameter, and of no other."""
     if not name or name not in sentence:
         return False
     return names & set(_TEXT_PATTERNS.name.findall(sentence)) == {name}
-
-
-def _is_other(first: tuple[str, str], two: tuple[str, str]) -> bool:
-    """Units of one kind that are not the same."""
-    return first[0] == two[0] and first[1] != two[1]
 
 
 @cache

@@ -156,7 +156,7 @@ def _is_only_name(text: str, tool: Tool) -> bool:
     return bool(spelled) and len(text) < 400 and is_same
 
 
-class _Said(NamedTuple):
+class _Reading(NamedTuple):
     """Facts that depend on the language of a text; a named tuple, because a dataclass would be slower to make."""
 
     word_count: int
@@ -170,11 +170,11 @@ class _Said(NamedTuple):
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
 
-def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_words: AbstractSet[str]) -> _Said:
+def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_words: AbstractSet[str]) -> _Reading:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
-    return _Said(
+    return _Reading(
         word_count=sum(map(len, spoken)) + len(CJK.findall(text)) // 2,
         verb=verb,
         effect=EFFECTS[verb] if verb else None,
@@ -193,14 +193,14 @@ def _foreign(
     lexicon: Lexicon,
     name_words: AbstractSet[str],
     name_effect: Effect | None,
-) -> _Said:
+) -> _Reading:
     lead = spoken[0] if spoken else []
     verb = foreign_prose.find_verb(sentences[0], lead, lexicon) if sentences else None
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
     familiar = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
     places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
-    return _Said(
+    return _Reading(
         word_count=foreign_prose.count_words(text, [word for sentence in spoken for word in sentence]),
         verb=lexicon.spelling[verb.lemma] if verb else None,
         effect=verb.effect if verb else None,
@@ -328,35 +328,15 @@ def lead_in_length(text: str) -> int:
     return match.end() if match and word and word[0].lower() in LEMMAS else 0
 
 
-_SENTENCE = lazy_pattern(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
-_VERB = (
-    r"(?:past(?:e|ing)|enter(?:ing)?|obtain(?:ing)?|get|generat(?:e|ing)|creat(?:e|ing)|set(?:ting)?(?: up)?"
-    r"|configur(?:e|ing)"
-    r"|provid(?:e|ing)|suppl(?:y|ying)|export(?:ing)?|add(?:ing)?|put(?:ting)?|cop(?:y|ying)|insert(?:ing)?|sign up for"
-    r"|request|register for|save|store|fill in|include|pass|replace)"
-)
-_VARIABLE = r"[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN|SECRET|PASSWORD)"
-_THING = (
-    r"(?:(?:an?|the|your|their|its)\s+(?:[\w-]+\s+){0,2}?)?"
-    r"(?:api[ _-]?keys?|access[ _-]tokens?|bearer[ _-]tokens?|personal access tokens?|client[ _-]secrets?"
-    rf"|authori[sz]ation headers?|x-api-key|(?-i:{_VARIABLE}))"
-    r"|(?:your|their)\s+(?:[\w-]+\s+){0,2}?(?:credentials?|tokens?|passwords?|secrets?|login)"
-)
-_ASKS = lazy_pattern(rf"\b{_VERB}\b(?:\s+[\w'’-]+){{0,4}}?\s+(?:{_THING})\b", re.IGNORECASE)
-_DENIES = lazy_pattern(
-    r"\b(?:not|never|don['’]t|doesn['’]t|no need|without|needn['’]t|cannot|nobody|instead of|avoid)\b", re.IGNORECASE
-)
-
-
 def asks_for_credentials(text: str) -> str | None:
     """The first sentence that tells the reader to; None where there is none, or where the sentence denies it."""
-    for sentence in _SENTENCE.findall(text.replace("`", "").replace("*", "")):
-        match = _ASKS.search(sentence)
-        if match and not _DENIES.search(sentence[: match.end()]):
+    for sentence in _PATTERNS.credential_sentence.findall(text.replace("`", "").replace("*", "")):
+        match = _PATTERNS.credential_request.search(sentence)
+        if match and not _PATTERNS.credential_denial.search(sentence[: match.end()]):
             return " ".join(sentence.split())
     return None
 
 
 def credential_variables(text: str) -> list[str]:
     """The names of environment variables in the text that hold a credential by their last word."""
-    return re.findall(rf"\b{_VARIABLE}\b", text)
+    return _PATTERNS.credential_name.findall(text)

@@ -547,15 +547,6 @@ def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
     return lifecycles
 
 
-def one_sided_boundaries(
-    own: str, mentions: Sequence[str], redirect: str | None, named: Mapping[str, AbstractSet[str]]
-) -> list[str]:
-    """Siblings that a tool points to and that do not mention it in return; `named` has the mentions by tool."""
-    if redirect is None:
-        return []
-    return [other for other in mentions if other in redirect and own not in named.get(other, {own})]
-
-
 def listed_resources(catalog: Catalog) -> list[Resource]:
     """The entries of `resources/list`; templates are another listing."""
     return [resource for resource in catalog.resources or () if not resource.is_template]
