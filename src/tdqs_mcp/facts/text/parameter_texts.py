@@ -414,8 +414,8 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
         ]
         for place, units in other_places:
             recognized = [word for word in units if word in known_units()]
-            others = [known_units()[word] for word in recognized]
-            if others and all(other_kind == kind and other != unit for other_kind, other in others):
+            neighbors = [known_units()[word] for word in recognized]
+            if neighbors and all(other_kind == kind and other != unit for other_kind, other in neighbors):
                 yield Remark(node, f"the text says {stated[0]}, {place} says {recognized[0]}")
                 break
 
