@@ -84,24 +84,18 @@ def score_answers(
     policy: Policy = DEFAULT_POLICY,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
+    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415  # validation, which lint never needs
 
-    measured, stamp = measure(catalog), judge or ANYBODY
-    answered = match(measured, answers, judge=stamp.id)
-    cases = all_cases(measured)
-    verdicts: list[Verdict | Ungraded] = [*answered.verdicts, answered.coherence][: len(cases)]
-    if answered.risks and (shadow := shadow_cases(measured, spec=spec)):
-        cases += shadow
-        verdicts.append(Verdict(judgements={}, summary="", risks=answered.risks))
-    graded = check_verdicts(cases, verdicts, judge=stamp, accepted=accepted)
+    source, measured = read_external(answers, judge), measure(catalog)
+    cases = judge_cases(measured, judge=source.judge, spec=spec)
     return finish_cases(
         measured,
         cases,
-        graded,
-        judge=stamp,
+        check_verdicts(cases, source.verdicts(cases), judge=source.judge, accepted=accepted),
+        judge=source.judge,
         spec=spec,
         findings=find(measured, policy).findings,
-        problems=answered.problems,
+        problems=source.problems(cases, measured.shadow_candidates),
     )
 
 
@@ -136,23 +130,19 @@ def score_label_answers(
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
     """Return the same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring.external_answers import ANYBODY, match, match_skill  # noqa: PLC0415
+    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415
 
-    measured, stamp = measure(catalog), judge or ANYBODY
-    answered = match(measured, answers, judge=stamp.id, rubric=rubric)
-    skills = skill_cases(measured, rubric=rubric, text=skill)
-    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skills]
-    answered_verdicts = [*answered.verdicts, *(match_skill(case, answers, judge=stamp.id) for case in skills)]
-    verdicts = check_verdicts(cases, answered_verdicts, judge=stamp, accepted=accepted)
+    source, measured = read_external(answers, judge), measure(catalog)
+    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric, text=skill)]
     return _finish_labels(
         measured,
         cases,
-        verdicts,
+        check_verdicts(cases, source.verdicts(cases), judge=source.judge, accepted=accepted),
         rubric=rubric,
-        judge=stamp,
+        judge=source.judge,
         spec=spec,
         policy=policy,
-        problems=answered.problems,
+        problems=source.problems(cases, measured.shadow_candidates),
     )
 
 
@@ -200,7 +190,7 @@ def score_skill_answer(
     catalog: Catalog, text: str | None, answers: object, *, judge: JudgeStamp | None = None
 ) -> SkillScore:
     """Return the same from an answer that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
+    from tdqs_mcp.judges.external_answers import ANYBODY, ExternalAnswers  # noqa: PLC0415
 
     stamp = judge or ANYBODY
     if not catalog.tools:
@@ -208,7 +198,8 @@ def score_skill_answer(
     case = _skill_case(catalog, text)
     if not isinstance(answers, Mapping) or "skill" not in answers:
         raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
-    return _finish_skill(case, match_skill(case, answers, judge=stamp.id), judge=stamp)
+    (verdict,) = ExternalAnswers(answers={"skill": answers["skill"]}, judge=stamp).verdicts([case])
+    return _finish_skill(case, verdict, judge=stamp)
 
 
 def _skill_case(catalog: Catalog, text: str | None) -> SkillCase:

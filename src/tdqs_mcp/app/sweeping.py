@@ -135,7 +135,7 @@ def score_entries(job: Job, shard: Shard, *, ledger: Ledger | None = None) -> Sw
     judge = make_judge(job.settings, warn=problems.append, cache=answers, ledger=ledger)
 
     def score(entries: Sequence[Entry], judge: Judge) -> SweepTally:
-        return blocking(score_shard)(entries, store=store, method=job.method, judge=judge, set_judge=judge)
+        return blocking(score_shard)(entries, store=store, method=job.method, judge=judge)
 
     tally = _submit_batches(job, shard, store, judge, score) if job.is_batch else score(shard.entries, judge)
     return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import EndpointError, InputError
-from tdqs_mcp.judges.budget import cost
+from tdqs_mcp.judges.budget import Ledger, Preview, cost
 from tdqs_mcp.judges.endpoint import (
     MAX_ANSWER_BYTES,
     Count,
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import anyio
     import httpx2
     from anthropic import AsyncAnthropic
-
-    from tdqs_mcp.judges.budget import Ledger
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 """The model of a judge that is named without one: made for classification, and the cheapest there is."""
@@ -96,7 +94,7 @@ class Anthropic(EndpointModel):
     form_advice = "check the base URL"
     mute_advice = "raise max_tokens or use another model"
 
-    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT, ledger: "Ledger | None" = None) -> None:
+    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT, ledger: Ledger | None = None) -> None:
         """Nothing is opened before the first request, which the ledger admits. Raises InputError without a key.
 
         A model that takes no `effort` is asked without, once it has said so; batches need None for it.
@@ -111,6 +109,12 @@ class Anthropic(EndpointModel):
 
         self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
         """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
+
+    async def complete(self, request: Request) -> str | Failure:
+        """Return the answer; whatever goes wrong with one is its Failure alone."""
+        if not isinstance(self._ledger, Preview):
+            import anthropic  # noqa: F401, PLC0415  # it takes two seconds, which are not the endpoint's
+        return await super().complete(request)
 
     async def ask(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """Return the answer. The first request of a rubric gets a head start, so that others find it in the cache."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -345,20 +345,19 @@ def connect(
     """A client that reads at most `max_bytes` of any response and never follows a redirect with the key."""
     import httpx2  # noqa: PLC0415  # the offline judge goes without a network stack
 
-    async def bound(response: httpx2.Response) -> None:
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        response.stream = _bounded(response, max_bytes)
+    from tdqs_mcp.http_client import make_client  # noqa: PLC0415
+
+    def read_as_utf8(response: httpx2.Response) -> None:
         response.encoding = "utf-8"  # a charset that the endpoint names may be a codec for anything
 
-    return httpx2.AsyncClient(
-        # Compression is declined: a few kilobytes of it can unpack to gigabytes.
-        headers={"accept-encoding": "identity", **headers},
+    return make_client(
+        max_bytes=max_bytes,
+        on_response=read_as_utf8,
+        headers=headers,
         timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
         # A plain connection, to a model on this machine, has no certificate; reading the authorities costs 50 ms.
         verify=not endpoint.base_url.startswith("http://"),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency),
-        event_hooks={"response": [bound]},
     )
 
 
@@ -436,29 +435,6 @@ def _long_texts(value: object) -> list[str]:
 
 def _without_null(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
-
-
-def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteStream":
-    import httpx2  # noqa: PLC0415
-
-    class Bounded(httpx2.AsyncByteStream):
-        """The response's body, which fails when it grows beyond the limit."""
-
-        def __init__(self, inner: Any) -> None:  # noqa: ANN401  # sync or async, as the transport made it
-            self._inner = inner
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = max_bytes
-            async for chunk in self._inner:
-                left -= len(chunk)
-                if left < 0:
-                    raise httpx2.ReadError(f"the answer is larger than {max_bytes} bytes")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._inner.aclose()
-
-    return Bounded(response.stream)
 
 
 def error_message(body: object) -> str | None:

@@ -35,6 +35,7 @@ from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_
 from pydantic import ValidationError
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.http_client import BoundedBody, make_client
 from tdqs_mcp.json_text import read_json
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio
 from tdqs_mcp.sources.recording import Incoming, carry, carry_text
@@ -345,25 +346,22 @@ def _client(
     is_lasting: bool = False,
     **settings: Any,  # noqa: ANN401  # httpx2's own
 ) -> httpx2.AsyncClient:
-    async def note(response: httpx2.Response) -> None:
-        replies.append(
-            Reply(
-                status=response.status_code,
-                content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
-                retry_after=response.headers.get("retry-after"),
-            )
+    def note(response: httpx2.Response) -> None:
+        reply = Reply(
+            status=response.status_code,
+            content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
+            retry_after=response.headers.get("retry-after"),
         )
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        is_stream = replies[-1].content_type == "text/event-stream"
-        response.stream = _Body(response.stream, options.max_bytes, is_stream=is_stream, is_endless=is_lasting)
+        replies.append(reply)
+        if isinstance(response.stream, BoundedBody):
+            is_stream = reply.content_type == "text/event-stream"
+            response.stream = _Body(response.stream, is_stream=is_stream, is_endless=is_lasting)
 
-    return httpx2.AsyncClient(
+    return make_client(
+        max_bytes=options.max_bytes,
+        on_response=note,
         transport=_Admitted(options.admit) if options.admit else None,
         trust_env=options.admit is None,
-        # Compression is declined: a few kilobytes of it can unpack to gigabytes.
-        headers={"accept-encoding": "identity", **(settings.pop("headers", None) or {})},
-        event_hooks={"response": [note]},
         **settings,
     )
 
@@ -398,34 +396,28 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A response body that fails when it grows beyond the limit, with messages that the SDK can parse.
+    """A response body with messages that the SDK can parse; the limit of an endless stream is that of a line."""
 
-    The limit of an endless stream is that of a line.
-    """
-
-    def __init__(self, inner: Any, limit: int, *, is_stream: bool, is_endless: bool) -> None:  # noqa: ANN401  # sync or async
-        self._inner = inner
-        self._left = self._limit = limit
+    def __init__(self, body: BoundedBody, *, is_stream: bool, is_endless: bool) -> None:
+        self._body = body
         self._is_stream = is_stream
-        self._is_endless = is_endless and is_stream
+        self._is_endless = is_endless
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         rest: list[bytes] = []
-        async for chunk in self._inner:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise httpx2.ReadError("the answer is larger than the byte limit")
+        async for chunk in self._body:
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1 if self._is_stream else 0
             if end:
                 yield _readable(b"".join([*rest, chunk[:end]]))
                 rest = []
-                self._left = self._limit if self._is_endless else self._left
+                if self._is_endless:
+                    self._body.restart()
             rest.append(chunk[end:])
         last = b"".join(rest)
         yield _readable(last) if self._is_stream else carry(last.decode(errors="replace")).encode()
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._body.aclose()
 
 
 def _readable(lines: bytes) -> bytes:

@@ -41,12 +41,10 @@ class _Server:
         return [case for case, verdict in zip(self.cases, self.stored, strict=True) if verdict is None]
 
 
-async def score_shard(
-    entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judge: Judge, set_judge: Judge
-) -> SweepTally:
+async def score_shard(entries: Sequence[Entry], *, store: Engine, method: MethodStamp, judge: Judge) -> SweepTally:
     """Scores and stores all servers that can be read, each whole; asks only for verdicts that the store does not have.
 
-    `set_judge` is asked about tool sets. Raises InputError where the store cannot be used.
+    Raises InputError where the store cannot be used.
     """
     stored_verdicts = known_verdicts(store, method, [entry.server for entry in entries])
     servers: list[_Server] = []
@@ -56,7 +54,7 @@ async def score_shard(
             servers.append(_read(entry, stored_verdicts[entry.server], method))
         except InputError as error:
             problems.append(str(error))
-    outcomes = await _judge(servers, (judge, set_judge), method)
+    outcomes = await _judge(servers, judge, method)
     captures = [
         _finish(server, server_outcomes, method) for server, server_outcomes in zip(servers, outcomes, strict=True)
     ]
@@ -111,21 +109,15 @@ def _context(measured: Measured) -> str:
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
 
 
-async def _judge(servers: Sequence[_Server], judges: tuple[Judge, Judge], method: MethodStamp) -> list[list[Outcome]]:
-    """For each server, one outcome for each of its cases: tools first, then the sets, over all servers at once."""
+async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp) -> list[list[Outcome]]:
+    """For each server, one outcome for each of its cases; the judge is asked about all servers at once."""
     open_cases = [(server, case) for server in servers for case in server.open_cases]
-    parts = [[entry for entry in open_cases if isinstance(entry[1], ToolCase) is is_tool] for is_tool in (True, False)]
-    if judges[0] is judges[1]:
-        parts = [open_cases]
-    graded: dict[int, Outcome] = {}
-    for judge, batch in zip(judges, parts, strict=False):
-        verdicts = await judge.grade([case for _, case in batch]) if batch else []
-        for (server, case), verdict in zip(batch, verdicts, strict=True):
-            graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
-    return [
-        [verdict or graded[id(case)] for case, verdict in zip(server.cases, server.stored, strict=True)]
-        for server in servers
-    ]
+    verdicts = await judge.grade([case for _, case in open_cases]) if open_cases else []
+    fresh = iter(
+        verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
+        for (server, case), verdict in zip(open_cases, verdicts, strict=True)
+    )
+    return [[verdict or next(fresh) for verdict in server.stored] for server in servers]
 
 
 def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) -> StoredVerdict:
