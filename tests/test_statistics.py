@@ -5,7 +5,6 @@ import shlex
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -81,7 +80,6 @@ def calculated(scores):
     tools = [each for one in scores for each in one.tools]
     tdqs = [each.tdqs for each in tools]
     gaps = [Fraction(sum(t.tdqs for t in one.tools), len(one.tools)) - one.rollup.min_tdqs for one in scores]
-    chosen = [each for size in range(1, 7) for each in combinations(KEYS, size)]
     return {
         "tdqs": distribution(tdqs),
         "histogram": [tdqs.count(each) for each in range(10, 51)],
@@ -95,13 +93,6 @@ def calculated(scores):
             for key in KEYS
         },
         "anySmell": share(sum(bool(each.smells) for each in tools), len(tools)),
-        "smellFree": [
-            {
-                "dimensions": list(keys),
-                "tools": share(sum(not set(keys) & set(each.smells) for each in tools), len(tools)),
-            }
-            for keys in chosen
-        ],
     }, {
         "overallScore": distribution([one.rollup.overall for one in scores]),
         "tiers": tiers([one.rollup.overall for one in scores]),

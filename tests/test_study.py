@@ -107,7 +107,6 @@ def test_without_domains_each_model_is_one_scope_and_runs_without_a_partner_are_
     path = outcomes(HEAD + "".join(rows) + "t9,m,,a,0,,,3\n")
     found = studying.study_outcomes(path)
     assert [(each.model, each.domain, each.units, each.without_partner) for each in found.pairs] == [("m", None, 6, 1)]
-    assert [(each.domain, each.successes) for each in found.caps] == [(None, 6), (None, 6)]
     assert "1 run of a pair have no run of the same task" in command("study", path).stdout.decode()
 
 
@@ -162,13 +161,6 @@ def test_the_front_leaves_out_what_another_point_dominates_and_the_svg_is_xml(ou
     assert {each.model for each in studying.study_outcomes(path).front if each.is_on_front} == {"best", "<b>&"}
     drawn = ET.fromstring(command("study", path, "--format", "svg").stdout)  # noqa: S314  # ours
     assert any(each.text and "<b>&" in each.text for each in drawn.iter())
-
-
-def test_a_cap_keeps_95_percent_of_the_successes(outcomes):
-    rows = [f"t{n},m,d,x,{int(n < 20)},,,{n + 1 if n < 20 else 40}\n" for n in range(25)]
-    [cap] = studying.study_outcomes(outcomes(HEAD + "".join(rows))).caps
-    assert (cap.resource, cap.cap, cap.kept, cap.successes) == ("steps", 19, 19, 20)
-    assert cap.saved == pytest.approx(100 * (1 + 5 * 21) / (sum(range(1, 21)) + 200))
 
 
 def test_groups_without_any_spread_have_a_difference_but_no_interval(outcomes):

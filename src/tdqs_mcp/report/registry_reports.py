@@ -292,20 +292,11 @@ def _tiers(tools: Mapping[Tier, Share], servers: Mapping[Tier, Share] | None) ->
 
 
 def _dimensions(tools: ToolStatistics) -> Table:
-    """With Table 2's chain of combinations: each row adds its dimension to those above it."""
-    keys = list(tools.dimensions)
-    free = {server.dimensions: server.tools for server in tools.smell_free}
     rows = [
-        (
-            key.replace("_", " "),
-            _mean(dimension.mean),
-            _share(dimension.smells),
-            _share(free[(key,)]),
-            _share(free[tuple(keys[: place + 1])]),
-        )
-        for place, (key, dimension) in enumerate(tools.dimensions.items())
+        (key.replace("_", " "), _mean(dimension.mean), _share(dimension.smells))
+        for key, dimension in tools.dimensions.items()
     ]
-    return Table(columns("dimension", "mean", "smells (below 3)", "smell-free", "with all above"), rows)
+    return Table(columns("dimension", "mean", "smells (below 3)"), rows)
 
 
 def _servers(statistics: Statistics) -> list[Block]:

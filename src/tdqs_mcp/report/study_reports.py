@@ -27,7 +27,6 @@ from tdqs_mcp.results.checks import Figures, Mutation, Paired, QueryChoice, Sele
 from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,
-    Cap,
     CochransQ,
     Estimate,
     FrontPoint,
@@ -48,7 +47,7 @@ SHOWN = 5
 
 
 def outcome_blocks(study: OutcomeStudy) -> list[Block]:
-    """Return what each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
+    """Return what each variant achieves, the pairs with their tests, the front, and what to do next."""
     experiments = list(dict.fromkeys(summary.experiment for summary in study.summaries))
     models = {name: {row.model for row in study.summaries if row.experiment == name} for name in experiments}
     # Said once where it is the only one of several experiments: a name breaks in a table that is full.
@@ -72,7 +71,6 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         ("Pairs", _PAIRS, 2, [(place(entry), *_pair(entry)) for entry in study.pairs]),
         ("Cochran's Q", _COCHRANS_Q, 1, [(place(entry), *_cochrans_q(entry)) for entry in study.cochrans_q]),
         ("Pareto front", _FRONT, 3, [(place(entry), *_point(entry)) for entry in study.front if entry.is_on_front]),
-        ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(cap), *_cap(cap)) for cap in study.caps]),
     ):
         if rows:
             most_rows = 2 * SHOWN if heads is _PAIRS else SHOWN
@@ -86,7 +84,6 @@ _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
 _PAIRS = ("where", "before → after", "n", "success, points (95 %)", "p", "phi", "score", "p", "steps", "p")
 _COCHRANS_Q = ("where", "variants", "tasks", "Q", "p")
 _FRONT = ("where", "model", "variant", "tasks", "score", "steps")
-_CAPS = ("where", "variant", "cap", "keeps", "saves")
 
 
 def _summary(row: Summary) -> tuple[str, ...]:
@@ -100,10 +97,6 @@ def _cochrans_q(row: CochransQ) -> tuple[str, ...]:
 
 def _point(row: FrontPoint) -> tuple[str, ...]:
     return row.model, row.variant, str(row.tasks), f"{row.score:.2f}", f"{row.steps:.1f}"
-
-
-def _cap(row: Cap) -> tuple[str, ...]:
-    return row.variant, f"{row.cap:g} {row.resource}", f"{row.kept} of {row.successes}", f"{row.saved:.0f} %"
 
 
 def _pair(pair: VariantPair) -> tuple[str, ...]:

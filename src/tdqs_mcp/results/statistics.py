@@ -78,14 +78,6 @@ class DimensionStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmellFree:
-    """Tools without a smell in any of these dimensions (arXiv 2602.14878, Table 2)."""
-
-    dimensions: tuple[str, ...]
-    tools: Share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStatistics:
     """Scored tools; what has no score is not in any number."""
 
@@ -99,9 +91,6 @@ class ToolStatistics:
 
     dimensions: Mapping[str, DimensionStatistics]
     any_smell: Share
-    smell_free: tuple[SmellFree, ...]
-    """For every combination of dimensions."""
-
     flags: Mapping[Flag, Share]
 
 

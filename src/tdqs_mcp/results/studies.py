@@ -143,23 +143,6 @@ class FrontPoint(Scope):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cap(Scope):
-    """The limit that keeps 95 % of the successful runs, and what it saves (the paper, section 6.3)."""
-
-    variant: str
-    resource: Own
-    """`steps` or `tokens`."""
-
-    successes: int
-    cap: Figure
-    kept: int
-    """Successful runs within the cap."""
-
-    saved: Figure
-    """Percent of what all runs spend that lies above the cap."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeStudy(Document):
     """Variants compared over the outcomes of an experiment."""
 
@@ -168,7 +151,6 @@ class OutcomeStudy(Document):
     pairs: tuple[VariantPair, ...]
     cochrans_q: tuple[CochransQ, ...]
     front: tuple[FrontPoint, ...]
-    caps: tuple[Cap, ...]
 
 
 class Reading(StrEnum):

@@ -19,7 +19,7 @@ from tdqs_mcp.results.checks import Query
 from tdqs_mcp.sources.files import read_bytes, read_catalog, read_text
 from tdqs_mcp.sources.input_files import CALL, read_queries
 
-COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps, tokens"
+COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps"
 """The columns of outcomes, for messages."""
 
 MAX_NAMED = 5
@@ -46,7 +46,6 @@ class TaskRun(BaseModel):
     passed: int | None = Field(None, ge=0, validation_alias="evaluators_passed")
     total: int | None = Field(None, ge=1, validation_alias=AliasChoices("evaluators_total", "evaluator_count"))
     steps: Amount | None = None
-    tokens: Amount | None = None
     experiment: str = Field("", validation_alias=AliasChoices("experiment", "from"))
     """Only variants of one experiment are compared."""
 

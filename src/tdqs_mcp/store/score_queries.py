@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, Table, and_, case, collate, exists, func, select
@@ -20,7 +19,6 @@ from tdqs_mcp.results.statistics import (
     ServerStatistics,
     Share,
     SizeRange,
-    SmellFree,
     Standing,
     Statistics,
     ToolStatistics,
@@ -255,7 +253,6 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
     for row in scores:
         by_smells[_smells(row)] += row.tools
     total = by_tdqs.total()
-    chosen = [set(keys) for size in range(1, len(DIMENSIONS) + 1) for keys in combinations(DIMENSIONS, size)]
     tiers = _tiers(by_tdqs)
     return ToolStatistics(
         tdqs=_distribution(by_tdqs),
@@ -270,13 +267,6 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
             for key in DIMENSIONS
         },
         any_smell=_share(total - by_smells[frozenset()], total),
-        smell_free=tuple(
-            SmellFree(
-                dimensions=tuple(key for key in DIMENSIONS if key in dimensions),
-                tools=_share(sum(count for smells, count in by_smells.items() if not smells & dimensions), total),
-            )
-            for dimensions in chosen
-        ),
         flags={flag: _share(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()},
     )
 

@@ -12,7 +12,6 @@ from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
     Agreement,
-    Cap,
     CochransQ,
     Estimate,
     FrontPoint,
@@ -144,12 +143,6 @@ def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
         yield Prediction(estimate=item, reading=reading)
 
 
-KEPT = 0.95
-"""Share of the successful runs that a cap keeps."""
-
-MIN_SUCCESSES = 5
-"""Successful runs from which a cap can be told."""
-
 Key = tuple[str, str, str]
 """Model, domain and task: what is the same in both runs of a pair."""
 
@@ -165,11 +158,6 @@ class _ScopeRuns(Scope):
     """The runs of a scope, by variant."""
 
     runs: Mapping[str, Mapping[Key, TaskRun]]
-
-    @property
-    def is_narrow(self) -> bool:
-        """Return whether all runs are of one domain, or of none that is named."""
-        return len({run.domain for runs in self.runs.values() for run in runs.values()}) == 1
 
     @property
     def place(self) -> dict[str, Any]:
@@ -191,7 +179,6 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
             for scope in _distinct([candidate for candidate in all_scopes if candidate.model is None])
             for point in _front(scope)
         ),
-        caps=tuple(cap for scope in scopes if scope.model is not None and scope.is_narrow for cap in _caps(scope)),
     )
 
 
@@ -405,28 +392,3 @@ def _front(scope: _ScopeRuns) -> Iterator[FrontPoint]:
             steps=steps,
             is_on_front=not any(mean[0] >= score and mean[1] <= steps for mean in other_means),
         )
-
-
-def _caps(scope: _ScopeRuns) -> Iterator[Cap]:
-    """A limit of steps, and of tokens where they are known, for each variant."""
-    import numpy as np  # noqa: PLC0415
-
-    for variant, runs in scope.runs.items():
-        for resource in (Own("steps"), Own("tokens")):
-            spent = [
-                (getattr(run, resource), run.success) for run in runs.values() if getattr(run, resource) is not None
-            ]
-            successful = [amount for amount, success in spent if success]
-            if len(successful) < MIN_SUCCESSES:
-                continue
-            cap = float(np.quantile(successful, KEPT, method="inverted_cdf"))
-            total = sum(amount for amount, _ in spent)
-            yield Cap(
-                **scope.place,
-                variant=variant,
-                resource=resource,
-                successes=len(successful),
-                cap=cap,
-                kept=sum(amount <= cap for amount in successful),
-                saved=100 * sum(max(0.0, amount - cap) for amount, _ in spent) / total if total else 0.0,
-            )
