@@ -65,18 +65,18 @@ async def rewrite(
     tool that is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
-    drafts = _changed(drafts, measured.catalog, tools) if drafts else drafts
-    chosen, findings = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
+    drafts = _changed_drafts(drafts, measured.catalog, tools) if drafts else drafts
+    chosen, findings = _chosen_indices(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    before = await _assessed(measured, chosen, findings, judge=judge, spec=spec)
+    before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
     start, latest_findings, base = measured, findings, before
-    if author_proposals := _given(measured, chosen, basis, mode):
-        start = _remeasured(measured, list(author_proposals.values()))
+    if author_proposals := _author_proposals(measured, chosen, basis, mode):
+        start = _measure_proposed(measured, list(author_proposals.values()))
         latest_findings = registry.check(start)
-        base = before | await _assessed(start, author_proposals.keys(), latest_findings, judge=judge, spec=spec)
+        base = before | await _assess(start, author_proposals.keys(), latest_findings, judge=judge, spec=spec)
     proposals = [rewrite_review.admit(item) for item in propose(start, mode=mode, growth=basis.growth)]
-    rewrites, tried = await _drafts(
+    rewrites, tried = await _accept_proposals(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
     )
     rewrites = [
@@ -86,13 +86,13 @@ async def rewrite(
         for item in rewrites
     ]
     if writer is not None or drafts:
-        worded = [_handed_in(item, drafts, basis) for item in rewrites]
+        worded = [_with_draft(item, drafts, basis) for item in rewrites]
         if writer is not None:
             questions = find_questions(measured, findings, {index: item.score for index, item in before.items()})
-            worded = await _worded(measured, worded, basis=basis, mode=mode, writer=writer, questions=questions)
-        rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
+            worded = await _reword(measured, worded, basis=basis, mode=mode, writer=writer, questions=questions)
+        rewrites, tried = await _choose_better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     if tried is None:
-        improved = _remeasured(measured, rewrites)
+        improved = _measure_proposed(measured, rewrites)
         tried = improved, registry.check(improved)
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     stamp = judge.stamp
@@ -108,7 +108,9 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
-def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
+def _author_proposals(
+    measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode
+) -> dict[int, Proposal]:
     """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
     subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
     statements = (
@@ -118,7 +120,7 @@ def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mod
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
 
-async def _drafts(
+async def _accept_proposals(
     measured: Measured,
     proposals: list[Proposal],
     before: Mapping[int, Assessment],
@@ -135,15 +137,15 @@ async def _drafts(
     after, improved, is_measured = dict(before), measured, True
     unjudged = {index: draft.unjudged for index, draft in before.items() if draft.unjudged}
     accepted, past = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
-    while new := _unasked(
+    while new := _new_proposals(
         [draft for draft in keep_found(measured, proposals, accepted) if draft.index in before], past
     ):
         floor, trial = dict(after), [new.get(draft.index, draft) for draft in accepted]
         doubtful = [*new.values()]
         while doubtful:
-            improved = _remeasured(improved, trial)
+            improved = _measure_proposed(improved, trial)
             findings, tried = registry.check(improved), {draft.index for draft in doubtful}
-            after |= await _assessed(improved, tried, findings, judge=judge, spec=spec)
+            after |= await _assess(improved, tried, findings, judge=judge, spec=spec)
             unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
             failed = {
                 draft.index
@@ -170,10 +172,10 @@ async def _drafts(
     return rewrites, (improved, findings) if is_measured else None
 
 
-def _unasked(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
-    """The proposals, by index, with a statement that the judge has not been asked about yet; now it is.
+def _new_proposals(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
+    """Return the proposals, by index, with a statement that no earlier round tried, and add their statements to `tried`.
 
-    What the judge leaves out makes room for statements that a search had none for.
+    A statement that the judge refuses makes room for others, which only a later round proposes.
     """
     new = {
         proposal.index: proposal
@@ -185,7 +187,7 @@ def _unasked(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -
     return new
 
 
-async def _better(
+async def _choose_better(
     measured: Measured,
     worded: Sequence[Rewrite],
     drafts: Sequence[Rewrite],
@@ -196,10 +198,10 @@ async def _better(
 ) -> list[Rewrite]:
     """The better of each draft and a model's wording of it, as the judge scores them."""
     improved, tried = (
-        _remeasured(measured, worded),
+        _measure_proposed(measured, worded),
         {candidate.index for candidate in worded if candidate.writer != OFFLINE},
     )
-    after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
+    after = {**before, **await _assess(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
     is_judged = not judge.stamp.is_offline
     return [
@@ -207,7 +209,7 @@ async def _better(
     ]
 
 
-def _changed(
+def _changed_drafts(
     drafts: Mapping[str, Mapping[str, Any]], catalog: Catalog, tools: Sequence[str] | None
 ) -> dict[str, Mapping[str, Any]]:
     """The drafts for the named tools that differ from their definitions. Raises InputError where none does."""
@@ -223,7 +225,7 @@ def _changed(
     return chosen
 
 
-def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:
+def _with_draft(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:
     """The rewrite with the definition that was handed in for its tool, checked; as it is where there is none."""
     if draft.name not in drafts:
         return draft
@@ -232,13 +234,13 @@ def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: R
     return rewrite_review.reworded(draft, subject, checked, writer=DRAFT)
 
 
-def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
+def _measure_proposed(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
     """The catalog with the proposed definitions; what they leave as it was is not measured again."""
     definitions = {proposal.index: proposal.definition for proposal in proposed}
     return measure(apply(measured.catalog, definitions), earlier=measured)
 
 
-async def _worded(
+async def _reword(
     measured: Measured,
     drafts: Sequence[Rewrite],
     *,
@@ -273,7 +275,7 @@ async def _worded(
     ]
 
 
-def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
+def _chosen_indices(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     """The indices of the named tools, or of all that can be measured if none is named."""
     names = {tool.name for tool in measured.catalog.tools}
     for name in tools or ():
@@ -285,7 +287,7 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     return {subject.tool.index for subject in measured.subjects if tools is None or subject.tool.name in tools}
 
 
-async def _assessed(
+async def _assess(
     measured: Measured, indices: AbstractSet[int], findings: Sequence[Finding], *, judge: Judge, spec: str
 ) -> dict[int, Assessment]:
     """Scores and findings of some tools of a catalog; the judge sees the others only as context."""
@@ -309,10 +311,10 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     before = await score_measured(measured, judge=judge)
     rewrites = await rewrite(measured, judge=judge)
     tried: dict[int, improvement_plan.Attempt] = {}
-    coherence: int | None = _planned(before, catalog)
+    coherence: int | None = _planned_coherence(before, catalog)
     while coherence is not None and coherence not in tried:
         chosen = improvement_plan.choose(before, rewrites, target=goal, coherence=coherence)
-        after = await score_measured(_remeasured(measured, chosen), judge=judge) if chosen else before
+        after = await score_measured(_measure_proposed(measured, chosen), judge=judge) if chosen else before
         tried[coherence] = chosen, after
         coherence = after.rollup.coherence
     return improvement_plan.plan([((), before), *tried.values()], target=goal, rewrites=rewrites)
@@ -326,11 +328,11 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
     rewrites = await rewrite(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
-    _planned(now, catalog)
+    _planned_coherence(now, catalog)
     return [improvement_plan.what_if(now, rewrite) for rewrite in rewrites]
 
 
-def _planned(score: ServerScore, catalog: Catalog) -> int:
+def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
     """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
     if score.rollup.overall is None or score.rollup.coherence is None:
         ungraded = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
@@ -372,7 +374,7 @@ async def select(
     before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
     if isinstance(selector, ModelSelector):
-        warnings += _speaking((*index.tools, *(other.tools if other else ())))
+        warnings += _warnings((*index.tools, *(other.tools if other else ())))
     report = tool_selection.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
     )
@@ -382,7 +384,7 @@ async def select(
     return tool_selection.compare(report, after, label=mutation or "after")
 
 
-def _speaking(tools: Sequence[Tool]) -> list[str]:
+def _warnings(tools: Sequence[Tool]) -> list[str]:
     """A sentence for each tool whose definition addresses the model that selects."""
     return [
         f"{tool.name!r} addresses the model that selects ({words!r}); read it before you trust a choice"

@@ -68,7 +68,7 @@ async def score_installed(
     entries, problems = read_servers(**around)
     if not entries:
         raise InputError("; ".join(["no client here has any server", *problems]))
-    blocked = {entry.id: never for entry in entries if (never := _blocked(entry))}
+    blocked = {entry.id: never for entry in entries if (never := _unstarted_row(entry))}
     foreign = [entry for entry in entries if entry.is_project and entry.id not in blocked]
     if foreign and not consent(foreign):
         blocked |= {server.id: _row(server, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for server in foreign}
@@ -84,7 +84,7 @@ async def score_installed(
         first = firsts[server.connection].id
         error = captured[first]
         if not isinstance(error, TdqsError):
-            return _scored(server, measured[first], scores[first], first=first)
+            return _score_row(server, measured[first], scores[first], first=first)
         status = discovery_status(error) if isinstance(error, CaptureError) else None
         return replace(_row(server, InstalledOutcome.FAILED, str(error)), discovery_status=status)
 
@@ -92,13 +92,13 @@ async def score_installed(
     servers_by_client: dict[str, dict[str, Measured]] = {}
     for item in entries:
         if item.id not in blocked and (measured_server := measured.get(firsts[item.connection].id)):
-            servers_by_client.setdefault(item.client, {})[item.name] = _shown(item, measured_server)
+            servers_by_client.setdefault(item.client, {})[item.name] = _visible_part(item, measured_server)
     titles = client_titles()
     sets = [view_set(name, titles[name], together, task=task) for name, together in servers_by_client.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
 
 
-def _blocked(server: InstalledServer) -> InstalledScore | None:
+def _unstarted_row(server: InstalledServer) -> InstalledScore | None:
     """The row of a server that is never started; None for any other."""
     if server.is_disabled:
         return _row(server, InstalledOutcome.DISABLED, "the client has it disabled")
@@ -111,7 +111,7 @@ def _row(server: InstalledServer, standing: InstalledOutcome, reason: str) -> In
     return InstalledScore(server=server, standing=standing, reason=reason)
 
 
-def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, first: str) -> InstalledScore:
+def _score_row(server: InstalledServer, measured: Measured, score: ServerScore, *, first: str) -> InstalledScore:
     is_first = server.id == first
     return InstalledScore(
         server=server,
@@ -125,7 +125,7 @@ def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, 
     )
 
 
-def _shown(server: ConfiguredServer, measured: Measured) -> Measured:
+def _visible_part(server: ConfiguredServer, measured: Measured) -> Measured:
     """Return what the client hands on to a model."""
     tools = tuple(tool for tool in measured.catalog.tools if server.shows(tool.name))
     return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
@@ -171,7 +171,7 @@ class Installation:
     @property
     def difference(self) -> list[str]:
         """The lines of our entry that go and come, as in a diff; empty where nothing changes."""
-        old, new = (_shown_entry(self.client, text) for text in (self.before, self.after))
+        old, new = (_entry_lines(self.client, text) for text in (self.before, self.after))
         return [line for line in list(unified_diff(old, new, n=20, lineterm=""))[2:] if not line.startswith("@@")]
 
     def write(self) -> Path | None:
@@ -249,6 +249,7 @@ def own_entry(arguments: Sequence[str] = ()) -> dict[str, Any]:
 
 def _with_absolute_roots(arguments: Sequence[str]) -> list[str]:
     """Options of serve that mean the same in the folder in which a client starts it."""
+    # `--root=servers` becomes `--root servers`, so that both spellings are made absolute
     words = [part for word in arguments for part in (word.split("=", 1) if word.startswith("--root=") else [word])]
     pairs = zip(["", *words], words, strict=False)
     return [str(Path(word).absolute()) if before == "--root" else word for before, word in pairs]
@@ -258,7 +259,7 @@ def plan_install(name: str, arguments: Sequence[str] = (), **around: Any) -> Ins
     """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited."""
     client = client_file(name, **around)
     entry = {**client.entry, **own_entry(arguments)}
-    return _planned(client, lambda text: _text(client, text or "").with_entry([*client.keys, SERVER_NAME], entry))
+    return _plan(client, lambda text: _parse_config(client, text or "").with_entry([*client.keys, SERVER_NAME], entry))
 
 
 def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  # client_file's
@@ -266,14 +267,14 @@ def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  #
     client = client_file(name, **around)
 
     def edit(text: str | None) -> str | None:
-        if text is None or _entry(client, text) is None:
+        if text is None or _own_entry_in(client, text) is None:
             return text
-        return _text(client, text).without_entry([*client.keys, SERVER_NAME])
+        return _parse_config(client, text).without_entry([*client.keys, SERVER_NAME])
 
-    return _planned(client, edit)
+    return _plan(client, edit)
 
 
-def _planned(client: ClientFile, edit: Callable[[str | None], str | None]) -> Installation:
+def _plan(client: ClientFile, edit: Callable[[str | None], str | None]) -> Installation:
     try:
         before = read_bytes(client.file).decode("utf-8-sig") if client.file.exists() else None
         return Installation(client=client, before=before, after=edit(before))
@@ -282,21 +283,21 @@ def _planned(client: ClientFile, edit: Callable[[str | None], str | None]) -> In
         raise InputError(reason) from error
 
 
-def _text(client: ClientFile, text: str) -> JsonText | TomlText:
+def _parse_config(client: ClientFile, text: str) -> JsonText | TomlText:
     return TomlText(text) if client.file.suffix == ".toml" else JsonText(text, has_comments=True)
 
 
-def _entry(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSON or TOML
+def _own_entry_in(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSON or TOML
     """Our entry as it stands in a text; None without one. Raises ValueError."""
-    value = _text(client, text).value
+    value = _parse_config(client, text).value
     for key in (*client.keys, SERVER_NAME):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def _shown_entry(client: ClientFile, text: str | None) -> list[str]:
+def _entry_lines(client: ClientFile, text: str | None) -> list[str]:
     """The lines of our entry, without credentials."""
-    entry = None if text is None else _entry(client, text)
+    entry = None if text is None else _own_entry_in(client, text)
     if not isinstance(entry, Mapping):
         return []
     hidden = {key: dict.fromkeys(entry[key], HIDDEN) for key in _SECRET if isinstance(entry.get(key), Mapping)}

@@ -40,6 +40,7 @@ def load_rules(module: str) -> tuple[AnyRule, ...]:
             f'{module!r} has no rule; write @rule("ORG001", ...) above a function, as docs/custom-rules.md says'
         )
     rule_by_word = {word: rule for rule in RULES for word in registry.words_of(rule)}
+    # a rule ORG001 named "description-is-name" would change what --ignore description-is-name means for ours
     for rule in rules:
         if not _ID.fullmatch(rule.id):
             raise InputError(
@@ -50,7 +51,7 @@ def load_rules(module: str) -> tuple[AnyRule, ...]:
                 raise InputError(
                     f"{module!r}: {word!r} of {rule.id} means {rule_by_word[word].id} already; give it another name"
                 )
-    return (*RULES, *(replace(rule, check=_guarded(rule, module)) for rule in rules))
+    return (*RULES, *(replace(rule, check=_blaming_module(rule, module)) for rule in rules))
 
 
 def _names_of(module: str) -> Mapping[str, Any]:
@@ -70,7 +71,7 @@ def _names_of(module: str) -> Mapping[str, Any]:
         ) from error
 
 
-def _guarded(rule: AnyRule, module: str) -> Callable[..., Iterator[Hit]]:
+def _blaming_module(rule: AnyRule, module: str) -> Callable[..., Iterator[Hit]]:
     """The rule's check, whose failures are said to be the module's."""
 
     def check(facts: Any, **limit: int) -> Iterator[Hit]:  # noqa: ANN401  # whatever the rule reads

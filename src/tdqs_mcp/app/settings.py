@@ -132,7 +132,7 @@ def read_settings(
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     common = replace(
-        _limits(environ),
+        _read_limits(environ),
         judge=kind,
         form=form,
         cache=cache_folder(environ),
@@ -144,16 +144,16 @@ def read_settings(
             raise InputError(
                 f"the members of a jury have addresses and models of their own: set them in {user_file(environ)}"
             )
-        names, has_host = _seats(named or "", in_server=in_server)
+        names, has_host = _read_seats(named or "", in_server=in_server)
         members = _members(environ, names)
         return replace(common, members=tuple(replace(member, form=form) for member in members), has_host=has_host)
 
     chosen = replace(
         common,
-        base_url=_said(base_url),
-        model=_said(model or named),
-        api_key=_said(api_key),
-        request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
+        base_url=_stripped(base_url),
+        model=_stripped(model or named),
+        api_key=_stripped(api_key),
+        request_overrides=_read_overrides(environ) if request_overrides is None else request_overrides,
     )
     return _anthropic(chosen, environ) if kind is JudgeKind.ANTHROPIC else _openai(chosen, environ)
 
@@ -199,7 +199,7 @@ def cache_folder(environ: Mapping[str, str]) -> Path | None:
     return user_cache_path("tdqs-mcp", appauthor=False)
 
 
-def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
+def _read_seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
     """The profiles on a jury, and whether the calling agent is on it too. Raises InputError."""
     seats = [name.strip() for name in names.split(",") if name.strip()]
     profiles = [name for name in seats if name != HOST]
@@ -248,7 +248,7 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
         "samples": (_is_count(MAX_SAMPLES), f"1 to {MAX_SAMPLES}"),
         "leniency": (LENIENCIES.__contains__, f"one of {', '.join(map(str, LENIENCIES))}"),
         "concurrency": (_is_count(MAX_CONCURRENCY), f"1 to {MAX_CONCURRENCY}"),
-        "timeout": (lambda value: _is_number(value) and 0 < value <= MAX_WAIT, f"more than 0 to {MAX_WAIT:g}"),
+        "timeout": (_is_duration(MAX_WAIT), f"more than 0 to {MAX_WAIT:g}"),
         "request-overrides": (is_table, "a table"),
     }
     check_table(entry, shapes, origin)
@@ -265,8 +265,9 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_duration(most: float) -> Callable[[Any], bool]:
+    # `true` is an int of Python, and TOML has nan, which no comparison lets pass
+    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most
 
 
 def _is_count(most: int) -> Callable[[Any], bool]:
@@ -285,7 +286,7 @@ def _member(environ: Mapping[str, str], profile: Settings) -> Settings:
     """
     is_anthropic = profile.judge is JudgeKind.ANTHROPIC
     shared_name, own_name = ANTHROPIC_KEY if is_anthropic else "TDQS_API_KEY", _key_variable(profile.name)
-    own, usual = _variable(environ, own_name), _limits(environ)
+    own, usual = _variable(environ, own_name), _read_limits(environ)
     is_elsewhere = bool(own or profile.base_url)
     common_url = _variable(environ, "TDQS_BASE_URL") if profile.judge is JudgeKind.OPENAI else None
     return replace(
@@ -304,11 +305,11 @@ def read_accepted(
     """Return the held scores that are accepted, by part, all, or by the user's configuration. Raises InputError."""
     everything = (Acceptance(),) if accept_all else ()
     entries = read_user_configuration(environ).entries("accept", _ACCEPTANCE)
-    named = (Acceptance(part=_part(part, "--accept")) for part in parts)
-    return (*everything, *named, *(_acceptance(*entry) for entry in entries))
+    named = (Acceptance(part=_read_part(part, "--accept")) for part in parts)
+    return (*everything, *named, *(_read_acceptance(*entry) for entry in entries))
 
 
-def _part(part: str, origin: str) -> str:
+def _read_part(part: str, origin: str) -> str:
     """The part as it stands. Raises InputError for a name without its kind, which could mean two parts."""
     if part in ("coherence", "skill") or (part.startswith("tool:") and part != "tool:"):
         return part
@@ -317,15 +318,18 @@ def _part(part: str, origin: str) -> str:
     )
 
 
-def _acceptance(entry: Mapping[str, str], origin: str) -> Acceptance:
+def _read_acceptance(entry: Mapping[str, str], origin: str) -> Acceptance:
     if not all(entry.get(key, "").strip() for key in _ACCEPTANCE):
         raise InputError(f"{origin} needs {', '.join(_ACCEPTANCE)}: they stand in the reason why the score is held")
     return Acceptance(
-        part=_part(entry["part"], origin), input_hash=entry["inputHash"], judge=entry["judge"], reason=entry["reason"]
+        part=_read_part(entry["part"], origin),
+        input_hash=entry["inputHash"],
+        judge=entry["judge"],
+        reason=entry["reason"],
     )
 
 
-def _limits(environ: Mapping[str, str]) -> Settings:
+def _read_limits(environ: Mapping[str, str]) -> Settings:
     """How many requests at once, and how long one may take, as the environment says. Raises InputError."""
     concurrency, timeout = _variable(environ, "TDQS_CONCURRENCY"), _variable(environ, "TDQS_TIMEOUT")
     try:
@@ -337,12 +341,12 @@ def _limits(environ: Mapping[str, str]) -> Settings:
         raise InputError("TDQS_CONCURRENCY must be a whole number, TDQS_TIMEOUT a number of seconds") from None
 
 
-def _said(text: str | None) -> str | None:
+def _stripped(text: str | None) -> str | None:
     return (text or "").strip() or None
 
 
 def _variable(environ: Mapping[str, str], name: str) -> str | None:
-    return _said(environ.get(name))
+    return _stripped(environ.get(name))
 
 
 def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
@@ -363,7 +367,7 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
     return kind, rest or None
 
 
-def _overrides(environ: Mapping[str, str]) -> Mapping[str, Any]:
+def _read_overrides(environ: Mapping[str, str]) -> Mapping[str, Any]:
     try:
         parsed = json.loads(environ.get("TDQS_REQUEST_OVERRIDES", "").strip() or "{}")
     except (ValueError, RecursionError):

@@ -158,7 +158,7 @@ class StoredScores:
                 standing=match,
                 history=tuple(server_queries.tool_versions(now.connection, now.method, server, match)),
             )
-            return _in_full(public, *self._score(now, capture)) if in_full else public
+            return _with_details(public, *self._score(now, capture)) if in_full else public
 
         return self._query(ask)
 
@@ -214,7 +214,7 @@ class StoredScores:
         if scored is None:
             verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
             measured = measure(read_capture(now.connection, capture))
-            scored = (_recomputed(measured, verdicts, now.method), measured)
+            scored = (_recompute(measured, verdicts, now.method), measured)
             with self._lock:
                 self._kept[key] = scored
         return scored
@@ -230,7 +230,7 @@ def _percentiles(now: _Snapshot, standing: ServerStanding) -> Percentiles | None
     )
 
 
-def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:
+def _with_details(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:
     index = public.standing.index
     return replace(
         public,
@@ -241,7 +241,7 @@ def _in_full(public: StoredToolHistory, score: ServerScore, measured: Measured) 
     )
 
 
-def _recomputed(measured: Measured, stored: StoredVerdicts, method: MethodStamp) -> ServerScore:
+def _recompute(measured: Measured, stored: StoredVerdicts, method: MethodStamp) -> ServerScore:
     cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
 
     def verdict(case: Case) -> Verdict | Ungraded:

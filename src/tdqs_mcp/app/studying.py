@@ -46,7 +46,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     tools: dict[ToolKey, ToolValues] = {}
     for catalog in benchmark.catalogs:
         tools |= await _tool_values(catalog)
-    queries, calls, problems = _known_observations(benchmark, tools)
+    queries, calls, problems = _usable_observations(benchmark, tools)
     rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
     selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
     missing = [
@@ -98,7 +98,7 @@ async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     }
 
 
-def _known_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query], list[Call], list[str]]:
+def _usable_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query], list[Call], list[str]]:
     """The queries and calls whose tool is there once, and how many others there are. Raises InputError without any."""
     homes: dict[str, list[str]] = {}
     for server, name in tools:

@@ -94,13 +94,15 @@ def sweep_registry(
     """
     check_packages()
     started, url, is_offline = time.monotonic(), _absolute(read_url(request.store)), _is_offline(request.settings)
-    settings = replace(request.settings, api_key=None) if is_offline else _changed(request.settings, _bounded)
+    settings = (
+        replace(request.settings, api_key=None) if is_offline else _with_change(request.settings, _with_request_limit)
+    )
     if not is_local(request.cluster) and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
     if request.cluster and not is_offline:
         raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
     ledger = Ledger(settings.budget, cost)
-    judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn), ledger=ledger)
+    judge = make_judge(settings, warn=warn, cache=_answer_cache(url, settings, warn), ledger=ledger)
     if request.is_batch:
         batch_judge(judge)
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
@@ -120,8 +122,8 @@ def sweep_registry(
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
-        if _opened.cache_info().currsize:  # this process has scored
-            _opened(url).dispose()
+        if _worker_store.cache_info().currsize:  # this process has scored
+            _worker_store(url).dispose()
     finally:
         store.dispose()
     seconds = round(1000 * (time.monotonic() - started))
@@ -131,7 +133,7 @@ def sweep_registry(
 def score_entries(job: Job, shard: Shard, *, ledger: Ledger | None = None) -> SweepTally:
     """The work of a shard; the ledger is that of the whole sweep. Raises InputError where the store cannot be used."""
     problems: list[str] = []
-    store, answers = _opened(job.store), _answers(job.store, job.settings, problems.append)
+    store, answers = _worker_store(job.store), _answer_cache(job.store, job.settings, problems.append)
     judge = make_judge(job.settings, warn=problems.append, cache=answers, ledger=ledger)
 
     def score(entries: Sequence[Entry], judge: Judge) -> SweepTally:
@@ -149,10 +151,10 @@ def _submit_batches(
     waiting = [entry for entry in shard.entries if entry.record.digest in captures]
     rest = [entry for entry in shard.entries if entry.record.digest not in captures]
     keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in rest])
-    return score(waiting, _batched(judge, None)) + score(rest, _batched(judge, keep))
+    return score(waiting, _batch_guarded(judge, None)) + score(rest, _batch_guarded(judge, keep))
 
 
-def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
+def _batch_guarded(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
     """The judge, asking by batches behind the same guard."""
     from tdqs_mcp.judges.prompted import Batched  # noqa: PLC0415  # validation, which the offline judge goes without
 
@@ -160,7 +162,7 @@ def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
     return replace(judge, judge=batched) if isinstance(judge, VerdictGuard) else batched
 
 
-def _answers(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cache | None:
+def _answer_cache(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cache | None:
     """The cache of answers in the sweep's store."""
     if _is_offline(settings):
         return None
@@ -253,10 +255,10 @@ def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | 
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
     if live and all(isinstance(name, str) for name in captured):
         unread.append("no live server could be captured")
-    return _join(parts, unread)
+    return _chain(parts, unread)
 
 
-def _join(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterator[Record | str]:
+def _chain(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterator[Record | str]:
     for place, part in enumerate(parts):
         try:
             for record in part:
@@ -297,7 +299,7 @@ def _absolute(url: URL) -> URL:
 
 
 @cache
-def _opened(url: URL) -> Engine:
+def _worker_store(url: URL) -> Engine:
     """Return one engine for each process, whose connections serve all its shards."""
     if parent_process() is not None:  # a worker's own process, not the caller's
         gc.set_threshold(*GC_THRESHOLDS)
@@ -312,12 +314,12 @@ def _parameters(judge: Judge) -> str:
     return short_hash(json.dumps([leniency, own])) if any(own) else ""
 
 
-def _changed(settings: Settings, change: Callable[[Settings], Settings]) -> Settings:
+def _with_change(settings: Settings, change: Callable[[Settings], Settings]) -> Settings:
     """The settings of a judge, and of each member of a jury, with a change."""
-    return replace(change(settings), members=tuple(_changed(member, change) for member in settings.members))
+    return replace(change(settings), members=tuple(_with_change(member, change) for member in settings.members))
 
 
-def _bounded(settings: Settings) -> Settings:
+def _with_request_limit(settings: Settings) -> Settings:
     """The settings with a limit of requests at once."""
     return replace(settings, concurrency=settings.concurrency or REQUESTS_AT_ONCE)
 

@@ -72,6 +72,7 @@ class ListedCommand(click.Command):
 @cache
 def _functions(module: str) -> "list[ast.FunctionDef]":
     """Return the functions that a module defines, as syntax."""
+    # "tdqs_mcp.server.serve" is server/serve.py beside this package
     _, *names = module.split(".")  # finding the module by its spec would import `tdqs_mcp.server`
     source = Path(__file__).parents[1].joinpath(*names).with_suffix(".py").read_text("utf-8")
     return [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
@@ -139,7 +140,7 @@ class GroupedCommand(click.Command):
         """As click has it, with the words after `--` as one locator where they are the command of a server."""
         if not any(param.type is LOCATOR for param in self.params):
             return super().parse_args(ctx, args)
-        options, has_separator, words = _divided(args)
+        options, has_separator, words = _split_at_separator(args)
         if words and is_command(words[0]):
             args = [*options, "--", f"stdio:{shlex.join(words)}"]
         try:
@@ -214,7 +215,7 @@ def _read_form(ctx: click.Context) -> None:
         )
 
 
-def _divided(args: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
+def _split_at_separator(args: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
     """The words before the first `--`, whether there is one, and the words after it."""
     place = args.index("--") if "--" in args else len(args)
     return args[:place], place < len(args), args[place + 1 :]

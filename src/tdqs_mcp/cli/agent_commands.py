@@ -129,7 +129,7 @@ def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool) -> Non
         is_http = any(context.params[name] for name in names)
         refuse(is_http, "clients start the server over stdio: leave --http and its options out")
     change = plan_install(client, arguments)
-    _make(change, is_dry_run=is_dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
+    _apply_change(change, is_dry_run=is_dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
 
 
 @command()
@@ -140,7 +140,7 @@ def uninstall(client: str, *, is_dry_run: bool) -> None:
 
     CLIENT is one of those of install. Only our entry goes, and the file as it was is kept beside it.
     """
-    _make(plan_uninstall(client), is_dry_run=is_dry_run)
+    _apply_change(plan_uninstall(client), is_dry_run=is_dry_run)
 
 
 @command()
@@ -156,7 +156,7 @@ def servers(*, page: Page) -> None:
     page.show([installed_clients.servers()], views(list_blocks))
 
 
-def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
+def _apply_change(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
     """Shows the difference, and writes it; `then` is said last."""
     file = shlex.quote(str(change.client.file))
     if not change.difference:

@@ -51,7 +51,7 @@ _file_option = click.option(
 )
 
 
-def _each(
+def _report_changes(
     locators: tuple[str, ...], live: LiveOptions, use: Callable[[Catalog, Catalog | None], LockReport]
 ) -> list[LockReport | None]:
     """The report on each locator, with a second listing of a live server."""
@@ -116,11 +116,11 @@ def lock(
         renewed.append(lock)
         return report
 
-    reports = _each(locators, live, pin)
+    reports = _report_changes(locators, live, pin)
     tell_usage()
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
-    end(reports, _left)
+    end(reports, _leaves_changes)
 
 
 def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
@@ -129,7 +129,7 @@ def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
         click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp verify LOCATOR in CI.", err=True)
 
 
-def _left(report: LockReport) -> Outcome:
+def _leaves_changes(report: LockReport) -> Outcome:
     """Failed if changes are left that nobody accepted."""
     is_left = any(not change.is_allowed and change.part not in report.accepted for change in report.changes)
     return Outcome.FAILED if is_left else Outcome.PASSED
@@ -149,7 +149,7 @@ def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Pa
     Exit code 1 if anything changed that the lock does not allow.
     """
     locked = gating.read_lock(path)
-    reports = _each(locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again))
+    reports = _report_changes(locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again))
     page.show(reports, _VERIFY)
     end(reports, is_locked)
 

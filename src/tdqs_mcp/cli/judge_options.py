@@ -60,14 +60,14 @@ class JudgeChoice:
         )
 
 
-def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+def _read_cost(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
     try:
         return None if text is None else read_dollars(text)
     except InputError as error:
         raise click.BadParameter(str(error)) from error
 
 
-def _asked(
+def _make_choice(
     *,
     max_calls: int | None,
     max_tokens: int | None,
@@ -79,7 +79,7 @@ def _asked(
 
 judge_options = group_options(
     "choice",
-    _asked,
+    _make_choice,
     click.option(
         "--judge",
         metavar="JUDGE",
@@ -103,7 +103,7 @@ judge_options = group_options(
     click.option(
         "--max-cost",
         metavar="DOLLARS",
-        callback=_nanodollars,
+        callback=_read_cost,
         help="At most this much money, likewise; for known prices.",
     ),
 )
@@ -206,10 +206,10 @@ def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
     """Makes an interrupted command say what this model used."""
     run = command_run()
     run.meters.append((meter, by, is_kept))
-    run.interrupt_notes = partial(_used_by, run.meters)
+    run.interrupt_notes = partial(_usage_notes, run.meters)
 
 
-def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:
+def _usage_notes(meters: Sequence[tuple[object, str, bool]]) -> list[str]:
     """Return what each model used that was asked, and whether its answers are kept; nothing if none was asked."""
     meterings = [(used(meter), by, is_kept) for meter, by, is_kept in meters]
     used_models = [(usage, by, is_kept) for usage, by, is_kept in meterings if usage and usage.requests]

@@ -105,7 +105,7 @@ def study(
         raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
     if locator:
         run = partial(_run_tasks, locator=locator, live=live, log=log) if log else None
-        _show_tasks(locator, tasks or _writer(choice), live, page, run=run)
+        _show_tasks(locator, tasks or _task_writer(choice), live, page, run=run)
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
@@ -114,7 +114,7 @@ def study(
         page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
 
 
-def _writer(choice: JudgeChoice) -> Model:
+def _task_writer(choice: JudgeChoice) -> Model:
     """The model that writes tasks."""
     model = model_of(choice, by="writer", work="tasks")
     if model is None:
@@ -145,7 +145,7 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
     """Says where the calls go, makes those that may be made, and tells whether all of them got an answer."""
     from tdqs_mcp.app import routing  # noqa: PLC0415  # the SDK
 
-    tasks = _agreed(catalog, written.tasks, consent=live.consent)
+    tasks = _agreed_tasks(catalog, written.tasks, consent=live.consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     write = routing.line_writer(log, tell=warn)
 
@@ -162,7 +162,7 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
     return set(counts) <= set(CallOutcome)
 
 
-def _agreed(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[str], bool]) -> Sequence[ToolTask]:
+def _agreed_tasks(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[str], bool]) -> Sequence[ToolTask]:
     """The tasks whose calls may be made. Raises InputError if there are none."""
     acting = {tool.name for tool in catalog.tools if (tool.annotations or {}).get("readOnlyHint") is not True}
     reading = [task for task in tasks if task.tool not in acting]

@@ -206,7 +206,7 @@ def _interview(questions: Sequence[Question], path: Path) -> None:
         for number, question in enumerate(open_questions, start=1):
             click.secho(printable(f"{number} of {len(open_questions)}   {question.id}"), err=True, dim=True)
             click.echo(printable(question.text), err=True)
-            answer = _answer(question)
+            answer = _ask_question(question)
             if answer == "quit":
                 break
             if answer:
@@ -220,7 +220,7 @@ def _interview(questions: Sequence[Question], path: Path) -> None:
         )
 
 
-def _answer(question: Question) -> str:
+def _ask_question(question: Question) -> str:
     """An answer that can be used, nothing, or `quit`."""
     is_hint = question.about in HINT_ASPECTS
     while True:
@@ -355,10 +355,10 @@ def compare(
             results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
     tell_usage()
     page.show(results, _COMPARE)
-    end(results, partial(_outcome, fails=fail_on_regression))
+    end(results, partial(_compare_outcome, fails=fail_on_regression))
 
 
-def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
+def _compare_outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     if fails and comparison.regressions:
         return Outcome.FAILED
     return max(answered(comparison.old), answered(comparison.new))
@@ -418,7 +418,7 @@ def select(
     Several LOCATORs are searched together.
     """
     model = model_of(choice, by="selector", work="selecting")
-    catalogs, rivals = _all(locators, live), _all(against, live)
+    catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
     with waiting().on("selecting"):
         result = blocking(improving.select)(
             catalogs,
@@ -440,7 +440,7 @@ def select(
     end([result], partial(finds, percent=percent), missed=lambda _: missed)
 
 
-def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
+def _read_catalogs(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
     """Every catalog; if one cannot be read, there is nothing to compare, and the command ends."""
     catalogs = for_each(locators, live, lambda catalog: catalog)
     end(catalogs)

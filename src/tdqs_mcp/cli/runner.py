@@ -56,35 +56,36 @@ def hint_for(locators: Sequence[str]) -> str | None:
     if not isinstance(parsed, File) or parsed.path == "-":
         return None
     path = Path(parsed.path)
-    return _of_file(path) if path.exists() else _of_words(locators)
+    return _hint_for_file(path) if path.exists() else _hint_for_words(locators)
 
 
-def _of_words(locators: Sequence[str]) -> str | None:
+def _hint_for_words(locators: Sequence[str]) -> str | None:
     first = locators[0]
+    # localhost:8000/mcp and 127.0.0.1:8000 are http, example.org:443/mcp is https
     if address := _ADDRESS.fullmatch(first):
         scheme = "http" if address["host"] == "localhost" or address["host"][0] in "1[" else "https"
         return f"did you mean {scheme}://{first} ?"
     if first.endswith(".json"):
         return nearest(first, map(str, Path(first).parent.glob("*.json"))).removeprefix("; ") or None
     if len(first.split()) > 1:
-        return f"to start it as a server: {as_command(_split(first))}"
+        return f"to start it as a server: {as_command(_split_words(first))}"
     if which(first):
         return f"to start it as a server: {as_command(locators)}"
     return f"to score a live server, give its URL, or its command last: {as_command(['COMMAND', 'ARG'])}..."
 
 
-def _split(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:
         return text.split()
 
 
-def _of_file(path: Path) -> str | None:
+def _hint_for_file(path: Path) -> str | None:
     if path.is_dir():
         files = sorted(map(str, path.glob("*.json")))
         return f"this command takes one file: {first_of(files, MAX_FILES)}" if files else None
-    if server := _configured(path):
+    if server := _configured_locator(path):
         return f"it configures servers; score one of them by name: {server}"
     if path.suffix in _INTERPRETERS:
         return f"to start it as a server: {as_command([_INTERPRETERS[path.suffix], str(path)])}"
@@ -93,7 +94,7 @@ def _of_file(path: Path) -> str | None:
     return None
 
 
-def _configured(path: Path) -> str | None:
+def _configured_locator(path: Path) -> str | None:
     """How the first server in a client's configuration is named; None for any other file."""
     from tdqs_mcp.sources.clients import configured_names, find_server  # noqa: PLC0415  # after a mistake alone
 

@@ -46,6 +46,7 @@ def normalize(raw: Any) -> Any:  # noqa: ANN401  # any JSON
     return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)))
 
 
+# ["b", "a"] under `required` is ["a", "b"]; an enum keeps its order, in which clients show it
 def _in_order(value: Any, key: str = "") -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         return {name: _in_order(child, name) for name, child in value.items()}
@@ -185,9 +186,9 @@ def accept(
     for part in accepted_parts:
         names.setdefault(changed[part].kind, set()).add(changed[part].name)
     merged = {
-        "tools": _merged(locked.tools, scored.tools, names.get("tool", ()), lambda tool: tool.name),
-        "prompts": _merged(locked.prompts, scored.prompts, names.get("prompt", ()), identity),
-        "resources": _merged(locked.resources, scored.resources, names.get("resource", ()), identity),
+        "tools": _merge_entries(locked.tools, scored.tools, names.get("tool", ()), lambda tool: tool.name),
+        "prompts": _merge_entries(locked.prompts, scored.prompts, names.get("prompt", ()), identity),
+        "resources": _merge_entries(locked.resources, scored.resources, names.get("resource", ()), identity),
         "server_info": (scored if "server" in names else locked).server_info,
         "instructions": (scored if "instructions" in names else locked).instructions,
     }
@@ -204,7 +205,7 @@ def identity(entry: Any) -> str:  # noqa: ANN401
     return next((candidate for candidate in candidates if isinstance(candidate, str)), "")
 
 
-def _merged(old: Any, new: Any, names: Collection[str], name_of: Callable[[Any], str]) -> Any:  # noqa: ANN401
+def _merge_entries(old: Any, new: Any, names: Collection[str], name_of: Callable[[Any], str]) -> Any:  # noqa: ANN401
     """The entries of these names as they are now, the others as they were."""
     if not names:
         return old
@@ -233,7 +234,7 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
     problems = list(catalog.problems)
     if again is not None:
         changed_parts = {part.part for part, _ in changes}
-        changes += [change for change in _unstable(catalog, again) if change[0].part not in changed_parts]
+        changes += [change for change in _unstable_parts(catalog, again) if change[0].part not in changed_parts]
         problems += filter(None, [listing_change(catalog, again)])
     ranks = list(Impact)
     lock_changes = [
@@ -249,7 +250,7 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
         changes=tuple(lock_changes),
         accepted=(),
         tool_count=len(catalog.tools),
-        unverified=tuple(_unverified(locked, catalog)),
+        unverified=tuple(_unverified_parts(locked, catalog)),
         problems=tuple(problems),
     )
 
@@ -269,7 +270,7 @@ def _hosts(locked: LockedServer) -> frozenset[str]:
     return find_hosts([*parts, *(tool.definition for tool in locked.tools)])
 
 
-def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
+def _unverified_parts(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
     present = parts_of(catalog)
     for name in ("instructions", "prompts", "resources"):
         if getattr(locked, name) and present[name] is None:
@@ -295,7 +296,7 @@ class _Entry(NamedTuple):
     """None for a tool that nests too deep."""
 
 
-def _paired(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Entry | None, _Entry | None]]:
+def _pair_entries(old: Sequence[_Entry], new: Sequence[_Entry]) -> Iterator[tuple[_Entry | None, _Entry | None]]:
     """Entries that are not on both sides, by name, the first with the first where a name is there twice."""
     same = Counter(entry.digest for entry in old) & Counter(entry.digest for entry in new)
     waiting: dict[str, list[_Entry]] = {}
@@ -326,24 +327,24 @@ def _edits(old: Any, new: Any, *, reported: Collection[str] = ()) -> Iterator[Di
             change = f"{verb}-{field.strip('_')}"
             yield Difference(impact=Impact.DANGEROUS, change=change, path=edit.path, message=message)
         elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(value, str) for value in values):
-            message = _reworded(*map(str, values)) if len(values) > 1 else verb
+            message = _describe_rewording(*map(str, values)) if len(values) > 1 else verb
             yield Difference(impact=Impact.WORDING, change=f"{verb}-text", path=edit.path, message=message)
-        elif not _is_said(edit.path, reported):
+        elif not _is_reported(edit.path, reported):
             message = f"{verb}; callers can go on as before"
             yield Difference(impact=Impact.COMPATIBLE, change=verb, path=edit.path, message=message)
 
 
-def _is_said(path: str, reported: Collection[str]) -> bool:
+def _is_reported(path: str, reported: Collection[str]) -> bool:
     """A difference at the path, or above it, has been told; `required` changes with the parameters that it names."""
     above = any(path == pointer or path.startswith(f"{pointer}/") for pointer in reported if pointer)
     return above or (path.endswith("/required") and any(pointer.startswith(path[:-9]) for pointer in reported))
 
 
-def _reworded(old: str, new: str) -> str:
+def _describe_rewording(old: str, new: str) -> str:
     """The words that differ, from the first to the last."""
     before, after = old.split(), new.split()
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
+    start = _common_start(before, after)
+    end = _common_start(before[start:][::-1], after[start:][::-1])
     parts = [_cut(" ".join(words[start : len(words) - end])) for words in (before, after)]
     if before == after:
         return "only white space differs"
@@ -351,7 +352,7 @@ def _reworded(old: str, new: str) -> str:
     return f"{gone!r} → {new!r}" if gone and new else f"added {new!r}" if new else f"removed {gone!r}"
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
+def _common_start(old: Sequence[str], new: Sequence[str]) -> int:
     """Words at the beginning that are the same."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
@@ -371,7 +372,7 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabular
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
         verb = "gone" if not text else "changed" if locked.instructions else "new"
-        message = f"agents follow them: {_reworded(locked.instructions, text)}"
+        message = f"agents follow them: {_describe_rewording(locked.instructions, text)}"
         yield part, whole_difference(Impact.DANGEROUS, f"{verb}-instructions", message)
         for addition in _additions(locked.instructions, text, vocabulary):
             yield part, addition
@@ -385,7 +386,7 @@ def _part_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabular
 
 
 def _entry_changes(kind: str, old: Sequence[_Entry], new: Sequence[_Entry], vocabulary: _Vocabulary) -> _Changes:
-    for index, (before, after) in enumerate(_paired(old, new)):
+    for index, (before, after) in enumerate(_pair_entries(old, new)):
         name = next(version.name for version in (after, before) if version is not None)
         for difference in _entry_differences(kind, before, after, vocabulary):
             yield Location(kind=kind, name=name, index=index, path=""), difference
@@ -436,7 +437,7 @@ def _arguments(entry: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
     return [argument for argument in entries if isinstance(argument, Mapping) and isinstance(argument.get("name"), str)]
 
 
-def _unstable(first: Catalog, second: Catalog) -> list[tuple[Location, Difference]]:
+def _unstable_parts(first: Catalog, second: Catalog) -> list[tuple[Location, Difference]]:
     """Return what differs between two listings of the same server; the order does not count."""
     listed, again = ({(tool.name, digest(tool.raw)) for tool in version.tools} for version in (first, second))
     names = dict.fromkeys(name for name, _ in sorted(listed ^ again))

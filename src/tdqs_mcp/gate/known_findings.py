@@ -74,7 +74,7 @@ def renew(
     """A baseline of all that the reports hold; entries about other servers and other rules stay."""
     servers = {report.server for report in reports}
     entries = [entry for entry in baseline if entry.server not in servers or entry.rule not in rules]
-    new = [_known(finding, report.server) for report in reports for finding in report.findings]
+    new = [_known_finding(finding, report.server) for report in reports for finding in report.findings]
     return tuple(sorted([*entries, *new], key=lambda entry: (entry.server, entry.part, entry.rule, entry.path)))
 
 
@@ -83,7 +83,7 @@ def baseline_document(baseline: Sequence[KnownFinding]) -> dict[str, Any]:
     return {"version": VERSION, "findings": [asdict(entry) for entry in baseline]}
 
 
-def _known(finding: Finding, server: str) -> KnownFinding:
+def _known_finding(finding: Finding, server: str) -> KnownFinding:
     return KnownFinding(
         fingerprint=fingerprint(finding, server=server),
         rule=finding.rule,

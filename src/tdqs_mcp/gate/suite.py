@@ -104,7 +104,7 @@ class Threshold(_Strict):
         letters = [f">= {self.tier}"] if self.tier else []
         among = [f"one of {', '.join(self.enum)}"] if self.enum else []
         return " and ".join(
-            [f"{sign} {_shown(value)}" for sign, value in numbers if value is not None] + letters + among
+            [f"{sign} {_decimal(value)}" for sign, value in numbers if value is not None] + letters + among
         )
 
     def judge(self, low: Fraction, high: Fraction | None) -> GateResult:
@@ -180,7 +180,7 @@ def hold(target: Target, bar: Threshold, evidence: Evidence) -> Check:
     return Check(
         target=target.text,
         wanted=bar.wanted,
-        actual=_between(reading),
+        actual=_bounds_text(reading),
         result=result,
         reason={GateResult.ERROR: reading.reason, GateResult.FAIL: reading.witness}.get(result),
     )
@@ -191,7 +191,7 @@ def read(target: Target, evidence: Evidence) -> Bounds:
     if target.tool is not None:
         return _of_tool(target, evidence)
     if target.rule is not None:
-        return _counted(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
+        return _count_findings(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
     return _READERS[target.kind or TargetKind.MIN_SCORE](evidence)
 
 
@@ -223,10 +223,10 @@ def _mean_score(evidence: Evidence) -> Bounds:
 
 def _mcptest_findings(severity: Severity, evidence: Evidence) -> Bounds:
     findings = registry.check(evidence.measured, registry.select(profile="mcptest"))
-    return _counted([finding for finding in findings if finding.severity is severity], evidence)
+    return _count_findings([finding for finding in findings if finding.severity is severity], evidence)
 
 
-def _counted(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
+def _count_findings(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
     """The number of findings; a lower bound if some tools cannot be measured."""
     count = Fraction(len(findings))
     first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
@@ -237,23 +237,23 @@ def _counted(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
 def _min_tdqs(evidence: Evidence) -> Bounds:
     tools, ungraded = evidence.score.tools, evidence.score.ungraded
     if not tools:
-        return _unknown(_ungraded(evidence))
+        return _unknown(_ungraded_reason(evidence))
     worst = min(tools, key=lambda tool: tool.tdqs)
     low, high = _tenths(10 if ungraded else worst.tdqs), _tenths(worst.tdqs)
-    return Bounds(low=low, high=high, reason=_ungraded(evidence), witness=f"lowest: {worst.name!r}")
+    return Bounds(low=low, high=high, reason=_ungraded_reason(evidence), witness=f"lowest: {worst.name!r}")
 
 
 def _mean_tdqs(evidence: Evidence) -> Bounds:
     """The published mean where every tool has a score, else what the others could make of it."""
     score = evidence.score
     if score.rollup.mean_tdqs is None:
-        return _unknown(_ungraded(evidence))
+        return _unknown(_ungraded_reason(evidence))
     if not score.ungraded:
         return _exact(_tenths(score.rollup.mean_tdqs))
     total, open_count = sum(tool.tdqs for tool in score.tools), len(score.ungraded)
     count = len(score.tools) + open_count
     low, high = (Fraction(total + bound * open_count, 10 * count) for bound in (10, 50))
-    return Bounds(low=low, high=high, reason=_ungraded(evidence))
+    return Bounds(low=low, high=high, reason=_ungraded_reason(evidence))
 
 
 def _coherence(evidence: Evidence) -> Bounds:
@@ -323,7 +323,7 @@ def _hold_tier(target: Target, bar: Threshold, score: ServerScore) -> Check:
 _RESULTS = {Outcome.PASSED: GateResult.PASS, Outcome.FAILED: GateResult.FAIL, Outcome.UNKNOWN: GateResult.ERROR}
 
 
-def _ungraded(evidence: Evidence) -> str | None:
+def _ungraded_reason(evidence: Evidence) -> str | None:
     ungraded = evidence.score.ungraded
     if not ungraded:
         return evidence.gap
@@ -334,14 +334,14 @@ def _tenths(tenths: int) -> Fraction:
     return Fraction(tenths, 10)
 
 
-def _between(reading: Bounds) -> str:
-    low, high = _shown(reading.low or Fraction(0)), None if reading.high is None else _shown(reading.high)
+def _bounds_text(reading: Bounds) -> str:
+    low, high = _decimal(reading.low or Fraction(0)), None if reading.high is None else _decimal(reading.high)
     if high is None:
         return f"at least {low}"
     return low if reading.low == reading.high else f"{low} to {high}"
 
 
-def _shown(value: Fraction) -> str:
+def _decimal(value: Fraction) -> str:
     """A whole number as it is, any other cut to three decimals: a value below a bar must not look equal to it."""
     if value.denominator == 1:
         return str(value.numerator)
@@ -399,14 +399,14 @@ MAX_FAULTS = 5
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-def _scalar(value: object) -> object:
+def _scalar(value: object) -> object:  # `env: {PORT: 8080, DEBUG: true}`: "8080" and "true"
     """Numbers and flags that YAML reads in `env` and `headers` are kept as text."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
 
 
-def _known(text: str) -> str:
+def _check_target(text: str) -> str:
     try:
         parse_target(text)
     except UnknownIdError as error:
@@ -424,7 +424,7 @@ class _Matcher(_Strict):
 class Expectation(_Strict):
     """A target and the bar that it is held to."""
 
-    target: Annotated[str, AfterValidator(_known)]
+    target: Annotated[str, AfterValidator(_check_target)]
     matcher: _Matcher
 
     @model_validator(mode="after")
@@ -521,11 +521,11 @@ def parse(text: str, *, origin: str) -> Suite:
         document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InputError(f"{origin} is not YAML: {' '.join(str(error).split())}") from error
-    _refuse_twice(root, origin)
+    _refuse_repeated_keys(root, origin)
     try:
         return Suite.model_validate(document)
     except ValidationError as error:
-        faults = [f"{_place(root, fault['loc'])}{fault_message(fault['msg'])}" for fault in error.errors()]
+        faults = [f"{_describe_place(root, fault['loc'])}{fault_message(fault['msg'])}" for fault in error.errors()]
         raise InputError(f"{origin} is not a suite: {'; '.join(faults[:MAX_FAULTS])}") from error
 
 
@@ -537,7 +537,7 @@ def check(entry: SuiteEntry, evidence: Evidence | str) -> GateRow:
     return GateRow(name=entry.name, server=entry.server, checks=checks)
 
 
-def _place(root: yaml.Node | None, steps: Sequence[str | int]) -> str:
+def _describe_place(root: yaml.Node | None, steps: Sequence[str | int]) -> str:
     """`line 7, tool_quality[0].expect: ` for the deepest place that the file has of a fault's path."""
     node, path = root, ""
     for step in steps:
@@ -559,7 +559,7 @@ def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
     return child
 
 
-def _refuse_twice(root: yaml.Node | None, origin: str) -> None:
+def _refuse_repeated_keys(root: yaml.Node | None, origin: str) -> None:
     """A key that appears twice in one mapping would silently replace the first one."""
     for node in _nodes(root):
         anchors: set[str] = set()
