@@ -173,7 +173,7 @@ async def _accept_proposals(
 
 
 def _new_proposals(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
-    """Return the proposals, by index, with a statement that no earlier round tried, and add their statements to `tried`.
+    """Return the proposals, by index, with a statement that no earlier round tried; add their statements to `tried`.
 
     A statement that the judge refuses makes room for others, which only a later round proposes.
     """

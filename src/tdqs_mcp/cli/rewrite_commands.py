@@ -47,7 +47,7 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
-from tdqs_mcp.model import NOTHING, Catalog
+from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, plan_blocks, rewrite_blocks, what_if_blocks
@@ -148,7 +148,6 @@ def rewrite(
     """
     if is_interview:
         _check_terminal()
-        material = material or MATERIAL_FILE
     place = _patched_place(locator, target, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
@@ -162,17 +161,15 @@ def rewrite(
         judge=chosen,
         spec=spec,
     )
-    material_read = read_material(material) if material and (material.exists() or not is_interview) else NOTHING
-    improve_with = partial(improve, material=material_read)
-    asking = for_each((locator,), live, lambda catalog: (catalog, improve_with(catalog))) if is_interview else []
-    for entry in asking:
-        if entry is not None and material:
-            _interview(_report(*entry, spec=spec).questions, material)
-            material_read = read_material(material) if material.exists() else material_read
-    doing = "rewriting" if author else "judging"
-    work = partial(improve, material=material_read, writer=author)
-    is_known = None not in asking
-    results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing) if is_known else asking
+    if is_interview:
+        statements = _interview_author(locator, live, improve, material or MATERIAL_FILE, spec=spec)
+    else:
+        statements = read_material(material) if material else NOTHING
+    results: list[tuple[Catalog, list[Rewrite]] | None] = [None]
+    if statements is not None:
+        work = partial(improve, material=statements, writer=author)
+        doing = "rewriting" if author else "judging"
+        results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing)
     tell_usage()
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
     page.show(reports, views(partial(rewrite_blocks, is_saved=target is not None, is_verbose=is_verbose)))
@@ -191,6 +188,18 @@ def _check_terminal() -> None:
             "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
             "--material FILE takes the answers: {answers: {ID: text}}"
         )
+
+
+def _interview_author(
+    locator: str, live: LiveOptions, improve: Callable[..., list[Rewrite]], path: Path, *, spec: str
+) -> Material | None:
+    """Ask what a first rewrite leaves open; return the material with the answers, None for an unreadable server."""
+    statements = read_material(path) if path.exists() else NOTHING
+    [draft] = for_each((locator,), live, lambda catalog: (catalog, improve(catalog, material=statements)))
+    if draft is None:
+        return None
+    _interview(_report(*draft, spec=spec).questions, path)
+    return read_material(path) if path.exists() else statements
 
 
 def _interview(questions: Sequence[Question], path: Path) -> None:
