@@ -471,8 +471,7 @@ def test_a_new_hint_stands_behind_the_last_one(write, catalog, given, patched):
 
 def test_without_libcst_the_error_names_the_extra(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "libcst", None)
-    for name in ("edits", "source"):
-        monkeypatch.delitem(sys.modules, f"tdqs_mcp.rewriting.python_{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "tdqs_mcp.rewriting.python_edits", raising=False)
     with pytest.raises(InputError, match=r"tdqs-mcp\[source\]"):
         improving.patch_sources(write("s.py", HEAD), [])
 

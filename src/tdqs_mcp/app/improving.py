@@ -23,10 +23,9 @@ from tdqs_mcp.results.plans import Plan, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
-from tdqs_mcp.rewriting.material_places import assign_places
-from tdqs_mcp.rewriting.material_statements import material_statements
-from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
-from tdqs_mcp.rewriting.proposed_statements import Statement
+from tdqs_mcp.rewriting.author_material import assign_places, material_statements
+from tdqs_mcp.rewriting.definition_parts import propose
+from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, apply_changes, find_fixes, patch_json, write_json

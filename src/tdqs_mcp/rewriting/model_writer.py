@@ -21,9 +21,8 @@ from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.results.improvements import Question as OpenQuestion
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, purpose, tokens_added
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
-from tdqs_mcp.rewriting.original_text import purpose
 from tdqs_mcp.rewriting.rewrite_review import REFUSED
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced

@@ -19,7 +19,7 @@ from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.rewriting.fact_conflicts import is_ruled_out
+from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rubrics.rubric import load
 
 SHARED = "*"

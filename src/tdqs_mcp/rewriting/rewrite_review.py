@@ -29,9 +29,9 @@ from tdqs_mcp.results.improvements import (
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.rewriting import material_statements
+from tdqs_mcp.rewriting import author_material
+from tdqs_mcp.rewriting.author_material import TOLD, find_objection
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
-from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
 
@@ -387,13 +387,13 @@ def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Itera
 
 def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
     """Why a recorded call is not told."""
-    statement = material_statements.trace_statement(trace)
+    statement = author_material.trace_statement(trace)
     if trace.outcome is CallOutcome.SUCCESS:
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
     if statement is None:
         return "its message is not plain and short, or holds a value of the call"
     is_in = statement.sentence in str(rewrite.definition.get("description"))
-    is_told = is_in or material_statements.is_told(statement.sentence, subject)
+    is_told = is_in or author_material.is_told(statement.sentence, subject)
     return TOLD if is_told else _left_out(rewrite)
 
 
