@@ -187,6 +187,7 @@ def _has_purpose(text: str, place: int) -> bool:
     char = text[place]
     before = text[place - 1] if place else ""
     if char in "\ufe0e\ufe0f":
+        # a variation selector behind a letter shapes nothing
         is_letter = before.isalpha() and before not in _SIGNS
         return bool(before) and not is_letter and before not in " \n" and not _PATTERNS.unseen.match(before)
     if char in "\u200c\u200d":
@@ -198,6 +199,7 @@ def _has_purpose(text: str, place: int) -> bool:
             for neighbor in nearby
             if not _PATTERNS.unseen.match(neighbor)
         )
+    # tags behind a black flag spell a region: the flag of Scotland
     if "\U000e0020" <= char <= "\U000e007f":
         return "\U0001f3f4" in text[max(0, place - 7) : place]
     return char == "\ufeff" and place == 0
@@ -206,10 +208,7 @@ def _has_purpose(text: str, place: int) -> bool:
 _SIGNS = frozenset("\u2139\u24c2\u3030\u303d")
 """Letters by their category that are shown as emoji."""
 
-
 _STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
-
-
 MIN_RUN = 24
 """Characters of an encoded run that can hold a sentence."""
 
@@ -292,7 +291,6 @@ _ENCODINGS: tuple[tuple[str, str, Callable[[str], bytes]], ...] = (
     ("character references", "references", _from_references),
 )
 """Each encoding, its pattern in the data file, and how a run is decoded."""
-
 
 Part: TypeAlias = Tool | Resource | ListedPrompt | None
 """What a threat stands in; None is the server itself."""

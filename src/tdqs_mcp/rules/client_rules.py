@@ -154,13 +154,9 @@ def _clients() -> dict[str, Client]:
 LONG_NAME = 50
 """Characters of a name from which a message says how many there are: below, only a character can be refused."""
 
-
 CLIENTS: Mapping[str, Client] = _clients()
-
-
 CLIENTS_OWN = "tool-name"
 """The check that each client has of its own: it reads the name that the client makes of the tool's."""
-
 
 _BOTH = "schema-objects"
 """The check that also reads the output schema: clients read it when they list the tools."""
@@ -344,7 +340,6 @@ SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
         }.items()
     },
 }
-
 
 _SOURCE = "limits of clients and model APIs, each with its own source"
 

@@ -31,17 +31,14 @@ MAX_LISTED = 5
 MAX_VALUE = 40
 """Characters of each."""
 
-
 _mcptest = partial(foreign_rule, "mcptest", MCPTEST, persona=Persona.AUDITOR)
 """A rule that mcptest has under a code."""
-
 
 SHORTEST = 10
 """UTF-16 code units of a trimmed description (tool-short-description)."""
 
 LONGEST = 500
 """UTF-16 code units of a trimmed description (tool-long-description)."""
-
 
 _playground = partial(foreign_rule, "MCP Playground", PLAYGROUND)
 """A rule that MCP Playground has under a name."""

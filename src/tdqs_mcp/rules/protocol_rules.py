@@ -325,7 +325,6 @@ def _literal(threat: Threat) -> str:
 _ESCAPED = frozenset({ThreatKind.UNSEEN, ThreatKind.LOOKALIKE, ThreatKind.TERMINAL})
 """Where the characters are the point, and letters that look alike would say nothing."""
 
-
 _SOURCE = "MCP specification, ToolAnnotations"
 _hint_words = partial(words_from, "hints")
 
@@ -379,7 +378,6 @@ def _writing_claim(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | N
 MAX_QUOTE = 80
 """Characters of a sentence that a message quotes."""
 
-
 _CLAUSE_END = lazy_pattern(r"[,;()\n\u2013\u2014]|\s-\s|\band\s(?=then\b)")
 
 
@@ -399,6 +397,7 @@ def _active_verb(words: Sequence[str]) -> str | None:
     if place + 1 >= len(words) or not _changes(words[place]) or words[place + 1] not in _hint_words("determiners"):
         return None
     verb = words[place]
+    # "deletes the file" and "it will delete the file", but not the order "delete the file first"
     is_finite = verb.endswith("s") or (has_subject and not verb.endswith(("ed", "ing")))
     return verb if is_finite else None
 
@@ -409,6 +408,7 @@ def _passive_verb(words: Sequence[str]) -> str | None:
     behind = words[place + 1 :]
     verb = next((word for word in behind if not word.endswith("ly") and word not in _hint_words("openings")), "")
     is_main = 0 < place <= MAX_SUBJECT and _hint_words("subordinators").isdisjoint(words[:place])
+    # "old rows can be purged" promises nothing, "will be purged" does
     is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
     is_change = verb.endswith(("ed", "en", "sent")) and _changes(verb)
     return verb if is_main and is_told and is_change and _hint_words("elsewhere").isdisjoint(behind) else None

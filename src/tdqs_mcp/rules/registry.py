@@ -43,8 +43,6 @@ RULES: tuple[AnyRule, ...] = tuple(rule for _, rule in sorted(_DEFINED.items()) 
 
 _CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
 _LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
-
-
 ALL = "ALL"
 """The word for every rule."""
 

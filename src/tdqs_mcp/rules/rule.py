@@ -222,8 +222,6 @@ def lane_of(rule_id: str) -> str:
 
 
 DEFAULT_PROFILE = Profile(summary="every rule but the uncertain ones and those for auditors")
-
-
 PROFILES: Mapping[str, Profile] = _read_profiles()
 
 
@@ -233,6 +231,4 @@ def source_severities(profile: str) -> Mapping[str, Severity]:
 
 
 MCPTEST = source_severities("mcptest")
-
-
 PLAYGROUND = source_severities("playground")

@@ -102,6 +102,7 @@ class _Pair:
             self._left -= len(candidates)
             refusals = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
             if all(refusals):
+                # of `anyOf: [string, integer]`, the alternative of the same type explains what is refused
                 near = [breaks for breaks in refusals if breaks[0].path or breaks[0].change != "narrowed-type"]
                 if near or len(refusals) == 1:
                     yield from min(near or refusals, key=len)

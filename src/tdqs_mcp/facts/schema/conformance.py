@@ -158,6 +158,7 @@ def invalid_patterns(shape: Shape) -> Iterator[Deviation]:
 
 @cached_by_text(1024)
 def _why_invalid(pattern: str) -> str | None:
+    # `(?P<year>...)` is Python's, `\A` and `\Z` are Perl's
     match = _FOREIGN_SYNTAX.search(pattern)
     if match:
         return f"has {match[0]!r}, which ECMA-262 does not have"

@@ -200,6 +200,7 @@ class _Walk:
         unions = sum(part.union_choice_count for part in added)
         deepest = max([depth, *(part.depth for part in added), self.visit(schema.get("not"), depth, path).depth])
         for keyword in ("oneOf", "anyOf"):
+            # `anyOf: [string, null]` is one choice
             choices = [branch for branch in _list(schema.get(keyword)) if not _is_null(branch)]
             branches = list(map(self.visit, choices, repeat(depth), repeat(path)))
             if branches:

@@ -249,6 +249,7 @@ def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
 def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     types: dict[str, frozenset[str]] = {}
     for match in _PATTERNS.normative.finditer(text):
+        # "must not be a string" demands nothing
         if not _demands_one(match, text, kind):
             continue
         word = match[match.lastindex or 0]
@@ -282,6 +283,7 @@ def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | No
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
+        # "an object, as JSON" fits a string that carries it
         is_text = accepted.types == {"string"} and word in _words("compound")
         is_encoded = is_text and _PATTERNS.text_form.search(mention.text) is not None
         if kinds & widened(accepted.types) or is_encoded:
@@ -300,6 +302,7 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     cue = _opening(mention.text, accepted.types)
     if cue is None or _is_granted(mention.text, widened(accepted.types)):
         return None
+    # "Whether to notify: `all` or `none`" is a string of named values
     if accepted.types == {"string"} and _is_excused(mention, accepted, cue):
         return None
     return _type_clash(mention, cue.type_name, accepted, is_plain=False)
@@ -326,8 +329,6 @@ def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_
 
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
 _IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
-
-
 _OPTIONAL = frozenset({"optional"})
 _REQUIRED = frozenset({"required", "mandatory"})
 
@@ -406,6 +407,7 @@ def _limits(text: str) -> Iterator[_Limit]:
     for match in _PATTERNS.between.finditer(text):
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
+        # "from 10 to 1" is no range, nor is the date 12-01
         if _float(low) < _float(high):
             phrase = match[0].strip(" ([)],;")
             yield from (_Limit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high)))
@@ -423,6 +425,7 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
     """The schema's limit as the texts may put it: an exclusive limit is also the next whole number."""
     bounds, side = accepted.bounds, "max" if is_upper else "min"
     if accepted.types <= {"integer", "number"}:
+        # exclusiveMaximum 10 and "at most 9" agree
         exclusive = bounds.get(f"exclusive{side.title()}imum")
         if exclusive is not None:
             return (exclusive, exclusive - 1 if is_upper else exclusive + 1)

@@ -45,7 +45,6 @@ _PREDICATE = lazy_pattern(
 )
 """What follows a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
 
-
 HAN_WEIGHT = 3
 """Latin letters that weigh as much as one Han character or Kana: a word has five letters here, two there."""
 
@@ -124,6 +123,7 @@ def _first(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
         if word in lexicon.lead_in:
             skipped += 1
         elif lemma:
+            # "Benutzer löschen"
             is_infinitive = word == lemma and position == len(spoken) - 1
             return _verb(lemma, spoken[position], lexicon, opens=position == skipped or is_infinitive)
     lemma = lexicon.forms.get(folded[-1]) if folded else None
@@ -131,6 +131,7 @@ def _first(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
 
 
 def _lemma(word: str, sentence: Sequence[str], lexicon: Lexicon) -> str | None:
+    # "lädt … hoch" is hochladen, "lädt … herunter" is herunterladen
     separated = (lemma for particle, lemma in lexicon.particles.get(word, {}).items() if particle in sentence)
     return next(separated, None) or lexicon.forms.get(word) or _stemmed(word, lexicon)[0]
 
@@ -308,6 +309,7 @@ def _by_script(text: str) -> str | None:
         "ko": HANGUL_WEIGHT * counts["ko"],
     }
     language, weight = max(weights.items(), key=lambda entry: entry[1])
+    # an English text with one Chinese example stays English
     if weight <= latin or not weight:
         return None
     if language == "ru":

@@ -24,11 +24,7 @@ from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import STOPWORDS, stem
 
 _PATTERNS = PatternTable("claims")
-
-
 _words = partial(words_from, "claims")
-
-
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
 
@@ -98,8 +94,6 @@ class ParameterExplanation:
 
 
 _SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
-
-
 _LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
@@ -124,19 +118,14 @@ def words_in(text: str) -> frozenset[str]:
 
 
 DIGITS = frozenset("0123456789")
-
-
 _LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
-
-
 _WORDS = lazy_pattern(r"[a-z]+")
-
-
 _DIGIT = lazy_pattern(r"\d")
 
 
 def _description_mentions(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
     for entry in list_entries(text):
+        # an entry without a colon: "limit (integer) how many"
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
     for sentence in _sentences(text):
@@ -183,6 +172,7 @@ def list_entries(text: str) -> tuple[ParameterExplanation, ...]:
 def _entry(line: str) -> re.Match[str] | None:
     stripped = line.strip()
     is_candidate = 0 < len(stripped) <= MAX_LINE and _SIGNED.search(stripped) is not None
+    # an entry such as "- limit (integer): how many"
     match = _PATTERNS.entry.fullmatch(stripped) if is_candidate else None
     return match if match is not None and (match["separator"] or match["kind"]) else None
 
@@ -231,10 +221,12 @@ MAX_MENTIONS = 20
 
 def _is_mention(name: str, before: str, after: str) -> bool:
     last, following = before[-1:], after[:1]
+    # `order_id` does not name the parameter id, nor does "user.name" name name
     if last.isalnum() or last in _GLUED or following.isalnum() or following in ("_", "/"):
         return False
     if last in _QUOTES:
         return following == last
+    # `max_results` and `maxResults` are no plain words
     is_compound = "_" in name or (name[:1].islower() and not name.islower())
     return (
         is_compound
@@ -245,14 +237,8 @@ def _is_mention(name: str, before: str, after: str) -> bool:
 
 
 _ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
-
-
 _GLUED = frozenset("_.-$@/")
-
-
 _QUOTES = frozenset("`'\"")
-
-
 _TEXT_PATTERNS = PatternTable("parameters")
 _text_words = partial(words_from, "parameters")
 
@@ -322,6 +308,7 @@ _VALUE_SIGNS = frozenset("'\"`0123456789")
 @cached_by_text(1024)
 def _restates(text: str, name: str) -> bool:
     parts = name_parts(name)
+    # "The userId" for the parameter userId: its words are user and id
     text = text.replace(f"`{name}`", name).replace(name, " ".join(parts))
     if not _VALUE_SIGNS.isdisjoint(text):
         return False

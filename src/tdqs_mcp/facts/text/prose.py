@@ -151,6 +151,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
 def _is_only_name(text: str, tool: Tool) -> bool:
     """A title counts where the name has each of its words: one that says more makes a description of its own."""
     spelled, name = name_parts(text), name_parts(tool.name)
+    # `update_drive` with the title and description "Update drive"
     is_title = spelled == name_parts(tool.title or "") and set(spelled) <= set(name)
     is_same = spelled == name or is_title or text.lower() == trim(tool.name.lower())
     return bool(spelled) and len(text) < 400 and is_same
@@ -223,6 +224,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     blocks: list[str] = []
     is_open = False
     for line in text.split("\n"):
+        # "Lists orders\nof a customer" is one sentence
         begins_anew = not is_open or _NEW_BLOCK.match(line.lstrip()) is not None
         if line.strip():
             blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
@@ -241,6 +243,7 @@ def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
     """The first verb within eight words and its position, not counting a lead-in such as "This tool"."""
     skipped = 0
     for position, word in enumerate(words[:8]):
+        # "Use this tool to search": the verb is search
         if word in LEAD_IN and (word != "use" or position == 0):
             skipped += 1
         elif lemma := LEMMAS.get(word):
@@ -293,14 +296,10 @@ def plain_text(text: str) -> str:
 
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")
-
-
 MAX_BEYOND_LATIN = 10
 """Percent of letters beyond Latin from which English word lists say nothing about a text."""
 
 _LETTERS_BEYOND_LATIN = lazy_pattern(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]")
-
-
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
 
 

@@ -254,7 +254,9 @@ def closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
     items = _CLAIM_PATTERNS.closed_item.findall(matches[0]["list"])
     quoted = [item[0] in "`'\"" for item in items]
     values = tuple(item.strip("`'\"") for item in items)
+    # unquoted, "one of: asc, desc, none" is a list, but "one of: asc or desc" may be prose
     is_plain = all(quoted) or (not any(quoted) and (matches[0]["values"] is not None or len(values) > 2))
+    # "one of `asc`, `desc`; `none` is ignored" names a value beside the list
     is_whole = set(_CLAIM_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
     default = schema.get("default")
     return values if is_plain and is_whole and (default is None or default in values) else ()

@@ -225,10 +225,7 @@ Verbs that a pure function shares, such as add, insert, remove or replace, prove
 PHRASES: Mapping[Cue, tuple[str, ...]] = {cue: tuple(_entries(_ENGLISH, cue)) for cue in Cue}
 """English cue phrases, words separated by single spaces."""
 
-
 K = TypeVar("K")
-
-
 MAX_QUOTATION = 400
 """Characters of a quotation; what is longer is not a quotation."""
 

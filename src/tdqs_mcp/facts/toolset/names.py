@@ -21,7 +21,6 @@ HALF, THIRD = 50, 33
 BY_VERB = 25
 """Percentage points for the same verb."""
 
-
 _AGAIN = lazy_pattern(r"^(?:re|un)(?=\w{3})")
 _WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = lazy_pattern(r"v?\d+")
@@ -83,15 +82,18 @@ def _split_name(name: str) -> tuple[str, ...]:
 def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> NameWords:
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
+    # `recreate_index`: create is a verb, so recreate is one
     plain = _AGAIN.sub("", own[0]) if own else ""
     is_verb = bool(own) and (own[0] == opening or not _words("plain_verbs").isdisjoint((own[0], plain)))
     # Two nouns of which the first is a verb elsewhere: `search_results`.
     is_compound = len(own) > 1 and own[0] == "search" and own[1] in _words("after_search")
     if is_verb and not is_compound:
         return NameWords(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
+    # `worker_delete`, but not `files_to_delete`
     is_at_end = len(own) > 1 and _is_verb(own[-1], except_for="final_nouns") and own[-2] not in PREPOSITIONS
     if is_at_end and _words("plain_verbs").isdisjoint(own[:-1]):
         return NameWords(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
+    # `r2_create_bucket`
     if len(own) > 2 and _is_verb(own[1], except_for="inner_nouns"):
         return NameWords(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
     return NameWords(tool=name, verb=None, nouns=own, effect=effect)
@@ -146,6 +148,7 @@ class NameNeighbors:
         if own.verb != other.verb:
             is_about_same = not set(map(stem, things[0])).isdisjoint(map(stem, things[1]))
             return shared if shared >= HALF and is_about_same else 0
+        # `list_orders` and `list_orders_archive`: one thing begins with the other
         is_variant = bool(things[0]) and things[1][: len(things[0])] == things[0]
         is_of_kind = own.effect is not Effect.READ and things[0][-1:] == things[1][-1:]
         is_telling = own.verb is not None and (own.verb not in _words("common_verbs") or is_of_kind)

@@ -204,6 +204,7 @@ def _labels(names: Sequence[str]) -> list[NameWords]:
         if count >= MIN_PRODUCT and 3 * count >= len(names) and word not in LEMMAS
     }
     bare = [
+        # `acme_create_order` in a server where a third of the names begin with acme
         name[len(words[0]) :].lstrip("_-./") if len(words) > 1 and words[0] in products else name
         for words, name in zip(parts, names, strict=True)
     ]
@@ -218,6 +219,7 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     sentence = _telling_sentence(tool.prose, usual, nouns)
     own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), "")
     behind = sentence[sentence.index(own) + 1 :] if own else sentence
+    # "Get a list of orders" lists, whatever its verb
     is_listing = "list" in behind[:2]
     idle = _words("bare") | _words("quantities")
     lead_thing, lead_scope = _split(list(dropwhile(lambda word: word in idle, behind)))
@@ -329,6 +331,7 @@ def telling_words(prose: Prose) -> tuple[str, ...]:
 
 def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
     own, rival = first.lead - other.words, other.lead - first.words
+    # "Get the image of a graph" and "Get the data of a graph" differ in one word on each side
     is_contrast = len(own) == len(rival) == 1 or {first.verb, other.verb} == {"get", "list"}
     if is_contrast or _trade_things(first, other):
         return False
@@ -382,6 +385,7 @@ def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str
     named = {names[word]: None for word in words if word in names and word != own}
     marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if named else ()
     marked = {word for groups in marks for word in groups}
+    # "search the archive" does not name the tool `search`, "the search tool" and "`search`" do
     plain = {name for name in named if name.isalpha() and name in (name.lower(), name.title())}
     return tuple(name for name in named if name not in plain or name.lower() in marked)
 
@@ -402,6 +406,7 @@ def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCand
     candidates = []
     for tool, signals in tools:
         own = signals.subtree.invocation_cost
+        # a tool of 10 points has a much cheaper sibling from 5 points down, one of 4 points from 0
         cheap = reversed(costs[: bisect_right(costs, min(own // SHADOW_RATIO, own - SHADOW_GAP))])
         siblings = ((cost, name) for cost in cheap for name in ordered[cost][:2] if name != tool.name)
         for cost, cheaper in islice(siblings, 1):

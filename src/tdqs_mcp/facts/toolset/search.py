@@ -26,7 +26,6 @@ MAX_HELD = 4
 MIN_NEED = 2
 """Fewer words do not describe a need."""
 
-
 _JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts without spaces between words, and Hangul, whose words carry their particles."""
 

@@ -14,11 +14,7 @@ from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 _PATTERNS = PatternTable("references")
 _words = partial(words_from, "references")
 _endings = partial(endings_from, "references")
-
-
 _GLUE = frozenset("_$@./:<{#&%\\-")
-
-
 _WINDOW = 48
 """Characters before and after a name that are read to see how it is used."""
 
@@ -104,6 +100,7 @@ def unknown_tools(
     whole = "\n".join(text for _, text in texts)
     for path, token in strange:
         if _is_unknown(token.name, own, words) and _is_tool(token, words):
+            # `mode="get_all"` shows that get_all is a value
             values = (f"{joint}{mark}{token.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
             if not any(value in whole for value in values):
                 mentions.setdefault(token.name, Mention(name=token.name, path=path, words=token.words))
@@ -120,6 +117,7 @@ def _prefixed(text: str, own: frozenset[str], words: KnownNames) -> Iterator[tup
         return
     for match in _PATTERNS.prefixed.finditer(text):
         server, name = match["server"] or match["other"], match["name"] or match["tool"]
+        # `mcp__acme__get_order` in the server acme-mcp
         is_ours = fold(server) == words.server or (match["server"] and fold(server) in words.server)
         if is_ours and _is_unknown(name, own, words):
             yield name, match.start(), match.end()
@@ -137,8 +135,10 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = style(name) in words.styles
+    # "GitHub" or "read-only" in a server of snake_case names
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
+    # "formerly called `get_user`": nobody is sent there
     is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
     if (
         is_no_name
@@ -151,6 +151,7 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
         return True
     parts = name_parts(name)
+    # `list_orders` begins with a verb in its base form, `listed_orders` does not
     is_verbal = len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
     is_kin = is_like and (style(name), parts[0]) in words.shapes
     is_source = lead.endswith(_endings("source_ends"))
@@ -221,6 +222,7 @@ def _is_named_parameter(token: Token) -> bool:
         return True
     if "-" in name:
         return False
+    # as in "set `limit` to 5" and "pass limit=5"
     is_set = is_ticked or after.startswith("=")
     is_asked = is_set and lead.endswith(_endings("set_ends")) and _PATTERNS.set_before.search(before) is not None
     if is_asked and (
