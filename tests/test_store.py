@@ -11,12 +11,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from definitions import tool
 from scored import METHOD, scored_capture, stored_scores
-from sqlalchemy import column, event, func, inspect, select, table, text
+from sqlalchemy import event, func, inspect, select, text
 from sqlalchemy.exc import OperationalError
 
 from tdqs_mcp.errors import InputError
@@ -32,9 +29,9 @@ from tdqs_mcp.store.captures import (
     start_run,
     write,
 )
-from tdqs_mcp.store.database import VERSION, VERSION_TABLE, default_url, explained, open_store, read_url, transact
+from tdqs_mcp.store.database import default_url, explained, open_store, read_url, transact
 from tdqs_mcp.store.judgements import Judgements
-from tdqs_mcp.store.tables import DEFINITIONS, FLAGS, METADATA, RUNS, SERVERS
+from tdqs_mcp.store.tables import DEFINITIONS, FLAGS, METADATA, RUNS, SERVERS, VERSIONS
 
 TOOLS = [
     tool(f"list_{word}", f"Lists the {word} of an account, the newest first.") for word in ("loans", "cards", "fees")
@@ -54,23 +51,6 @@ def counts(engine):
 def catalog_of(engine, each):
     with engine.connect() as connection:
         return read_capture(connection, each.capture)
-
-
-@pytest.mark.filterwarnings("ignore:.*expression-based index")
-def test_the_migrations_make_the_tables_of_the_program(store):
-    def is_ours(item, name, kind, *_):
-        return not (name or "").startswith("definition_words") and name not in ("search", "definitions_by_words")
-
-    with store.connect() as connection:
-        options = {"version_table": VERSION_TABLE, "include_object": is_ours}
-        found = compare_metadata(MigrationContext.configure(connection, opts=options), METADATA)
-    changes = [each for entry in found for each in (entry if isinstance(entry, list) else [entry])]
-    assert [each for each in changes if each[0] != "modify_comment"] == []
-
-
-def test_the_program_knows_its_newest_migration():
-    folder = Path(database.__file__).with_name("migrations")
-    assert ScriptDirectory(str(folder)).get_current_head() == VERSION
 
 
 ODD_TOOLS = {
@@ -254,7 +234,7 @@ def test_a_run_has_a_number_and_an_end(store):
 
 def test_a_store_of_a_newer_version_is_refused(store, store_url):
     with store.begin() as connection:
-        connection.execute(table(VERSION_TABLE, column("version_num")).update().values(version_num="9999"))
+        connection.execute(VERSIONS.update().values(version_num="9999"))
     with pytest.raises(InputError, match=r"the store has version 9999, but this tdqs-mcp knows .*: upgrade it"):
         open_store(store_url)
 
@@ -444,11 +424,10 @@ def test_what_no_repetition_heals_is_not_repeated(store):
     assert len(asked) == 1
 
 
-def test_a_migration_that_fails_leaves_nothing(store_url):
+def test_tables_that_cannot_all_be_made_leave_nothing(store_url):
     before = open_store(store_url)
     with before.begin() as connection:
         METADATA.drop_all(connection, [each for each in METADATA.sorted_tables if each.name != "answers"])
-        connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
     names = inspect(before).get_table_names()
     with pytest.raises(InputError, match=r"already exists|file of another program"):
         open_store(store_url)

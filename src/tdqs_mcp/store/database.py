@@ -7,19 +7,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.store.tables import METADATA, VERSIONS
 
 Result = TypeVar("Result")
 
 VERSION = "0001"
-"""The newest of `migrations/versions`."""
-
-VERSION_TABLE = "tdqs_version"
+"""Of the tables. No store of a release exists, so nothing is migrated yet: a change after a release raises it."""
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes to the same SQLite file."""
@@ -69,7 +68,7 @@ def public_url(named: str | URL) -> str:
 
 
 def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
-    """The store with its tables, made or migrated where they are missing or old.
+    """The store with its tables, which are made where they are missing.
 
     A server that does not answer may come up within `recovery` seconds. Several processes may open one store at once.
     The caller disposes of the engine. Raises InputError where it cannot be used, or was written by a newer version.
@@ -77,7 +76,7 @@ def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
     engine = _engine(read_url(named) if isinstance(named, str) else named)
     try:
         if _repeat(snapshot(engine), _version, recovery=recovery) != VERSION:
-            transact(engine, _migrate)
+            transact(engine, _create)
     except BaseException:
         engine.dispose()
         raise
@@ -229,9 +228,9 @@ def _begin(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not inspect(connection).has_table(VERSIONS.name):
         return None
-    version: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608
+    version: str | None = connection.scalar(select(VERSIONS.c.version_num))
     if version is not None and version > VERSION:
         raise InputError(
             f"the store has version {version}, but this tdqs-mcp knows {VERSION}: upgrade it, or name another store"
@@ -239,19 +238,14 @@ def _version(connection: Connection) -> str | None:
     return version
 
 
-def _migrate(connection: Connection) -> None:
+def _create(connection: Connection) -> None:
+    """Makes every table. Without `checkfirst`, a table of another program is an error."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    version = _version(connection)
-    if version == VERSION:
+    if _version(connection) == VERSION:
         return  # another process was first
-    if version is None and connection.dialect.name == "sqlite" and inspect(connection).get_table_names():
+    if connection.dialect.name == "sqlite" and inspect(connection).get_table_names():
         path = connection.engine.url.database
         raise InputError(f"{path!r} is the file of another program: name another for the store")
-    from alembic import command  # noqa: PLC0415  # only a new or an old store needs it
-    from alembic.config import Config  # noqa: PLC0415
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    METADATA.create_all(connection, checkfirst=False)
+    connection.execute(VERSIONS.insert().values(version_num=VERSION))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    event,
     literal_column,
 )
 
@@ -175,6 +177,12 @@ ROLLUP = ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall"
 FLAGS = {flag: 1 << place for place, flag in enumerate(Flag)}
 """The bits of a tool's flags."""
 
+VERSIONS = Table(
+    "tdqs_version",
+    METADATA,
+    Column("version_num", String(32), primary_key=True, comment="of these tables; Alembic can go on from here"),
+)
+
 SERVERS = Table(
     "servers",
     METADATA,
@@ -205,11 +213,31 @@ DEFINITIONS = Table(
     Column("definition_bytes", Integer, nullable=False),
     Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
-"""The migration adds the full-text index of `words`.
+"""The full-text index of `words` follows insertions and deletions alone: definitions are never changed.
 
 SQLite: the FTS5 table `definition_words`, with `number` as its rowid. PostgreSQL: the column `search`, a tsvector of
 the configuration `simple`: the terms are stems already, so that both find the same.
 """
+
+_SEARCH = {
+    "postgresql": (
+        "ALTER TABLE definitions ADD COLUMN search tsvector GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED",
+        "CREATE INDEX definitions_by_words ON definitions USING gin (search)",
+    ),
+    "sqlite": (
+        """CREATE VIRTUAL TABLE definition_words
+        USING fts5(words, content='definitions', content_rowid='number', tokenize='unicode61')""",
+        """CREATE TRIGGER definition_inserted AFTER INSERT ON definitions
+        BEGIN INSERT INTO definition_words(rowid, words) VALUES (new.number, new.words); END""",
+        """CREATE TRIGGER definition_deleted AFTER DELETE ON definitions
+        BEGIN INSERT INTO definition_words(definition_words, rowid, words)
+        VALUES ('delete', old.number, old.words); END""",
+    ),
+}
+for _dialect, _statements in _SEARCH.items():
+    for _statement in _statements:
+        _ddl = DDL(_statement)  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+        event.listen(DEFINITIONS, "after_create", _ddl.execute_if(dialect=_dialect))
 
 CAPTURED_TOOLS = Table(
     "captured_tools",
