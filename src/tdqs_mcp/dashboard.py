@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from itertools import groupby
 from threading import Lock
@@ -115,11 +115,8 @@ def server(visit: Visit) -> Content:
     server = visit.scores.find_server(visit.name)
     place = server.percentiles and percentile_words(server.percentiles, "other servers")
     parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
-    title, method = server.standing.server, method_words(server.method)
-    tools = sorted(
-        server.tools, key=lambda stored_tool: (stored_tool.tdqs is None, stored_tool.tdqs or 0, stored_tool.index)
-    )
-    return _page(visit, "server", title=title, found=server, tools=tools, place=place, parts=parts, method=method)
+    values = {"title": server.standing.server, "tools": server.lowest_tools, "method": method_words(server.method)}
+    return _page(visit, "server", found=server, place=place, parts=parts, **values)
 
 
 def report(visit: Visit) -> Content:
@@ -136,10 +133,8 @@ def tool(visit: Visit) -> Content:
     if tool.score is not None:
         card = tool_card(*visit.scores.score_in_full(tool.server), tool.standing.index)
     definition = json_text(tool.definition) if visit.sees_all else None
-    title = f"{tool.standing.tool} of {tool.server}"
-    return _page(
-        visit, "tool", title=title, found=tool, card=card, definition=definition, method=method_words(tool.method)
-    )
+    title, method = f"{tool.standing.tool} of {tool.server}", method_words(tool.method)
+    return _page(visit, "tool", title=title, found=tool, card=card, definition=definition, method=method)
 
 
 def changes(visit: Visit) -> Content:
@@ -175,8 +170,7 @@ def rules(visit: Visit) -> Content:
 
 def rule(visit: Visit) -> Content:
     """The page of one rule, dimension, flag or tier."""
-    words = visit.params["rule"]
-    text = explain(words)
+    text = explain(visit.params["rule"])
     return _page(visit, "text", title=text.partition("\n")[0].lstrip("# "), content=_markdown(text))
 
 
@@ -192,38 +186,12 @@ def badge(visit: Visit) -> Content:
     return Content(text=draw_badge(standing.server, standing.overall), media_type=SVG)
 
 
-def shields(visit: Visit) -> Content:
-    """Return the badge for shields.io."""
-    return _json(shields_badge(visit.scores.find_standing(visit.name).overall))
-
-
-def servers_json(visit: Visit) -> Content:
-    """The leaderboard as JSON."""
-    return _json(document(visit.scores.list_servers(_filter(visit.params))))
-
-
-def server_json(visit: Visit) -> Content:
-    """A server as JSON."""
-    return _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all)))
-
-
-def tool_json(visit: Visit) -> Content:
-    """A tool as JSON."""
-    return _json(document(_tool(visit)))
-
-
-def statistics_json(visit: Visit) -> Content:
-    """The statistics as JSON."""
-    return _json(document(_statistics(visit)))
-
-
 def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
     """Why there is nothing to be seen."""
     if visit.address.startswith(("/api/", "/badge/")):
         return _json({"error": message})
-    return _page(
-        visit, "problem", title="Sign in" if needs_token else "Not here", message=message, needs_token=needs_token
-    )
+    title = "Sign in" if needs_token else "Not here"
+    return _page(visit, "problem", title=title, message=message, needs_token=needs_token)
 
 
 PAGES: Mapping[str, View] = {
@@ -237,11 +205,12 @@ PAGES: Mapping[str, View] = {
     "/rules/{rule}": rule,
     "/sign-in": sign_in,
     "/badge/{name:path}.svg": badge,
-    "/badge/{name:path}.json": shields,
-    "/api/servers": servers_json,
-    "/api/server": server_json,
-    "/api/tool": tool_json,
-    "/api/statistics": statistics_json,
+    # shields.io reads this one: its endpoint badge.
+    "/badge/{name:path}.json": lambda visit: _json(shields_badge(visit.scores.find_standing(visit.name).overall)),
+    "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
+    "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
+    "/api/tool": lambda visit: _json(document(_tool(visit))),
+    "/api/statistics": lambda visit: _json(document(_statistics(visit))),
 }
 """By path. Servers and tools are named in the query, because their names may hold anything."""
 
@@ -365,7 +334,7 @@ class _Site:
     """Answers visits, each rendered once as long as the store is the same."""
 
     def __init__(self, scores: StoredScores, access: Access) -> None:
-        self._scores, self.access = scores, access
+        self._scores, self._access = scores, access
         self._build = "\0".join([generated_by(), *assets()])
         self._kept: LRUCache[str, Content] = LRUCache(MAX_KEPT, getsizeof=lambda content: len(content.text))
         self._lock = Lock()
@@ -405,11 +374,8 @@ class _Site:
         content = problem(self._visit(request), message, needs_token=status == 401)
         return Response(content.text, status, {"cache-control": "no-store"}, content.media_type)
 
-    async def sign_in(self, request: Request) -> Response:
-        """Takes the token of the form."""
-        return await self.access.sign_in(request, self._refuse)
-
-    def _refuse(self, request: Request) -> Response:
+    def refuse(self, request: Request) -> Response:
+        """Return the form again, after a wrong token."""
         content = sign_in(self._visit(request, wrong="yes"))
         return Response(content.text, 401, {"cache-control": "no-store"}, content.media_type)
 
@@ -418,18 +384,19 @@ class _Site:
             scores=self._scores,
             params={**request.query_params, **request.path_params, **more},
             address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-            sees_all=self.access.sees_all(request),
-            may_sign_in=self.access.token is not None,
+            sees_all=self._access.sees_all(request),
+            may_sign_in=self._access.token is not None,
         )
 
 
 def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
     """The application."""
-    site = _Site(scores, Access(token=http.token, is_open=is_open(http)))
+    access = Access(token=http.token, is_open=is_open(http))
+    site = _Site(scores, access)
     routes = [Route(path, site.endpoint(view)) for path, view in PAGES.items()]
     routes += [
-        Route("/sign-in", site.sign_in, methods=["POST"]),
-        Route("/sign-out", site.access.sign_out, methods=["POST"]),
+        Route("/sign-in", partial(access.sign_in, refuse=site.refuse), methods=["POST"]),
+        Route("/sign-out", access.sign_out, methods=["POST"]),
         Route("/static/{name}", _answer_asset),
         Route(HEALTH, answer_health),
     ]

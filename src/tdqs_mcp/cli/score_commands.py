@@ -60,7 +60,7 @@ from tdqs_mcp.gate.policy import answered, calibrated, earns, is_good, labeled, 
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import ledger_document, ledger_line
-from tdqs_mcp.report.charts import badge_line, badge_svg
+from tdqs_mcp.report.charts import badge_line, draw_badge
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
@@ -341,7 +341,9 @@ def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
 def _score_views(locator: str, tool: str | None) -> dict[str, View]:
     """Return the views of a score, or of the tools of one name in it."""
     if tool is None:
-        return views(partial(score_blocks, locator=locator)) | {"badge": badge_svg}
+        return views(partial(score_blocks, locator=locator)) | {
+            "badge": lambda score: draw_badge(score.server, score.rollup.overall)
+        }
 
     def only(score: ServerScore) -> dict[str, Any]:
         everything = document(score)

@@ -402,12 +402,9 @@ TIER_STYLES = {Tier.A: "green", Tier.B: "cyan", Tier.C: "yellow", Tier.D: "red",
 
 def judge_words(judge: JudgeStamp) -> str:
     """Who judged, so that a number can be compared: calibration, model and prompt."""
-    words = [
-        judge.model or "",
-        f"calibration {judge.calibration}" if judge.calibration else "",
-        f"{judge.prompt} prompt" if judge.prompt else "",
-    ]
-    return ", ".join([judge.id, *(word for word in words if word)])
+    calibration = judge.calibration and f"calibration {judge.calibration}"
+    prompt = judge.prompt and f"{judge.prompt} prompt"
+    return ", ".join(filter(None, (judge.id, judge.model, calibration, prompt)))
 
 
 def score_words(tenths: int | None) -> str:
@@ -422,9 +419,8 @@ def range_words(likely: "Sequence[int] | None") -> str:
 
 def percentile_words(percentiles: "Percentiles", peers: str = "known servers") -> str:
     """`better than 71% of 87 known servers`."""
-    quality = (
-        "" if percentiles.description_quality is None else f", descriptions than {percentiles.description_quality}%"
-    )
+    descriptions = percentiles.description_quality
+    quality = "" if descriptions is None else f", descriptions than {descriptions}%"
     return f"better than {percentiles.overall}% of {percentiles.servers:,} {peers}{quality}"
 
 
@@ -504,9 +500,5 @@ def ledger_document(ledger: "Ledger") -> dict[str, Any]:
     """Return the preview as JSON; the cost in dollars is null where a price is not known."""
     usage = ledger.usage
     cost = None if usage.cost is None else usage.cost / DOLLAR
-    return {
-        "calls": usage.requests,
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cost": cost,
-    }
+    tokens = {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens}
+    return {"calls": usage.requests, **tokens, "cost": cost}

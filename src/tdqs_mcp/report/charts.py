@@ -1,6 +1,6 @@
 """Bar charts and badges as small SVG documents that need nothing else: no script, no style sheet, no font."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
@@ -22,13 +22,7 @@ HEAD, HISTOGRAM, TICK = 34, 120, 5
 MAX_LABEL = 28
 """Characters of a label."""
 
-COLORS: Mapping[Tier, str] = {
-    Tier.A: "#2e7d32",
-    Tier.B: "#00838f",
-    Tier.C: "#f9a825",
-    Tier.D: "#c62828",
-    Tier.F: "#6a1b9a",
-}
+COLORS = dict(zip(Tier, ("#2e7d32", "#00838f", "#f9a825", "#c62828", "#6a1b9a"), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +57,10 @@ def statistics_charts(statistics: Statistics) -> tuple[str, int]:
         for key, dimension in tools.dimensions.items()
         if dimension.mean is not None
     ]
-    charts = (
-        bars("Tools by tier", tiers),
-        histogram("Tools by TDQS", tools.histogram),
-        bars("Mean scores", means, 500),
-    )
     height = 0
     placed = []
-    for chart, chart_height in charts:
+    histogram_of_tools = histogram("Tools by TDQS", tools.histogram)
+    for chart, chart_height in (bars("Tools by tier", tiers), histogram_of_tools, bars("Mean scores", means, 500)):
         placed.append(f'<g transform="translate(0 {height})">{chart}</g>')
         height += chart_height
     return "".join(placed), height
@@ -139,11 +129,6 @@ CHARACTER, MARGIN, THICKNESS = 6, 8, 20
 NO_SCORE = "#6e7781"
 DARK, LIGHT = "#1b1f24", "#fff"
 """Text on a light and on a dark color."""
-
-
-def badge_svg(score: ServerScore) -> str:
-    """The badge of a score."""
-    return draw_badge(score.server, score.rollup.overall)
 
 
 def shields_badge(overall: int | None) -> dict[str, Any]:

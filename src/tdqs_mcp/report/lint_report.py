@@ -125,16 +125,12 @@ def rules_blocks(rules: RuleList) -> list[Block]:
     """The rules of each lane."""
     blocks: list[Block] = [Title(count_words(len(rules.rules), "rule"))]
     for lane, entries in groupby(rules.rules, key=lambda entry: entry.lane):
-        rows = [
-            (
-                entry.id,
-                Span(entry.severity, SEVERITY_STYLES[entry.severity]),
-                entry.confidence,
-                "on" if entry.default else "off",
-                f"{entry.name}: {entry.summary}{f' [{entry.limit}]' if entry.limit is not None else ''}",
-            )
-            for entry in entries
-        ]
+        rows = []
+        for entry in entries:
+            severity = Span(entry.severity, SEVERITY_STYLES[entry.severity])
+            limit = "" if entry.limit is None else f" [{entry.limit}]"
+            summary = f"{entry.name}: {entry.summary}{limit}"
+            rows.append((entry.id, severity, entry.confidence, "on" if entry.default else "off", summary))
         blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)]
     following = ("Next: ", Code("tdqs-mcp explain RULE"), " shows the reason and examples")
     legend = "off: runs only if selected; [number]: a limit that tdqs.toml can change"
@@ -154,11 +150,8 @@ def sentence(finding: Finding | Deduction) -> str:
 def tally_words(report: LintReport) -> str:
     """The counts in words, the worst first: `3 findings: 2 errors, 1 warning`."""
     counts = Counter(finding.severity for finding in report.findings)
-    totals = [
-        f"{n} {severity}{'s' * (n != 1 and severity is not Severity.INFO)}"
-        for severity in Severity
-        if (n := counts[severity])
-    ]
+    singular = {severity for severity in Severity if counts[severity] == 1 or severity is Severity.INFO}
+    totals = [f"{counts[word]} {word}{'' if word in singular else 's'}" for word in Severity if counts[word]]
     new = "new finding" if report.baseline else "finding"
     return f"{count_words(len(report.findings), new)}: {', '.join(totals)}" if totals else f"no {new}"
 
@@ -191,10 +184,8 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
     blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
     if report.findings:
         groups = report.by_rule
-        table = Table(
-            columns("rule", "severity", "findings", left=2),
-            [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups],
-        )
+        counts = [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups]
+        table = Table(columns("rule", "severity", "findings", left=2), counts)
         rows = [
             (finding.subject.label, finding.severity, finding.rule, sentence(finding)) for finding in report.worst_first
         ]
@@ -261,16 +252,10 @@ def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[B
     """How often each rule fires, and on how many tools."""
     report = located.report
     heads = (*columns("findings", "tools", left=0), *columns("severity", "rule", "name", left=3))
-    rows = [
-        (
-            str(len(group)),
-            str(len({finding.tool_index for finding in group} - {None})),
-            _severity(group[0]),
-            group[0].rule,
-            group[0].name,
-        )
-        for group in report.by_rule
-    ]
+    rows: list[tuple[Words, ...]] = []
+    for group in report.by_rule:
+        tools = {finding.tool_index for finding in group} - {None}
+        rows.append((str(len(group)), str(len(tools)), _severity(group[0]), group[0].rule, group[0].name))
     return [*_head(report), *_below_gap(Table(heads, rows)), *_summary(located, verdict)]
 
 

@@ -198,14 +198,10 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
     if not tools.tdqs.count:
         return _ungraded(statistics.ungraded)
     superseded = f"with superseded versions, {versions.tdqs.count:,} definitions: {_tools(versions)}"
-    sizes = [
-        (
-            f"{size.min_bytes:,} and more" if size.max_bytes is None else f"{size.min_bytes:,} - {size.max_bytes:,}",
-            f"{size.tools:,}",
-            _mean(size.mean),
-        )
-        for size in statistics.sizes
-    ]
+    sizes = []
+    for size in statistics.sizes:
+        most = " and more" if size.max_bytes is None else f" - {size.max_bytes:,}"
+        sizes.append((f"{size.min_bytes:,}{most}", f"{size.tools:,}", _mean(size.mean)))
     return [
         Heading("Tools"),
         Line(_tools(tools)),
@@ -318,17 +314,10 @@ def _servers(statistics: Statistics) -> list[Block]:
 def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
     if set(groups) <= {"unknown"}:
         return []
-    rows = [
-        (
-            name,
-            f"{group.servers:,}",
-            _mean(group.overall),
-            f"{group.tools:,}",
-            _mean(group.tdqs),
-            _percent(group.any_smell),
-        )
-        for name, group in groups.items()
-    ]
+    rows = []
+    for name, group in groups.items():
+        servers, tools = (f"{group.servers:,}", _mean(group.overall)), (f"{group.tools:,}", _mean(group.tdqs))
+        rows.append((name, *servers, *tools, _percent(group.any_smell)))
     heads = columns("maintainer", "servers", "mean overall", "tools", "mean TDQS", "with a smell")
     return [Heading("Official and community"), Table(heads, rows)]
 

@@ -196,14 +196,10 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     """Return what was searched and called, a row for each predictor that could be measured, and what that means."""
     measured = [predictor for predictor in study.predictors if predictor.found.estimate or predictor.fails.estimate]
     names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
-    rows = [
-        (
-            names.get(estimate.name, estimate.name.replace("_", " ")),
-            _predicted(estimate.found),
-            _predicted(estimate.fails),
-        )
-        for estimate in measured
-    ]
+    rows = []
+    for predictor in measured:
+        name = names.get(predictor.name, predictor.name.replace("_", " "))
+        rows.append((name, _predicted(predictor.found), _predicted(predictor.fails)))
     left_out = count_words(len(study.predictors) - len(measured), "rule")
     return [
         Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),

@@ -213,7 +213,7 @@ def _chosen(by_name: dict[str, Member], choice: re.Match[str]) -> Member:
 
 def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # noqa: ANN401  # any type
     """The members of a field's class by attribute, or by key where they have got another one."""
-    nullable, is_optional = NoneType in options(kind), Absent in options(kind)
+    is_nullable = NoneType in options(kind)
     parts = members(strip_none(kind), only)
     names = [choice["key"] or choice["path"] for choice in _CHOICE.finditer(only or "")]
     keys = names or [part.path[-1] for part in parts]
@@ -221,8 +221,7 @@ def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # n
         key: replace(
             part,
             path=(field, *part.path),
-            kind=part.kind | None if nullable else part.kind,
-            is_optional=is_optional or part.is_optional,
+            kind=part.kind | None if is_nullable else part.kind,
         )
         for key, part in zip(keys, parts, strict=True)
     }

@@ -163,6 +163,11 @@ class StoredServer(Document):
     score: ServerScore | None = None
     """The whole score with its reasons and findings; null for who is not a maintainer."""
 
+    @property
+    def lowest_tools(self) -> list[ToolStanding]:
+        """Tools by TDQS, the lowest first, then those without one."""
+        return sorted(self.tools, key=lambda tool: (tool.tdqs is None, tool.tdqs or 0, tool.index))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolVersion:
