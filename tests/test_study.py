@@ -12,8 +12,7 @@ from loopback import Chat, rubric_of, user
 from schemas import VALIDATORS
 
 from tdqs_mcp.app import studying
-from tdqs_mcp.sources.input_files import read_material
-from tdqs_mcp.sources.study_files import read_outcomes
+from tdqs_mcp.sources.input_files import read_material, read_outcomes
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 FRAIL = Path(__file__).parent / "frail_server.py"

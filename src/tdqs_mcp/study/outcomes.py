@@ -24,7 +24,7 @@ from tdqs_mcp.results.studies import (
     Summary,
     VariantPair,
 )
-from tdqs_mcp.sources.study_files import TaskRun
+from tdqs_mcp.sources.input_files import TaskRun
 
 DIGITS = 9
 """Decimals of a figure; further ones depend on the order of additions."""
