@@ -45,7 +45,7 @@ from tdqs_mcp.server.connected_client import (
 )
 from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
-from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach, tools_of
+from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach
 from tdqs_mcp.sources.files import read_content
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
@@ -400,34 +400,24 @@ class ToolGroup:
         self._context = context
 
 
-class FullServer(MCPServer[Any]):
-    """A server of the SDK with everything that we offer; tools in the order in which an agent should read them."""
+def add_parts(server: MCPServer[Any], context: ServerContext) -> None:
+    """Add resources, cards and prompts to a server."""
+    _add_resources(server, context)
+    _add_cards(server)
+    _add_prompts(server)
 
-    def __init__(self, context: ServerContext, groups: Iterable[type[ToolGroup]]) -> None:
-        """Builds the schemas of all tools, which takes a while."""
-        tools = [tool for group in groups for tool in tools_of(group(context), context.reach)]
-        super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
-        self._context = context
-        _add_resources(self, context)
-        _add_cards(self)
-        _add_prompts(self)
 
-    def complete(
-        self, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
-    ) -> Completion | None:
-        """Rules by id or name, rubric keys and report ids that begin with what is there."""
-        if not isinstance(ref, ResourceTemplateReference):
-            return None
-        values_by_argument: dict[str, Iterable[str]] = {
-            "rule_id": [word for rule in registry.RULES for word in (rule.id, rule.name)],
-            "key": RUBRICS,
-            "report_id": self._context.reports,
-        }
-        return (
-            _matching(values_by_argument[argument.name], argument.value)
-            if argument.name in values_by_argument
-            else None
-        )
+def complete_argument(
+    context: ServerContext, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
+) -> Completion | None:
+    """Rules by id or name, rubric keys and report ids that begin with what is there."""
+    values_by_argument: dict[str, Iterable[str]] = {
+        "rule_id": [word for rule in registry.RULES for word in (rule.id, rule.name)],
+        "key": RUBRICS,
+        "report_id": context.reports,
+    }
+    is_known = isinstance(ref, ResourceTemplateReference) and argument.name in values_by_argument
+    return _matching(values_by_argument[argument.name], argument.value) if is_known else None
 
 
 def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:

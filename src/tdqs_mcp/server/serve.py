@@ -19,6 +19,7 @@ from mcp.server.apps import Apps, client_supports_apps
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
+from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -54,8 +55,6 @@ from tdqs_mcp.sources.locator import PROJECT
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-
-    from tdqs_mcp.server.context import FullServer
 
 STATE_SECONDS = 3_600.0
 """How long a client may take to answer what a call waits for: a person may have to allow 200 sampling requests."""
@@ -99,41 +98,45 @@ PLAIN = str.maketrans("", "", "{}'")
 """Removes the braces and quotes of a printed Python set."""
 
 
-def _delegate(name: str) -> Any:  # noqa: ANN401  # a method of MCPServer, with its signature
-    async def call(self: "LazyServer", *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
-        return await getattr(self.full_server, name)(*args, **kwargs)
+Complete = Callable[[PromptReference | ResourceTemplateReference, CompletionArgument], Completion | None]
 
-    return call
+GREETINGS = frozenset({"initialize", "ping", "server/discover"})
+"""Requests that need no tool, resource or prompt."""
 
 
 class LazyServer(MCPServer[Any]):
-    """Passes every request for tools, resources and prompts to the full server, which it builds for the first one."""
+    """A server that gets its tools, resources and prompts at the first request for them: they take a second."""
 
-    def __init__(self, build: Callable[[], Any], *, max_message: int, **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
-        """`identity` is what `initialize` answers, `build` makes the full server; a message has `max_message` bytes."""
+    def __init__(self, fill: Callable[["LazyServer"], None], *, max_message: int, **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
+        """`identity` is what `initialize` answers, `fill` adds the rest; a message has `max_message` bytes."""
         super().__init__(
             request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS),
             cache_hints=dict.fromkeys(LISTS, CacheHint(ttl_ms=LIST_MILLISECONDS)),
             subscriptions=False,  # what we list never changes
-            middleware=[_note_caller, _refuse_cursors, _hide_cards],
+            middleware=[self._fill_first, _note_caller, _refuse_cursors, _hide_cards],
             extensions=[Apps()],
             **identity,
         )
-        self._build = build
+        self._fill: Callable[[LazyServer], None] | None = fill
         self._max_message = max_message
+        self.complete: Complete = lambda *_: None
 
         async def complete(
             ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None
         ) -> Completion | None:
-            completion: Completion | None = self.full_server.complete(ref, argument)
-            return completion
+            return self.complete(ref, argument)
 
         self.completion()(complete)  # type: ignore[no-untyped-call]  # the SDK's decorator has no types
 
-    @cached_property
-    def full_server(self) -> Any:  # noqa: ANN401  # a FullServer, whose module takes as long to import
-        """The server with everything that we offer."""
-        return self._build()
+    async def _fill_first(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if self._fill is not None and ctx.request_id is not None and ctx.method not in GREETINGS:
+            self._fill(self)
+            self._fill = None
+        return await call_next(ctx)
+
+    def set_tools(self, tools: list[Tool]) -> None:
+        """Offer these tools, in their order."""
+        self._tool_manager = ToolManager(tools=tools)
 
     async def run_stdio_async(self) -> None:
         """Serves the standard input and output until the input ends."""
@@ -146,23 +149,17 @@ class LazyServer(MCPServer[Any]):
 
     async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""
-        tools = [tool.name for tool in await self.list_tools()]
-        if name not in tools:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name!r}; there are {', '.join(tools)}")
-        return await self.full_server.call_tool(name, *args, **kwargs)
+        names = [tool.name for tool in self._tool_manager.list_tools()]
+        if name not in names:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name!r}; there are {', '.join(names)}")
+        return await super().call_tool(name, *args, **kwargs)
 
     async def get_prompt(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """A prompt's messages. Raises MCPError for an unknown prompt or a missing argument."""
         try:
-            return await self.full_server.get_prompt(*args, **kwargs)
+            return await super().get_prompt(*args, **kwargs)
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, str(error).translate(PLAIN)) from error
-
-    list_tools = _delegate("list_tools")
-    list_resources = _delegate("list_resources")
-    list_resource_templates = _delegate("list_resource_templates")
-    read_resource = _delegate("read_resource")
-    list_prompts = _delegate("list_prompts")
 
 
 GRACE_SECONDS = 0.3
@@ -244,19 +241,23 @@ def make_server(
     # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
     judge = make_judge(settings, cache=answers if settings.has_host else None)
 
-    def build() -> "FullServer":
+    def fill(server: LazyServer) -> None:
         # Imported after the client has its first answer.
-        from tdqs_mcp.server.context import FullServer, ServerContext  # noqa: PLC0415
+        from tdqs_mcp.server.context import ServerContext, add_parts, complete_argument  # noqa: PLC0415
         from tdqs_mcp.server.rewrite_tools import RewriteTools  # noqa: PLC0415
         from tdqs_mcp.server.scoring_tools import JudgeTools, ScoreTools  # noqa: PLC0415
+        from tdqs_mcp.server.tool_schemas import tools_of  # noqa: PLC0415
 
         context = ServerContext(
             permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
         )
-        return FullServer(context, (ScoreTools, RewriteTools, JudgeTools))
+        groups = [group(context) for group in (ScoreTools, RewriteTools, JudgeTools)]
+        server.set_tools([tool for group in groups for tool in tools_of(group, context.reach)])
+        server.complete = partial(complete_argument, context)
+        add_parts(server, context)
 
     return LazyServer(
-        build,
+        fill,
         name="tdqs-mcp",
         title="Tool definition quality",
         description="Scores, lints and rewrites MCP tool definitions",
