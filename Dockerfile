@@ -4,6 +4,7 @@
 FROM python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b AS build
 WORKDIR /build
 COPY pyproject.toml requirements.lock README.md LICENSE NOTICE ./
+COPY packaging/json_schemas.py packaging/json_schemas.py
 COPY src src
 RUN python -m venv /opt/tdqs-mcp \
  && /opt/tdqs-mcp/bin/pip install --no-cache-dir --require-hashes --requirement requirements.lock \

@@ -1,7 +1,7 @@
 """The documentation site: `python tests/documentation.py` builds it in build/documentation/site.
 
 Its pages are README, docs and what stands beside the code, as they are on disk but for their links, and pages written from
-the code: rules, rubrics, the judge's error, commands, library, MCP tools. None of the latter is committed.
+the code: rules, rubrics, the judge's error, commands, library, MCP tools, JSON Schemas. None of the latter is committed.
 """
 
 import ast
@@ -18,6 +18,7 @@ import anyio
 import click
 from own_server import in_process
 from rule_pages import examples
+from schemas import SCHEMAS, json_schemas
 
 import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
@@ -41,7 +42,11 @@ FILES = {
 }
 """The files that are pages."""
 
-PLACES = FILES | {f"src/tdqs_mcp/rules/specs/{rule.id}.md": f"rules/{rule.id}.md" for rule in RULES}
+PLACES = {
+    **FILES,
+    **{f"src/tdqs_mcp/rules/specs/{rule.id}.md": f"rules/{rule.id}.md" for rule in RULES},
+    "packaging/json_schemas.py": "json-schemas.md",
+}
 """What files may link to: where it is on the site."""
 
 CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -56,6 +61,7 @@ def build(folder):
         path = folder / "docs" / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    json_schemas.write_schemas(folder / "docs" / "schemas")
     shutil.copy(ROOT / "docs" / "zensical.toml", folder)
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", folder / "zensical.toml"]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -72,6 +78,7 @@ def pages():
     yield "commands.md", commands_page()
     yield "library.md", library_page()
     yield "mcp-tools.md", anyio.run(mcp_page)
+    yield "json-schemas.md", schemas_page()
 
 
 # Files
@@ -249,6 +256,12 @@ async def mcp_page():
     parts += ["## Resources", table("URI", *uris)]
     parts += ["## Prompts", table("prompt", *((f"`{each.name}`", plain(each.description)) for each in prompts))]
     return "\n\n".join(parts)
+
+
+def schemas_page():
+    """The schemas of the JSON documents."""
+    rows = [(f"[{name}](schemas/{name}.schema.json)", plain(schema["description"])) for name, schema in SCHEMAS.items()]
+    return f"# JSON Schemas\n\nOf the JSON documents that commands print; the package holds them in `tdqs_mcp/report/schemas`.\n\n{table('schema', *rows)}"
 
 
 def table(heading, *rows):

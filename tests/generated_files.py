@@ -1,11 +1,7 @@
 """Files that are written from the code: `python tests/generated_files.py` writes them anew."""
 
-from functools import partial
 from itertools import groupby
 from pathlib import Path
-
-from json_schema import schema_text
-from schemas import SCHEMAS, published
 
 from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule, lane_of
@@ -46,7 +42,6 @@ def _plain(summary: str) -> str:
 
 FILES = {
     ROOT / "docs" / "rules.md": rules_page,
-    **{published(name): partial(schema_text, schema) for name, schema in SCHEMAS.items()},
 }
 """Every generated file, with what makes its text."""
 

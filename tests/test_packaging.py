@@ -17,6 +17,7 @@ import agent_session
 import pytest
 import yaml
 from own_server import HELLO
+from schemas import SCHEMAS
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = {"command": "uvx", "args": ["tdqs-mcp", "serve"]}
@@ -55,6 +56,7 @@ def test_the_bundle_is_valid_and_starts_from_its_own_files(tmp_path):
 def test_a_wheel_is_the_same_bytes_wherever_it_is_built(tmp_path):
     pytest.importorskip("hatchling")
     built = []
+    published = {}
     for place, mask, epoch in (("one", 0o022, 1), ("another/folder", 0o077, 2**30)):
         copy = tmp_path / place
         shutil.copytree(
@@ -68,8 +70,13 @@ def test_a_wheel_is_the_same_bytes_wherever_it_is_built(tmp_path):
         subprocess.run(build, cwd=copy, env=env, check=True, capture_output=True, timeout=120)
         (wheel,) = (tmp_path / "dist").iterdir()
         built.append(wheel.read_bytes())
+        with zipfile.ZipFile(wheel) as packed:
+            files = [name for name in packed.namelist() if name.endswith(".schema.json")]
+            published = {Path(name).name: json.loads(packed.read(name)) for name in files}
+        assert {Path(name).parent.as_posix() for name in files} == {"tdqs_mcp/report/schemas"}
         wheel.unlink()
     assert built[0] == built[1]
+    assert published == {f"{name}.schema.json": schema for name, schema in SCHEMAS.items()}, "of the result classes"
 
 
 def test_every_action_of_a_workflow_is_pinned():

@@ -1,10 +1,8 @@
 """Gates: a server held to its entry in `tdqs.lock`, and several held to the expectations of a suite."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files as package_files
 from pathlib import Path
 
 from tdqs_mcp.app.catalogs import load
@@ -21,6 +19,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
+from tdqs_mcp.results.contract import schema
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import read_bytes, read_text
 from tdqs_mcp.sources.locator import LiveOptions
@@ -40,8 +39,7 @@ def read_lock(path: Path) -> DefinitionLock:
         raise InputError(
             f"{origin} is a lock of version {version}, this tdqs-mcp reads {LOCK_VERSION}; install a newer tdqs-mcp"
         )
-    schema = json.loads(package_files("tdqs_mcp.report").joinpath("schemas/lock.schema.json").read_text("utf-8"))
-    fault = find_fault(schema, document)
+    fault = find_fault(schema(DefinitionLock), document)
     if fault is not None:
         place = "".join(f"/{step}" for step in fault.path)
         raise InputError(

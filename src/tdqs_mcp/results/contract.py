@@ -1,16 +1,33 @@
-"""How the fields of a result become its contract: units, keys, what is left out, and what is derived.
+"""How the fields of a result become its contract: units, keys, what is left out, what is derived, and its JSON Schema.
 
 Every text in a result is foreign unless its type says otherwise: a name, a description, a judge's reason. Whoever
 writes a result down escapes or fences all of it; only `Own` words and members of an enum pass as they are.
 """
 
+import ast
+import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from types import NoneType, UnionType
-from typing import Annotated, Any, Generic, NewType, TypeVar, Union, get_args, get_origin, overload
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NewType,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    is_typeddict,
+    overload,
+)
 
 T = TypeVar("T")
 
@@ -263,3 +280,143 @@ def _placed(placed: dict[str, Member], member: Member, *, after: str | None) -> 
     at = len(names) if after is None else names.index(after) + 1 if after else 0
     items = list(placed.items())
     return dict([*items[:at], (member.path[-1], member), *items[at:]])
+
+
+_TYPES: dict[Any, str] = {str: "string", Own: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def schema(cls: type) -> dict[str, Any]:
+    """Return the JSON Schema of a result's document.
+
+    Descriptions are docstrings, which are read from the source; the classes that it is made of stand in `$defs`.
+    """
+    builder = _SchemaBuilder()
+    root = builder.object(cls, None)
+    definitions = dict(sorted(builder.definitions.items()))
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **root, **({"$defs": definitions} if definitions else {})}
+
+
+class _SchemaBuilder:
+    """Schemas of types, and the definitions that they refer to."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Any] = {}
+        self.names: dict[tuple[type, str | None], str] = {}
+
+    def object(self, cls: type, only: str | None) -> dict[str, Any]:
+        """Return the schema of a class, or of some of its members."""
+        chosen = members(cls, only)
+        properties = {
+            member.key: {**self.of(member.kind), **_described(_docstrings(member.owner).get(member.path[-1]))}
+            for member in chosen
+        }
+        return _object(cls, properties, [member.key for member in chosen if not member.is_optional])
+
+    def of(self, annotation: Any) -> dict[str, Any]:  # noqa: ANN401  # any type
+        """Return the schema of any type that a member may have."""
+        kind, marks = unwrap(annotation)
+        if Trait.ENCODED in marks:
+            return {"type": "object"}
+        only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)
+        schemas = [self._option(option, only, marks) for option in options(kind) if option is not Absent]
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+    def _option(self, kind: Any, only: str | None, marks: tuple[Any, ...]) -> dict[str, Any]:  # noqa: ANN401, PLR0911  # any type; one return for each
+        if kind is NoneType:
+            return {"type": "null"}
+        if unwrap(kind)[1]:
+            return self.of(kind)
+        if unit := next((mark for mark in marks if isinstance(mark, Unit)), None):
+            return _number(kind, unit)
+        if kind in _TYPES:
+            regex = next((mark.regex for mark in marks if isinstance(mark, Matches)), None)
+            return {"type": _TYPES[kind], **({"pattern": regex} if regex else {})}
+        if get_origin(kind) is Literal:
+            words = get_args(kind)
+            return {"type": "string", **({"enum": list(words)} if len(words) > 1 else {"const": words[0]})}
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return {"enum": [member.value for member in kind], "type": "string"}
+        if is_dataclass(kind) or is_typeddict(kind):
+            return {"$ref": f"#/$defs/{self._define(kind, only)}"}
+        return self._container(kind, only)
+
+    def _container(self, kind: Any, only: str | None) -> dict[str, Any]:  # noqa: ANN401  # any type
+        origin, args = get_origin(kind), get_args(kind)
+        if origin is tuple:
+            return {"type": "array", "items": self._option(args[0], only, ())}
+        if origin in (dict, Mapping):
+            names = self._option(args[0], None, ())
+            keys = {"propertyNames": {"enum": names["enum"]}} if "enum" in names else {}
+            return {"type": "object", **keys, "additionalProperties": self.of(args[1]) or True}
+        return {}
+
+    def _define(self, kind: Any, only: str | None) -> str:  # noqa: ANN401  # a class
+        """Return the name in `$defs`; projections have names of their own, as `Tool`, `ToolPart`, `ToolPart2`."""
+        if (kind, only) not in self.names:
+            suffixes = ("", "Part", *(f"Part{count}" for count in range(2, 9)))
+            names = (f"{kind.__name__}{suffix}" for suffix in suffixes)
+            name = self.names[kind, only] = next(name for name in names if name not in self.names.values())
+            self.definitions[name] = self._typed_dict(kind) if is_typeddict(kind) else self.object(kind, only)
+        return self.names[kind, only]
+
+    def _typed_dict(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  # a typed dictionary
+        optional = [name for name, child in kind.__annotations__.items() if get_origin(child) is NotRequired]
+        types = {
+            name: get_args(child)[0] if name in optional else child for name, child in kind.__annotations__.items()
+        }
+        properties = {name: self.of(child) for name, child in types.items()}
+        return _object(kind, properties, [name for name in types if name not in optional])
+
+
+def _object(cls: type, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        **_described(inspect.getdoc(cls)),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _number(kind: Any, unit: Unit) -> dict[str, Any]:  # noqa: ANN401  # int, float or Fraction
+    first = strip_none(kind)
+    is_whole = unit.divisor == 1 and isinstance(first, type) and issubclass(first, int)
+    limits = {"minimum": unit.low, "maximum": unit.high}
+    return {
+        "type": "integer" if is_whole else "number",
+        **{key: limit for key, limit in limits.items() if limit is not None},
+        **_described(unit.says),
+    }
+
+
+def _described(text: str | None) -> dict[str, str]:
+    return {"description": " ".join(text.split())} if text else {}
+
+
+@cache
+def _docstrings(cls: Any) -> dict[str, str]:  # noqa: ANN401  # a class
+    """Docstrings of a class's attributes and derived members by name."""
+    by_name: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if is_dataclass(base) and isinstance(base, type):
+            by_name |= _attribute_docstrings(base.__module__)[base.__name__]
+        derived = {name: value for name, value in vars(base).items() if isinstance(value, Published | property)}
+        by_name |= {name: value.__doc__ for name, value in derived.items() if value.__doc__}
+    return by_name
+
+
+@cache
+def _attribute_docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Texts that stand under the attributes of a module's classes: Python itself keeps none of them."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        node.name: {
+            before.target.id: str(after.value.value)
+            for before, after in pairwise(node.body)
+            if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name)
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        }
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
