@@ -19,12 +19,19 @@ from tdqs_mcp.results.clients import InstalledReport, PortabilityReport, ServerL
 from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
 from tdqs_mcp.results.contract import schema
 from tdqs_mcp.results.findings import LintReport, RuleList
-from tdqs_mcp.results.improvements import RewriteReport
+from tdqs_mcp.results.improvements import Plan, RewriteReport, WhatIfReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
-from tdqs_mcp.results.plans import Plan, WhatIfReport
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSearch
-from tdqs_mcp.results.stored_servers import Leaderboard, StoredServer, StoredToolHistory, SweepReport
+from tdqs_mcp.results.statistics import (
+    Leaderboard,
+    Standing,
+    Statistics,
+    StoredServer,
+    StoredTool,
+    StoredToolHistory,
+    SweepReport,
+    ToolSearch,
+)
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 
 CONTRACTS = {

@@ -37,8 +37,7 @@ from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
 from tdqs_mcp.results.contract import generated_by
-from tdqs_mcp.results.statistics import Statistics
-from tdqs_mcp.results.stored_servers import StoredToolHistory
+from tdqs_mcp.results.statistics import Statistics, StoredToolHistory
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health

@@ -18,8 +18,7 @@ from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Question, Rewrite
-from tdqs_mcp.results.plans import Plan, WhatIf
+from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Plan, Question, Rewrite, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection

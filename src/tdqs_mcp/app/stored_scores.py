@@ -15,8 +15,17 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import Percentiles, ServerScore
-from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch
-from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, StoredServer, StoredToolHistory
+from tdqs_mcp.results.statistics import (
+    Leaderboard,
+    MethodStamp,
+    ServerStanding,
+    Standing,
+    Statistics,
+    StoredServer,
+    StoredTool,
+    StoredToolHistory,
+    ToolSearch,
+)
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase

@@ -15,11 +15,11 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
+from tdqs_mcp.rewriting import trace_tasks
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.input_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
-from tdqs_mcp.study import trace_tasks
-from tdqs_mcp.study.outcomes import (
+from tdqs_mcp.study import (
     TWICE,
     Observation,
     ToolKey,

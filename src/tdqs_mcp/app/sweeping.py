@@ -23,8 +23,7 @@ from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.results.stored_servers import MAX_PROBLEMS, ServerChange, SweepReport
+from tdqs_mcp.results.statistics import MAX_PROBLEMS, MethodStamp, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator, public

@@ -56,8 +56,15 @@ from tdqs_mcp.report.study_reports import selection_blocks
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import HINT_ASPECTS, Mode, Question, QuestionTopic, Rewrite, RewriteReport
-from tdqs_mcp.results.plans import WhatIfReport
+from tdqs_mcp.results.improvements import (
+    HINT_ASPECTS,
+    Mode,
+    Question,
+    QuestionTopic,
+    Rewrite,
+    RewriteReport,
+    WhatIfReport,
+)
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, ModelSelector, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes

@@ -8,9 +8,8 @@ from tdqs_mcp.results.comparisons import LockReport
 from tdqs_mcp.results.findings import (
     Outcome,
 )
-from tdqs_mcp.results.improvements import Rewrite
+from tdqs_mcp.results.improvements import Plan, Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
-from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import EstimateCheck, Tier, Ungraded
 from tdqs_mcp.scoring.rollup import coherence_of, roll_up

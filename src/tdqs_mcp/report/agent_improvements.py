@@ -11,8 +11,7 @@ from tdqs_mcp.report.escape import NOTICE, fence, fence_advice, fence_name, read
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.comparisons import Comparison, Impact
-from tdqs_mcp.results.improvements import Change, Question, Rewrite, Unused, is_worth_asking
-from tdqs_mcp.results.plans import Advice, Plan, PlannedFix
+from tdqs_mcp.results.improvements import Advice, Change, Plan, PlannedFix, Question, Rewrite, Unused, is_worth_asking
 from tdqs_mcp.results.scores import Rollup, unjudged
 
 MAX_FINDINGS = 10

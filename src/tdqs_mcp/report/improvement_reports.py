@@ -32,8 +32,17 @@ from tdqs_mcp.report.blocks import (
 )
 from tdqs_mcp.results.comparisons import Comparison, Impact, LockedChange, LockReport, LockState
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import OFFLINE, Change, Gain, Rewrite, RewriteReport, Route
-from tdqs_mcp.results.plans import Advice, Plan, WhatIfReport
+from tdqs_mcp.results.improvements import (
+    OFFLINE,
+    Advice,
+    Change,
+    Gain,
+    Plan,
+    Rewrite,
+    RewriteReport,
+    Route,
+    WhatIfReport,
+)
 from tdqs_mcp.results.scores import ToolScore, unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"

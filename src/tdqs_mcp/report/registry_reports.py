@@ -39,11 +39,11 @@ from tdqs_mcp.results.statistics import (
     Share,
     Standing,
     Statistics,
+    SweepReport,
     ToolSearch,
     ToolStatistics,
     UngradedStatistics,
 )
-from tdqs_mcp.results.stored_servers import SweepReport
 from tdqs_mcp.results.verdicts import Tier
 
 MAX_SHOWN = 5

@@ -142,7 +142,7 @@ class CalibrationReport:
 
     @published(after="faults", key="unjudged")
     def failures(self) -> tuple[Unjudged, ...]:
-        """Return what the judge failed on."""
+        """Everything that the judge failed on."""
         return tuple(Unjudged(name=name, reason=reason) for name, reason in self.unjudged)
 
 
@@ -160,7 +160,7 @@ Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, ea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Return what a user asks for and the tool that answers it."""
+    """A user's request and the tool that answers it."""
 
     text: Annotated[str, Key("query")]
     tool: Name

@@ -111,7 +111,7 @@ class Comparison(Document):
 
     @published(after="tokens_before")
     def tokens_after(self) -> int:
-        """Return the figure of the new version."""
+        """An estimate for all definitions of the new version that can be measured."""
         return sum(tool.tokens_after or 0 for tool in self.tools)
 
     @published(after="regressions", key="tools")
@@ -136,12 +136,12 @@ class Comparison(Document):
 
     @published(after="ungraded_before")
     def ungraded_after(self) -> tuple[UngradedTool, ...]:
-        """Return the figure of the new version."""
+        """Without a score in the new version; coherence has no name."""
         return self.new.unscored
 
     @published(after="ungraded_after")
     def problems(self) -> tuple[str, ...]:
-        """Return what went wrong with either version and changed no score."""
+        """Problems with either version that changed no score."""
         return self.old.problems + self.new.problems
 
 

@@ -355,7 +355,7 @@ class RuleEntry:
 
     confidence: Confidence
     persona: Persona
-    """Whether every author sees its findings, or only an auditor."""
+    """Readers of its findings: every author, or only an auditor."""
 
     default: bool
     """It runs without being selected: it is for authors, and not of low confidence."""

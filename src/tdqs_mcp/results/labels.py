@@ -201,7 +201,7 @@ class LabelScore(OfServer, Document):
 
     @published(after="rubric")
     def quality_score(self) -> QualityScore | None:
-        """Return what is public; null under rubric smells, which knows no skill."""
+        """The public part; null under rubric smells, which knows no skill."""
         if self.rubric != "bundles":
             return None
         return QualityScore(
@@ -323,5 +323,5 @@ class ServerGrade(OfServer, Document):
 
     @published(after="deductions")
     def judged(self) -> Listed:
-        """Return what was listed."""
+        """Numbers of parts that were listed."""
         return Listed(tools=self.tool_count, resources=self.resource_count, prompts=self.prompt_count)

@@ -269,22 +269,22 @@ class ServerScore(OfServer, Document):
 
     @published(after="description_quality_tier")
     def disambiguation(self) -> Point | None:
-        """Return whether an agent can tell the tools apart; null without a verdict on the tool set."""
+        """Distinctness of the tools for an agent; null without a verdict on the tool set."""
         return self._coherence("disambiguation")
 
     @published(after="disambiguation")
     def naming_consistency(self) -> Point | None:
-        """Return whether the names follow one pattern."""
+        """Agreement of the names with one pattern."""
         return self._coherence("naming_consistency")
 
     @published(after="naming_consistency")
     def tool_count_appropriateness(self) -> Point | None:
-        """Return whether there are as many tools as the purpose needs."""
+        """Fit of the number of tools to the purpose."""
         return self._coherence("tool_count_appropriateness")
 
     @published(after="tool_count_appropriateness")
     def completeness(self) -> Point | None:
-        """Return whether the tools cover the server's domain."""
+        """Coverage of the server's domain by the tools."""
         return self._coherence("completeness")
 
     @published(after="overall_tier")

@@ -10,8 +10,7 @@ from functools import partial
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding, by_tool
-from tdqs_mcp.results.improvements import Rewrite
-from tdqs_mcp.results.plans import Advice, Plan, PlannedFix, Room, WhatIf, WhatIfOutcome
+from tdqs_mcp.results.improvements import Advice, Plan, PlannedFix, Rewrite, Room, WhatIf, WhatIfOutcome
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load

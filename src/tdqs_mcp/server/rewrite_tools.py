@@ -25,8 +25,7 @@ from tdqs_mcp.report.agent_improvements import (
 )
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
-from tdqs_mcp.results.improvements import Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
-from tdqs_mcp.results.plans import Plan
+from tdqs_mcp.results.improvements import Mode, Plan, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
 from tdqs_mcp.results.scores import Rollup, unjudged
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.server import tool_schemas as schema

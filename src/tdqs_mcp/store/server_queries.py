@@ -32,8 +32,16 @@ from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.toolset.search import rarity, search_terms
-from tdqs_mcp.results.statistics import Match, MethodStamp, StoredTool
-from tdqs_mcp.results.stored_servers import Leaderboard, ServerStanding, ServerVersion, ToolStanding, ToolVersion
+from tdqs_mcp.results.statistics import (
+    Leaderboard,
+    Match,
+    MethodStamp,
+    ServerStanding,
+    ServerVersion,
+    StoredTool,
+    ToolStanding,
+    ToolVersion,
+)
 from tdqs_mcp.results.verdicts import Tier, Verdict, tier_of
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store import tables

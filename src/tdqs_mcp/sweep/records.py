@@ -12,7 +12,7 @@ from typing import IO, Any
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Usage
-from tdqs_mcp.results.stored_servers import ServerChange
+from tdqs_mcp.results.statistics import ServerChange
 from tdqs_mcp.sources.files import read_bytes, read_pages
 from tdqs_mcp.store.captures import capture_digest
 

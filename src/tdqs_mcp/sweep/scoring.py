@@ -13,8 +13,7 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.results.contract import ABSENT
-from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.results.stored_servers import ServerChange
+from tdqs_mcp.results.statistics import MethodStamp, ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import finish_cases, judge_cases

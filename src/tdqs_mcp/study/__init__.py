@@ -1,1 +1,0 @@
-"""Statistics of experiments with descriptions: what variants achieve, what scores predict, tasks to run."""
