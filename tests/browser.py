@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
-
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -27,6 +25,8 @@ class Visit:
 
     def serious(self):
         """What axe finds that keeps some people from the page."""
+        from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  # slow to import: every worker reads every test module
+
         found = Axe().run(self.document).response["violations"]
         return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
 

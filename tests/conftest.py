@@ -1,5 +1,6 @@
 """What every test may use: the shared data, the program under test, and a CI that skips nothing."""
 
+import gc
 import json
 import os
 import shutil
@@ -16,13 +17,11 @@ from browser import Visit
 from click.testing import CliRunner
 from loopback import Chat
 from measurement import least_work
-from playwright.sync_api import sync_playwright
 from postgres import PROGRAMS, Postgres
 
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog
-from tdqs_mcp.store.database import open_store
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,7 +46,14 @@ FIXTURE_MARKERS = {
 CI_CANNOT_RUN = "TDQS_SHARED is unset"
 """How a test begins its reason to skip if it needs data that cannot be captured from packages."""
 
+gc.set_threshold(20_000, 20, 50)  # with the default of 700 objects, a quarter of the tests' time goes to the collector
+
 _running: list[pytest.Item] = []
+
+
+def pytest_collection_finish():
+    """Leaves what the test modules have imported out of all later collections of garbage."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -253,6 +259,8 @@ def store_url(request, tmp_path):
 @pytest.fixture
 def store(store_url):
     """The same, opened."""
+    from tdqs_mcp.store.database import open_store  # noqa: PLC0415
+
     engine = open_store(store_url)
     yield engine
     engine.dispose()
@@ -269,6 +277,8 @@ def chromium():
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("chromium is not installed")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415  # slow to import: every worker and the controller read this file
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser

@@ -9,8 +9,6 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 
-import psycopg
-
 
 def _programs():
     """The folder of initdb and pg_ctl; None where PostgreSQL is not installed."""
@@ -51,6 +49,8 @@ class Postgres:
 
     def create_schema(self):
         """The URL of a new one, which is made faster than a database."""
+        import psycopg  # noqa: PLC0415  # slow to import
+
         name = next(self._names)
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {name}")
@@ -69,6 +69,8 @@ class Postgres:
         self._process = subprocess.Popen(
             [PROGRAMS / "postgres", *self._data, "-k", str(self.folder), *_SETTINGS], **self._options
         )
+        import psycopg  # noqa: PLC0415
+
         end = monotonic() + 60
         while True:
             try:

@@ -12,8 +12,6 @@ import pytest
 from definitions import flat, tool
 from loopback import tdqs as answer_of
 from loopback import tool_name
-from scipy.stats import spearmanr
-from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from tdqs_mcp import sync
 from tdqs_mcp.facts.subject import measure
@@ -112,6 +110,9 @@ def test_no_honest_score_of_an_unseen_server_is_held():
 
 
 def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
+    from scipy.stats import spearmanr  # noqa: PLC0415  # slow to import: every worker reads every test module
+    from statsmodels.stats.inter_rater import cohens_kappa, to_table  # noqa: PLC0415
+
     rows = published_error.evidence(NEWEST)["tools"]
     for position in range(6):
         labels = [row["labels"][position] for row in rows]

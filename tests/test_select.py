@@ -9,18 +9,11 @@ from itertools import pairwise
 import jsonschema
 import numpy as np
 import pytest
-from bm25s import BM25
 from definitions import tool
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from loopback import Chat
-from model2vec import StaticModel
 from schemas import SCHEMAS
-from scipy.stats import binomtest, bootstrap
-from statsmodels.stats.contingency_tables import mcnemar
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
@@ -128,6 +121,8 @@ def test_a_query_file_that_cannot_be_used_says_why(command, write, content, mess
 )
 def test_scores_are_those_of_bm25s(documents, query):
     assume(any(documents))
+    from bm25s import BM25  # noqa: PLC0415  # slow to import: every worker reads every test module
+
     oracle = BM25()
     oracle.index(documents, show_progress=False)
     known = [term for term in query if any(term in document for document in documents)]
@@ -142,6 +137,8 @@ def test_scores_are_those_of_bm25s(documents, query):
 
 
 def test_the_exact_test_and_the_interval_are_those_of_scipy():
+    from scipy.stats import binomtest  # noqa: PLC0415
+
     for total in range(1, 60):
         for count in range(total + 1):
             oracle = binomtest(count, total)
@@ -266,6 +263,8 @@ def test_a_tool_that_is_gone_after_the_change_is_lost(command, write):
 
 
 def test_the_paired_test_is_mcnemar_s_and_its_interval_holds_the_difference(catalog):
+    from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415
+
     words = [f"w{chr(97 + number // 5)}{chr(97 + number % 5)}" for number in range(25)]
     before = catalog(*(tool(f"t{number}", word) for number, word in enumerate(words)))
     moved = {0: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 0}
@@ -370,6 +369,11 @@ def test_hostile_names_reach_no_terminal_and_no_markup(command, write):
 @pytest.fixture
 def embeddings(tmp_path):
     """A model of four words, two of which mean nearly the same."""
+    from model2vec import StaticModel  # noqa: PLC0415
+    from tokenizers import Tokenizer  # noqa: PLC0415
+    from tokenizers.models import WordLevel  # noqa: PLC0415
+    from tokenizers.pre_tokenizers import Whitespace  # noqa: PLC0415
+
     words = {"[UNK]": [0, 0, 0], "car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "tea": [0, 0, 1]}
     tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(words)}, "[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
@@ -496,6 +500,8 @@ def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare
 
 def resampled(*reports, key):
     """The percentile bootstrap of the mean difference, in points: an independent interval."""
+    from scipy.stats import bootstrap  # noqa: PLC0415
+
     changes = [
         100 * float(getattr(after, key) - getattr(before, key))
         for report in reports

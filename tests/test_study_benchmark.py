@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from rule_predictions import TARGET, rule_predictions
 from schemas import VALIDATORS
-from scipy.stats import t as student
 
 import tdqs_mcp
 from tdqs_mcp.app.catalogs import blocking
@@ -123,6 +122,8 @@ def facts(servers):
 
 def regression(outcomes, predictor, held, *groupings):
     """Slope and 95 % interval by normal equations and the sandwich of Cameron, Gelbach and Miller."""
+    from scipy.stats import t as student  # noqa: PLC0415  # slow to import: every worker reads every test module
+
     design = np.column_stack([predictor, *held, np.ones(len(outcomes))])
     bread = np.linalg.inv(design.T @ design)
     slopes = bread @ design.T @ outcomes
