@@ -163,7 +163,7 @@ def test_the_source_s_severity_counts_even_where_our_rule_is_milder():
 
 def test_a_listing_that_nobody_asked_for_costs_nothing():
     result = judging.grade(catalogs.read({"tools": [FINE]}))
-    assert (result.score, result.resource_count, result.prompt_count, result.deductions) == (100, None, None, ())
+    assert (result.score, result.judged.resources, result.judged.prompts, result.deductions) == (100, None, None, ())
 
 
 def test_a_server_that_offers_nothing_has_score_0():
@@ -184,7 +184,7 @@ def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
     listed = {"tools": tools, "resources": resources, "prompts": prompts, "serverInfo": info}
     with suppress(InputError):
         result = judging.grade(catalogs.read(listed, server="any"))
-        assert len(result.unmeasured) <= result.tool_count == len(tools)
+        assert len(result.unmeasured) <= result.judged.tools == len(tools)
         VALIDATORS["grade"].validate(json.loads(json_text(document(result)).encode("utf-8")))
         as_markdown(grade_blocks(result)).encode("utf-8")
 
@@ -360,8 +360,8 @@ def test_a_published_server_with_resources_and_prompts_gets_the_score_of_an_inde
     path = f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
     catalog = sync.load(f"stdio:node {path}")
     result = judging.grade(catalog)
-    assert result.resource_count
-    assert result.prompt_count
+    assert result.judged.resources
+    assert result.judged.prompts
     assert (result.score, result.letter) == playground_grade.expected(*listed(catalog))
     kinds = {deduction.subject.kind for deduction in result.deductions}
     assert "prompt" in kinds

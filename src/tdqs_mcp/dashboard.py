@@ -182,7 +182,7 @@ def sign_in(visit: Visit) -> Content:
 def badge(visit: Visit) -> Content:
     """A server's overall score for a README."""
     standing = visit.scores.find_standing(visit.name)
-    return Content(text=draw_badge(standing.server, standing.overall), media_type=SVG)
+    return Content(text=draw_badge(standing.server, standing.rollup.overall), media_type=SVG)
 
 
 def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
@@ -205,7 +205,9 @@ PAGES: Mapping[str, View] = {
     "/sign-in": sign_in,
     "/badge/{name:path}.svg": badge,
     # shields.io reads this one: its endpoint badge.
-    "/badge/{name:path}.json": lambda visit: _json(shields_badge(visit.scores.find_standing(visit.name).overall)),
+    "/badge/{name:path}.json": lambda visit: _json(
+        shields_badge(visit.scores.find_standing(visit.name).rollup.overall)
+    ),
     "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
     "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
     "/api/tool": lambda visit: _json(document(_tool(visit))),

@@ -14,7 +14,7 @@ from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
-from tdqs_mcp.results.scores import Percentiles, ServerScore
+from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
     Leaderboard,
     MethodStamp,
@@ -53,13 +53,11 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
     """The score with its percentiles among a store's other servers, where the store has such of the same method."""
 
     def among(connection: Connection) -> ServerScore:
-        stamp, rollup = (score.judge, score.spec_version), score.rollup
+        stamp = (score.judge, score.spec_version)
         key = next((method.key for method in methods(connection) if (method.judge, method.spec_version) == stamp), None)
         if key is None:
             return score
-        placed = percentiles_among(
-            connection, key, server=score.server, overall=rollup.overall, quality=rollup.description_quality
-        )
+        placed = percentiles_among(connection, key, server=score.server, rollup=score.rollup)
         return replace(score, percentiles=placed or score.percentiles)
 
     return _read(store, among)
@@ -144,7 +142,9 @@ class StoredScores:
                 method=now.method,
                 standing=standing,
                 coherence_scores=parts,
-                percentiles=_percentiles(now, standing),
+                percentiles=percentiles_among(
+                    now.connection, now.method.key, server=standing.server, rollup=standing.rollup
+                ),
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
                 captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
                 score=self._score(now, capture)[0] if in_full else None,
@@ -177,7 +177,7 @@ class StoredScores:
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
             capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
             score, measured = self._score(now, capture)
-            among = _percentiles(now, standing)
+            among = percentiles_among(now.connection, now.method.key, server=standing.server, rollup=standing.rollup)
             return replace(score, percentiles=among), measured
 
         return self._query(ask)
@@ -227,16 +227,6 @@ class StoredScores:
             with self._lock:
                 self._kept[key] = scored
         return scored
-
-
-def _percentiles(now: _Snapshot, standing: ServerStanding) -> Percentiles | None:
-    return percentiles_among(
-        now.connection,
-        now.method.key,
-        server=standing.server,
-        overall=standing.overall,
-        quality=standing.description_quality,
-    )
 
 
 def _with_details(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:

@@ -219,7 +219,8 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
 
 def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     """Return one server's numbers, and how many others score lower; `command` asks the store."""
-    parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
+    rollup = standing.rollup
+    parts = ("   descriptions ", number(rollup.description_quality), "   coherence ", number(rollup.coherence))
     percentiles = standing.percentiles
     no_place = "no comparison: it has no overall score, or no peer"
     place = percentile_words(percentiles, "other servers") if percentiles else no_place
@@ -227,7 +228,7 @@ def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
     more = score if standing.source else (Code(command), " shows the whole store")
     return [
         Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {method_words(standing.method)}"),
-        Line(("overall ", number(standing.overall), *parts)),
+        Line(("overall ", number(rollup.overall), *parts)),
         Line(place),
         Line(("Next: ", *more), "dim"),
     ]

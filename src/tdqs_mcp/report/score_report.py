@@ -426,7 +426,7 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     result = f"{grade.letter} ({grade.score} of 100)" if grade.letter else no_grade
     style = f"bold {TIER_STYLES[Tier(grade.letter)]}" if grade.letter else "dim"
     bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
-    listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
+    listed = {"tool": grade.judged.tools, "resource": grade.judged.resources, "prompt": grade.judged.prompts}
     counts = (f"{noun}s not listed" if count is None else count_words(count, noun) for noun, count in listed.items())
     blocks: list[Block] = [
         Title((f"{named(grade.server, grade.version)} · MCP Playground ", Span(result, style))),

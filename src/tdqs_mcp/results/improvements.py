@@ -475,8 +475,6 @@ class Plan(Document):
     """The cheapest rewrites that reach a target, or all that help where none do."""
 
     server: Name
-    version: Internal[str | None]
-    source: Internal[str | None]
     judge: JudgeStamp
     target: Tenths
     """An overall score."""

@@ -284,6 +284,8 @@ class Listed:
 
     tools: int
     resources: int | None
+    """Entries of `resources/list`."""
+
     prompts: int | None
 
 
@@ -300,11 +302,7 @@ class ServerGrade(OfServer, Document):
     """Points for descriptions of every tool."""
 
     deductions: tuple[Deduction, ...]
-    tool_count: Internal[int]
-    resource_count: Internal[int | None]
-    """Entries of `resources/list`; None when it was never asked, so that none was judged."""
-
-    prompt_count: Internal[int | None]
+    judged: Listed
     unmeasured: Annotated[tuple[UngradedTool, ...], Only("name reason"), Key("unread")]
     """Tools that could not be read; the score lacks their deductions."""
 
@@ -320,8 +318,3 @@ class ServerGrade(OfServer, Document):
         """Deductions of each rule, the costliest rule first."""
         groups = [list(group) for _, group in groupby(self.deductions, key=lambda deduction: deduction.alias)]
         return sorted(groups, key=lambda group: -sum(deduction.points for deduction in group))
-
-    @published(after="deductions")
-    def judged(self) -> Listed:
-        """Numbers of parts that were listed."""
-        return Listed(tools=self.tool_count, resources=self.resource_count, prompts=self.prompt_count)

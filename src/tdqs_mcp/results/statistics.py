@@ -12,6 +12,7 @@ from tdqs_mcp.results.contract import (
     Inline,
     Key,
     Name,
+    Only,
     Percentage,
     Point,
     Tenths,
@@ -20,7 +21,7 @@ from tdqs_mcp.results.contract import (
     published,
 )
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.scores import Flag, Percentiles, ServerScore, ToolScore
+from tdqs_mcp.results.scores import Flag, Percentiles, Rollup, ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 MAX_PROBLEMS = 1_000
@@ -224,9 +225,7 @@ class Standing(Document):
 
     method: MethodStamp
     tool_count: int
-    overall: Annotated[Tenths | None, Key("overallScore")]
-    description_quality: Annotated[Tenths | None, Key("descriptionQualityScore")]
-    coherence: Annotated[Tenths | None, Key("coherenceScore")]
+    rollup: Annotated[Inline[Rollup], Only("overall description_quality coherence")]
     percentiles: Percentiles | None
     """Null without an overall score."""
 
@@ -352,16 +351,7 @@ class ServerStanding:
 
     tool_count: int
     scored_tool_count: int
-    overall: Annotated[Tenths | None, Key("overallScore")]
-    mean_tdqs: Tenths | None
-    min_tdqs: Tenths | None
-    description_quality: Annotated[Tenths | None, Key("descriptionQualityScore")]
-    coherence: Annotated[Tenths | None, Key("coherenceScore")]
-
-    @published(after="overall", key="overallTier")
-    def tier(self) -> Tier | None:
-        """The letter of the overall score."""
-        return None if self.overall is None else tier_of(self.overall)
+    rollup: Annotated[Inline[Rollup], Only("overall overall_tier mean_tdqs min_tdqs description_quality coherence")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,8 +120,6 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
         with_answers = _with_answers(after, advice, coherence)
     return Plan(
         server=before.server,
-        version=before.version,
-        source=before.source,
         judge=before.judge,
         target=target,
         before=before.rollup,

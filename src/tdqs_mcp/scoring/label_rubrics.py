@@ -14,6 +14,7 @@ from tdqs_mcp.results.labels import (
     Label,
     LabeledTool,
     LabelScore,
+    Listed,
     ServerGrade,
     SkillScore,
     Suggestion,
@@ -230,9 +231,11 @@ def grade(measured: Measured) -> ServerGrade:
         letter=None if score is None else letter_of(score),
         bonus=bonus,
         deductions=deductions,
-        tool_count=len(catalog.tools),
-        resource_count=None if catalog.resources is None else len(relations.listed_resources(catalog)),
-        prompt_count=None if catalog.prompts is None else len(catalog.prompts),
+        judged=Listed(
+            tools=len(catalog.tools),
+            resources=None if catalog.resources is None else len(relations.listed_resources(catalog)),
+            prompts=None if catalog.prompts is None else len(catalog.prompts),
+        ),
         unmeasured=tuple(unmeasured_tools(measured)),
         problems=catalog.problems,
     )

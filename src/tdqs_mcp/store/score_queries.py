@@ -9,7 +9,7 @@ from sqlalchemy import Connection, FromClause, Select, Table, and_, case, collat
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.results.scores import Percentiles
+from tdqs_mcp.results.scores import Percentiles, Rollup
 from tdqs_mcp.results.statistics import (
     DimensionStatistics,
     Distribution,
@@ -35,6 +35,7 @@ from tdqs_mcp.store.tables import (
     FLAGS,
     METHODS,
     PARTS,
+    ROLLUP,
     RUNS,
     SERVER_SCORES,
     SERVERS,
@@ -132,27 +133,28 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         ).all()
         hint = f"; did you mean {', '.join(similar)}?" if similar else ""
         raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
+    rollup = read_rollup(row)
     return Standing(
         server=server,
         source=row.source,
         method=method,
         tool_count=row.tool_count,
-        overall=row.overall,
-        description_quality=row.description_quality,
-        coherence=row.coherence,
-        percentiles=percentiles_among(
-            connection, method.key, server=server, overall=row.overall, quality=row.description_quality
-        ),
+        rollup=rollup,
+        percentiles=percentiles_among(connection, method.key, server=server, rollup=rollup),
     )
 
 
-def percentiles_among(
-    connection: Connection, key: str, *, server: str, overall: int | None, quality: int | None
-) -> Percentiles | None:
-    """How many of the store's other servers score lower than these tenths, of those that have an overall score.
+def read_rollup(row: Any) -> Rollup:  # noqa: ANN401  # a row with the columns of ROLLUP
+    """Return the server's arithmetic in a row."""
+    return Rollup(**{name: getattr(row, name) for name in ROLLUP})
+
+
+def percentiles_among(connection: Connection, key: str, *, server: str, rollup: Rollup) -> Percentiles | None:
+    """How many of the store's other servers score lower, of those that have an overall score.
 
     Rounded down, so that 100 means all of them. None without an overall score or another server.
     """
+    overall, quality = rollup.overall, rollup.description_quality
     if overall is None:
         return None
     scores = SERVER_SCORES.c

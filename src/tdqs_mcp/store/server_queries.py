@@ -47,7 +47,7 @@ from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store import tables
 from tdqs_mcp.store.captures import rows_among, select_captures
 from tdqs_mcp.store.database import explained, snapshot
-from tdqs_mcp.store.score_queries import newest
+from tdqs_mcp.store.score_queries import newest, read_rollup
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -310,8 +310,13 @@ def _following(server_filter: ServerFilter) -> list[ColumnElement[bool]]:
 
 
 def _standing(row: Any) -> ServerStanding:  # noqa: ANN401  # a row of _standings
-    names = ("server", "is_official", "tool_count", "scored_tool_count", *ROLLUP)
-    return ServerStanding(**{name: getattr(row, name) for name in names})
+    return ServerStanding(
+        server=row.server,
+        is_official=row.is_official,
+        tool_count=row.tool_count,
+        scored_tool_count=row.scored_tool_count,
+        rollup=read_rollup(row),
+    )
 
 
 def _tool(row: Any) -> ToolStanding:  # noqa: ANN401  # a row of list_tools
