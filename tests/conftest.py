@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -100,11 +101,18 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture(scope="session")
+def _cache_folders(tmp_path_factory):
+    """Names of folders, a new one for each test; few tests make theirs, and making all of them takes seconds."""
+    return map(str, map((tmp_path_factory.getbasetemp() / "caches").joinpath, map(str, count())))
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
+def _own_cache(_cache_folders, monkeypatch):
     """No test finds what another one, or the machine's user, has had judged."""
-    monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    folder = next(_cache_folders)
+    monkeypatch.setenv("TDQS_CACHE", f"{folder}/cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{folder}/home")
 
 
 @pytest.fixture(scope="session")

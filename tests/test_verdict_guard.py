@@ -184,12 +184,12 @@ def highest_believed(cases):
     """Estimate and highest published score of each case, both in tenths, as the guard decides."""
     for case, verdict in zip(cases, Offline().verdicts(cases), strict=True):
         estimate = score_in_tenths("tdqs", verdict)
-        scores = range(estimate, 51)
-        outcomes = check_verdicts([case] * len(scores), list(map(vector, scores)), judge=SOMEBODY)
-        yield (
-            estimate,
-            max(score for score, outcome in zip(scores, outcomes, strict=True) if isinstance(outcome, Verdict)),
-        )
+        yield estimate, next(score for score in range(50, estimate - 1, -1) if is_believed(case, score))
+
+
+def is_believed(case, score):
+    (outcome,) = check_verdicts([case], [vector(score)], judge=SOMEBODY)
+    return isinstance(outcome, Verdict)
 
 
 def steps_of(pairs):

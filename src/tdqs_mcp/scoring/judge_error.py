@@ -4,7 +4,7 @@ The error of the offline judge is that of predictions for servers that the fit h
 """
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -247,10 +247,10 @@ def weighted_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    places: dict[float, list[int]] = {}
-    for place, value in enumerate(sorted(values)):
-        places.setdefault(value, []).append(place)
-    return [mean(places[value]) for value in values]
+    """Return the rank of each value from 0; equal values share the middle of their places."""
+    ordered = sorted(values)
+    ranks = {value: (bisect_left(ordered, value) + bisect_right(ordered, value) - 1) / 2 for value in set(values)}
+    return [ranks[value] for value in values]
 
 
 def total_of(scores: Sequence[int]) -> int:
