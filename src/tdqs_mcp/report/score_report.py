@@ -455,7 +455,8 @@ def calibration_blocks(report: CalibrationReport) -> list[Block]:
         heads = columns(*(column.replace("_", " ") for column in section.columns), is_whole=True)
         table = Table(heads, [tuple(map(_cell_words, row)) for row in section.rows])
         blocks += [Heading(section.title), Line(section.remark, "dim"), table]
-    problems = [*unjudged_words(report.unjudged)[:MAX_REASONS], *report.problems]
+    failed = unjudged_words((failure.name, failure.reason) for failure in report.unjudged)
+    problems = [*failed[:MAX_REASONS], *report.problems]
     return [
         *blocks,
         Gap(),

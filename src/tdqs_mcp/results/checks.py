@@ -134,16 +134,11 @@ class CalibrationReport:
     faults: Annotated[tuple[str, ...], Key("outOfTolerance")]
     """Where it is out of tolerance, one sentence each."""
 
-    unjudged: Internal[tuple[tuple[str, str], ...]] = ()
-    """Name and reason of all that the judge failed on."""
+    unjudged: tuple[Unjudged, ...] = ()
+    """Everything that the judge failed on."""
 
     problems: tuple[str, ...] = ()
     """What keeps the report from saying more."""
-
-    @published(after="faults", key="unjudged")
-    def failures(self) -> tuple[Unjudged, ...]:
-        """Everything that the judge failed on."""
-        return tuple(Unjudged(name=name, reason=reason) for name, reason in self.unjudged)
 
 
 class Mutation(StrEnum):
@@ -327,6 +322,7 @@ class Selection(Document):
     @property
     def lost(self) -> list[tuple[QueryChoice, QueryChoice]]:
         """Queries that do worse with the other definitions, before and after."""
+        # Without other definitions there are no pairs: "before" alone loses nothing.
         after = self.against.choices if self.against else ()
         pairs = zip(self.choices, after, strict=bool(after))
         return [(choice, other) for choice, other in pairs if other.found < choice.found or other.first < choice.first]

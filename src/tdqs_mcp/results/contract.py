@@ -186,6 +186,7 @@ class Member:
     """The key is left out where the value is empty."""
 
 
+# For example "tdqs=tdqsBefore", "choice.rank", "judge(id model)" or "conflicts?(path text)".
 _CHOICE = re.compile(r"(?P<path>[\w.]+)(?P<sparse>\??)(?:\((?P<parts>[^()]*)\))?(?:=(?P<key>\w+))?")
 
 
@@ -232,6 +233,7 @@ def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # n
     """The members of a field's class by attribute, or by key where they have got another one."""
     is_nullable = NoneType in options(kind)
     parts = members(strip_none(kind), only)
+    # A comparison inlines two scores, as "tdqs=tdqsBefore" and "tdqs=tdqsAfter": both attributes are called tdqs.
     names = [choice["key"] or choice["path"] for choice in _CHOICE.finditer(only or "")]
     keys = names or [part.path[-1] for part in parts]
     return {
@@ -347,6 +349,7 @@ class _SchemaBuilder:
             return {"type": "array", "items": self._option(args[0], only, ())}
         if origin in (dict, Mapping):
             names = self._option(args[0], None, ())
+            # Mapping[Tier, Share]: only tiers are keys.
             keys = {"propertyNames": {"enum": names["enum"]}} if "enum" in names else {}
             return {"type": "object", **keys, "additionalProperties": self.of(args[1]) or True}
         return {}

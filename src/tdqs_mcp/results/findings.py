@@ -87,6 +87,7 @@ class Location:
     @property
     def part(self) -> str:
         """Kind and name as `--accept` takes them, so that no name means another part: `tool:NAME`, `instructions`."""
+        # A tool that is called coherence is "tool:coherence"; the third resource, if it has no name, "resource:3".
         return self.kind if self.index is None else f"{self.kind}:{self.name or self.index + 1}"
 
     @property
@@ -331,7 +332,7 @@ def fingerprint(finding: Finding, *, server: str) -> str:
 
 
 def unmatched(items: Iterable[Item], counts: Counter[str], digest: Callable[[Item], str]) -> Iterator[Item]:
-    """Of equal items, as many as are not known; each known one is taken from `known`."""
+    """Of equal items, as many as are not known; `counts` holds the known ones and loses those that are met."""
     for item in items:
         key = digest(item)
         if counts[key]:

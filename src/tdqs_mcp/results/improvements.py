@@ -321,6 +321,7 @@ class Rewrite:
     @published(after="findings_added")
     def diff(self) -> str:
         """Unified diff of the definition's JSON; empty where nothing changes."""
+        # A lone surrogate, as a server may send "\\ud83d", has no UTF-8: it is shown as "?".
         sides = (json.dumps(side, indent=2, ensure_ascii=False) for side in (self.original, self.definition))
         before, after = (side.encode(errors="replace").decode().split("\n") for side in sides)
         lines = unified_diff(before, after, lineterm="")

@@ -17,7 +17,7 @@ from typing import Any
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import calibration
 from tdqs_mcp.model import Catalog, read_tools
-from tdqs_mcp.results.checks import CalibrationTable, Cell
+from tdqs_mcp.results.checks import CalibrationTable, Cell, Unjudged
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
@@ -52,8 +52,7 @@ class JudgeComparison:
     sections: tuple[CalibrationTable, ...]
     faults: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    unjudged: tuple[tuple[str, str], ...] = ()
-    """Name and reason of what the judge failed on."""
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 @cache
@@ -110,7 +109,7 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
         rows.append((name, "published", *example["scores"]))
         if isinstance(verdict, Ungraded):
             rows.append((name, "judged", *[None] * len(keys)))
-            failed.append((name, verdict.reason))
+            failed.append(Unjudged(name=name, reason=verdict.reason))
             continue
         scores = tuple(verdict.judgements[key].score for key in keys)
         rows.append((name, "judged", *scores))
@@ -137,10 +136,10 @@ def compare_to_labels(
     It is out of tolerance where it would be so with the labels' own scores for all that it failed on.
     """
     tools: list[Labeled] = []
-    failed: list[tuple[str, str]] = []
+    failed: list[Unjudged] = []
     for case, outcome in zip(cases, outcomes, strict=True):
         if isinstance(outcome, Ungraded):
-            failed.append((case.subject.tool.name, outcome.reason))
+            failed.append(Unjudged(name=case.subject.tool.name, reason=outcome.reason))
             continue
         signals, predicted = case.subject.signals, [outcome.scores[key] for key in load("tdqs").keys]
         traits = {
