@@ -118,11 +118,7 @@ def admit(proposal: Proposal) -> Proposal:
 
 def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment) -> Rewrite:
     """A rewrite of the definition that has the author's words already, as one of the definition without them."""
-    raw = proposal.subject.tool.raw
-    by_path: dict[str, list[str]] = {}
-    for part in proposal.parts:
-        is_said = part.path == "/description" and bool(proposal.subject.tool.description)
-        by_path.setdefault(part.path, ["description"] if is_said else []).extend(part.sources)
+    raw, by_path = proposal.subject.tool.raw, _sources_by_path(proposal)
     for change in rewrite.changes:
         by_path.setdefault(change.path, []).extend(change.sources)
     return replace(
@@ -135,6 +131,16 @@ def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment) -> R
     )
 
 
+def _sources_by_path(proposal: Proposal) -> dict[str, list[str]]:
+    """Return what the new values rest on, by path; the description first, which rests on the old one too."""
+    by_path: dict[str, list[str]] = {}
+    if proposal.subject.tool.description and any(part.path == "/description" for part in proposal.parts):
+        by_path["/description"] = ["description"]
+    for part in proposal.parts:
+        by_path.setdefault(part.path, []).extend(part.sources)
+    return by_path
+
+
 def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after: Assessment) -> Rewrite:
     """An offline rewrite with its claims and scores.
 
@@ -142,17 +148,12 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
     """
     tool = proposal.subject.tool
     definition = proposal.definition
-    by_path: dict[str, list[str]] = {}
-    if tool.description and any(part.path == "/description" for part in proposal.parts):
-        by_path["/description"] = ["description"]
-    for part in proposal.parts:
-        by_path.setdefault(part.path, []).extend(part.sources)
     return Rewrite(
         index=tool.index,
         name=tool.name,
         original=tool.raw,
         definition=definition,
-        changes=_changes(tool.raw, definition, by_path),
+        changes=_changes(tool.raw, definition, _sources_by_path(proposal)),
         questions=(),
         before=before.score,
         after=after.score,
