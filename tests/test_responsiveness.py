@@ -159,7 +159,7 @@ async def test_one_client_over_http_does_not_wait_for_another(mode):
 
 
 @pytest.mark.anyio
-async def test_what_calls_share_is_changed_by_the_event_loop_alone():
+async def test_what_calls_share_is_changed_by_the_event_loop_alone(monkeypatch):
     """The caches are not made for threads, and work in a thread may end at any instruction."""
     writers = set()
 
@@ -168,11 +168,11 @@ async def test_what_calls_share_is_changed_by_the_event_loop_alone():
             writers.add(threading.get_ident())
             super().__setitem__(*entry)
 
+    monkeypatch.setattr("tdqs_mcp.server.context.LRUCache", Watched)
     context = ServerContext(permissions=Permissions(), answers={})
-    context._kept.catalogs = Watched(4)
     call = SimpleNamespace(request_context=SimpleNamespace(request=None))
-    _, key = await context.read_catalog(call, [tool()])
-    assert key in context._kept.catalogs
+    catalog, key = await context.read_catalog(call, [tool()])
+    assert await context.read_catalog(call, key) == (catalog, key)
     assert writers == {threading.get_ident()}
 
 

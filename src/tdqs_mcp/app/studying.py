@@ -15,7 +15,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
-from tdqs_mcp.rewriting import trace_tasks
+from tdqs_mcp.rewriting import model_writer
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.input_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
@@ -128,7 +128,7 @@ async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
         raise InputError(f"{catalog.server!r} has no tool that can be read, so there is nothing to write tasks for")
     unsafe = {subject.tool.name: words for subject in readable if (words := first_aimed_at_model(subject.threats))}
     tools = [subject.tool for subject in readable if subject.tool.name not in unsafe]
-    written = await trace_tasks.write_tasks(tools, model=model)
+    written = await model_writer.write_tasks(tools, model=model)
     outcomes = list(zip(tools, written, strict=True))
     failed = {tool.name: outcome.reason for tool, outcome in outcomes if isinstance(outcome, Failure)}
     failed |= {name: UNSHOWN.format(words) for name, words in unsafe.items()}
@@ -147,7 +147,7 @@ def read_tasks(catalog: Catalog, *, path: Path) -> TaskSet:
     tasks = []
     for place, row in read_json_rows(read_text(path), path):
         try:
-            tasks.append(trace_tasks.read_task(row, tools))
+            tasks.append(model_writer.read_task(row, tools))
         except ContractError as error:
             raise InputError(f"{place} of {str(path)!r} is no task for {catalog.server!r}: {error}") from error
     if not tasks:
