@@ -1,4 +1,4 @@
-"""Texts that a model writes: definitions in three stages, whose refused words go back to it, and tasks to record calls with."""
+"""Texts that a model writes: definitions, whose refused words go back to it, and tasks to record calls with."""
 
 import json
 import re
@@ -304,7 +304,7 @@ def _consolidate(job: WritingJob, augmented: str, notes: Notes | Failure | None)
 
 
 TASKS = "tasks"
-"""The folder of the prompts for tasks that make an agent call each tool, to record traces with (the paper, section 4.4.2)."""
+"""The folder of the prompts for tasks that make an agent call each tool (the paper, section 4.4.2)."""
 
 MAX_EDGES = 3
 MAX_SIBLINGS = 200

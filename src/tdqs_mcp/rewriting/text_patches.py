@@ -160,14 +160,16 @@ class Patch:
 
 def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Patch:
     """Return the patch of a file of definitions; every byte that no change names stays, order and layout too."""
-    encoding = json.detect_encoding(content)
-    file = locate(content) if encoding in ("utf-8", "utf-8-sig") else None
-    if file is None:
+    try:
+        new, left_out = write_json(content, rewrites)
+    except InputError:
+        new, left_out = None, ()
+    if new is None or json.detect_encoding(content) not in ("utf-8", "utf-8-sig"):
         problem = f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched"
         return Patch(diff=b"", count=0, problems=(problem,))
-    edits, count, left_out = _json_edits(file, rewrites)
-    mark = "\ufeff" * (encoding == "utf-8-sig")
-    diff = unified(mark + file.text, mark + edited(file.text, edits), name=name).encode("utf-8", "surrogatepass")
+    before, after = (text.decode("utf-8", "surrogatepass") for text in (content, new))
+    diff = unified(before, after, name=name).encode("utf-8", "surrogatepass")
+    count = sum(len(rewrite.changes) for rewrite in rewrites) - len(left_out)
     return Patch(diff=diff, count=count, left_out=left_out)
 
 
@@ -179,7 +181,7 @@ def write_json(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tupl
     file = locate(content)
     if file is None:
         raise InputError("the file nests too deep to be written back; nothing was written")
-    edits, _, left_out = _json_edits(file, rewrites)
+    edits, left_out = _json_edits(file, rewrites)
     return edited(file.text, edits).encode(json.detect_encoding(content), "surrogatepass"), left_out
 
 
@@ -201,8 +203,8 @@ def _spelled(name: str) -> str:
     return f"{name}\t" if " " in name else name
 
 
-def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list[TextEdit], int, tuple[LeftOut, ...]]:
-    """The edits that make the changes, how many changes they make, and the changes for which there is none."""
+def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list[TextEdit], tuple[LeftOut, ...]]:
+    """The edits that make the changes, and the changes for which there is none."""
     edits: list[TextEdit] = []
     added: dict[int, tuple[JsonNode, dict[str, object]]] = {}  # members that go into the same object are one edit
     left_out: list[LeftOut] = []
@@ -217,7 +219,7 @@ def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list
         else:
             added.setdefault(node.start, (node, {}))[1][key] = change.after
     edits += [edit for node, members in added.values() for edit in file.insert(node, members)]
-    return edits, len(changes) - len(left_out), tuple(left_out)
+    return edits, tuple(left_out)
 
 
 def _parent(file: DefinitionText, rewrite: Rewrite, change: Change) -> JsonNode | str:
