@@ -274,7 +274,10 @@ class ValueSources:
                 self._listers.setdefault(listed[-1], []).append(lister)
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
-        """The sources of a tool's parameters, required ones first; no name's where the thing's id has the same."""
+        """Return where each parameter's value comes from, required ones first.
+
+        Skip a name if the entity's id has the same source: of `board_id` and `board_name`, `list_boards` gives the id.
+        """
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
         origins = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
         strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
@@ -287,18 +290,18 @@ class ValueSources:
         if "enum" in schema_of(arguments.properties(subject.tool).get(parameter.name)):
             return None
         listers = self._listing(subject, parameter)
-        if listers:
-            return ValueSource(
-                parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
-            )
-        label = self._labels[subject.tool.name]
-        candidates = () if _is_weak(parameter.name) else self._makers.get(_thing(parameter, label), ())
-        makers = [maker.tool.name for maker in _without(candidates, subject, parameter)]
+        tools = listers or self._makers_of(subject, parameter)
+        sources = tuple(f"tool {name}: its name" for name in tools)
+        source = ValueSource(parameter=parameter.name, tools=tools, sources=sources, is_made=not listers)
+        return source if tools else None
+
+    def _makers_of(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
+        """Return the tools that make the thing, where one of them opens it: `open_session` for a `session_id`."""
+        thing = _thing(parameter, self._labels[subject.tool.name])
+        candidates = () if _is_weak(parameter.name) else self._makers.get(thing, ())
+        makers = tuple(maker.tool.name for maker in _without(candidates, subject, parameter))
         is_opened = any(self._labels[name].verb in _words("opening_verbs") for name in makers)
-        if not is_opened or len(makers) > MAX_MAKERS:
-            return None
-        sources = tuple(f"tool {name}: its name" for name in makers)
-        return ValueSource(parameter=parameter.name, tools=tuple(makers), sources=sources, is_made=True)
+        return makers if is_opened and len(makers) <= MAX_MAKERS else ()
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
