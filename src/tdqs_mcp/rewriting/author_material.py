@@ -246,9 +246,11 @@ _CLAUSES = frozenset({QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.
 
 
 _REPLY = re.compile(r"(?:yes|no)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
+# "If you know the id, use `get_order`" is a whole sentence; "if you know the id" needs "Use it" before it.
 _CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
 _RETURNS = re.compile(r"returns?\s*:\s*", re.IGNORECASE)
 _END = re.compile(r";|[.!?](?:\s|$)")
+# "50", "up to 1,000 rows": an answer to how many results come back.
 _AMOUNT = re.compile(
     r"(?:(?:at most|up to|a maximum of) )?(?P<number>\d[\d,.]*)(?P<thing>(?: [a-z]+){0,3})\.?", re.IGNORECASE
 )

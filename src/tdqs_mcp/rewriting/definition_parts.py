@@ -54,6 +54,7 @@ def purpose(subject: Subject, label: NameWords) -> str:
     words = clause.split()
     while any(rest) and words and words[-1].lower() in _words("joints"):
         words.pop()
+    # "Safely deletes a file": the verb is the second word.
     if len(words) > 1 and words[0].lower().endswith("ly") and words[1].lower() in LEMMAS:
         words = words[1:]
     spoken = [word.lower() for word in words]
@@ -67,7 +68,7 @@ def purpose(subject: Subject, label: NameWords) -> str:
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
     if not (verb and is_harmless and is_purpose and is_about and spoken[0] in (verb, *_third_persons(verb))):
         return ""
-    ordered = [
+    ordered = [  # "finds and returns orders" -> "find and return orders"
         LEMMAS[after]
         if before in ("and", "or") and spoken[0] != verb and after in _third_persons(LEMMAS.get(after, ""))
         else word

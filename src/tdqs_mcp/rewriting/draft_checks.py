@@ -490,6 +490,7 @@ def _new_part(sentence: str, old: AbstractSet[str]) -> str:
     """Return the new part of a sentence: all, nothing, or what follows an old sentence whose end does not show."""
     if plain_text(sentence) in old:
         return ""
+    # "Lists orders Newest first.": the old text "Lists orders" has no full stop, so both are one sentence.
     words, plain = sentence.split(), [word.rstrip(".") for word in sentence.lower().split()]
     begun = max((len(earlier) for text in old if plain[: len(earlier := text.split())] == earlier), default=0)
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence

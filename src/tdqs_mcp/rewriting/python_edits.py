@@ -563,7 +563,7 @@ class _Placement:
             return self._other_text(module, notes[0]) if notes else "its words come from elsewhere"
         if fields:
             return _with_members(module, fields[0], {"description": self.change.after})
-        if text_of(annotation) is not None:
+        if text_of(annotation) is not None:  # order: "Order"
             return "its type annotation is a text"
         return _with_field(module, annotation, str(self.change.after))
 
