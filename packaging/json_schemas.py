@@ -33,6 +33,7 @@ from tdqs_mcp.results.statistics import (
     ToolSearch,
 )
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
+from tdqs_mcp.results.tool_code import CodeReport
 
 CONTRACTS = {
     "score": ServerScore,
@@ -48,6 +49,7 @@ CONTRACTS = {
     "gate": GateReport,
     "grade": ServerGrade,
     "portability": PortabilityReport,
+    "code": CodeReport,
     "lock": DefinitionLock,
     "verify": LockReport,
     "sweep": SweepReport,

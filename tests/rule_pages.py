@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 PART = re.compile(
-    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: (?P<many>servers))?(?: x(?P<times>\d+))?(?: client=(?P<client>[\w-]+))?\n(?P<text>.*?)^```$",
+    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings|python|javascript)(?: (?P<many>servers))?(?: x(?P<times>\d+))?(?: client=(?P<client>[\w-]+))?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -26,6 +26,8 @@ class Example:
     """A list of servers that are linted together; their findings begin with the server's place."""
 
     findings: list[str] = field(default_factory=list)
+    source: tuple[str, str] | None = None
+    """The name and the text of the file that the tool's code stands in."""
 
     @property
     def definition(self):
@@ -47,6 +49,8 @@ def examples(rule):
         elif part["kind"] == "json":
             clients = (part["client"],) if part["client"] else ()
             found.append(Example(heading, part["text"], int(part["times"] or 1), clients, bool(part["many"])))
-        else:
+        elif part["kind"] == "findings":
             found[-1].findings = part["text"].splitlines()
+        else:
+            found[-1].source = (f"server.{'py' if part['kind'] == 'python' else 'js'}", part["text"])
     return found

@@ -139,7 +139,7 @@ def test_a_mistake_in_an_extended_file_is_named_with_that_file(lint, write, tmp_
         ("[[suppress]]\nrule = 'TDQ102'", "suppress 1 needs a rule and a reason"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = ' '", "suppress 1 needs a rule and a reason"),
         ("[[suppress]]\nreason = 'x'", "suppress 1 needs a rule and a reason"),
-        ("[[suppress]]\nrule = 'TDQ8'\nreason = 'x'", "suppress 1: there is no rule and no lane 'TDQ8'"),
+        ("[[suppress]]\nrule = 'TDQ9'\nreason = 'x'", "suppress 1: there is no rule and no lane 'TDQ9'"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\npath = 1", "suppress 1: `path` must be a string"),
         ("[limits]\nTDQ401 = 'many'", "limits of 'TDQ401' cannot be 'many'; give a whole number"),
         ("[limits]\nTDQ401 = -1", "limits of 'TDQ401' cannot be -1"),

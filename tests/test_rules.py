@@ -18,9 +18,10 @@ DIMENSIONS = [dimension for rubric in RUBRICS for dimension in rubric.dimensions
 TERMS = [term for rubric in RUBRICS for term in (*rubric.flags, *rubric.tiers)]
 
 
-def said(rule, definition, clients=()):
+def said(rule, definition, clients=(), folder=None):
     """What a rule says: `severity pointer: message`, where the pointer leads into the example and - is the server."""
-    alone = Policy(selection=registry.select(names=[rule.id], clients=clients))
+    code = linting.read_source(folder) if folder else None
+    alone = Policy(selection=registry.select(names=[rule.id], clients=clients), code=code)
     return [
         f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}"
         for finding in linting.lint(catalogs.read(definition), alone).findings
@@ -73,11 +74,15 @@ def test_a_page_has_its_rules_title_then_a_reason_then_bad_and_good(rule):
 
 
 @every_example
-def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example):
+def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example, tmp_path):
     if example.is_many:
         assert said_together(rule, example.definition) == example.findings
-    else:
-        assert said(rule, example.definition, example.clients) == example.findings
+        return
+    if example.source:
+        name, text = example.source
+        tmp_path.joinpath(name).write_text(text)
+    folder = tmp_path if example.source else None
+    assert said(rule, example.definition, example.clients, folder) == example.findings
 
 
 @every_rule

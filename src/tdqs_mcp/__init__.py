@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.stored_scores import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
     from tdqs_mcp.app.sweeping import SweepRequest, sweep_registry
+    from tdqs_mcp.code.reading import read_code
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
     from tdqs_mcp.results.improvements import Mode
@@ -71,6 +72,7 @@ __all__ = [
     "portability",
     "prompts",
     "read",
+    "read_code",
     "read_lock",
     "rewrite",
     "run_suite",
@@ -107,6 +109,7 @@ _MODULES = {
     "app.stored_scores": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",
     "app.sweeping": "SweepRequest sweep_registry",
+    "code.reading": "read_code",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",

@@ -19,6 +19,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_rules import view_catalog
 from tdqs_mcp.rules.registry import RULES, RuleSelection
@@ -106,6 +107,9 @@ class Policy:
     """Patterns with * and ? of the tools' names; empty for all tools and the server."""
 
     suppressions: tuple[Suppression, ...] = ()
+    code: CodeReport | None = None
+    """What the code of the tools does, for the rules that hold definitions against it."""
+
     fail_on: Severity | None = Severity.ERROR
     """None if no finding fails."""
 
@@ -163,6 +167,13 @@ def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) 
     return [_report(measured, policy) for measured in measure_together(catalogs)]
 
 
+def read_source(folder: Path) -> CodeReport:
+    """Return what the code of a folder's tools does. Raises InputError, also where a package to read it is missing."""
+    from tdqs_mcp.code.reading import read_code  # noqa: PLC0415  # most runs read no code
+
+    return read_code(folder)
+
+
 def _report(measured: Measured, policy: Policy) -> LintReport:
     report = find(measured, policy)
     findings = (*report.findings, *(suppressed_finding.finding for suppressed_finding in report.suppressed))
@@ -175,6 +186,7 @@ def _report(measured: Measured, policy: Policy) -> LintReport:
 def find(measured: Measured, policy: Policy) -> LintReport:
     """Return the same for a catalog that is measured already; what the policy hides is not counted."""
     catalog = measured.catalog
+    measured = replace(measured, code=policy.code) if policy.code else measured
     tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
     findings = registry.check(measured, policy.selection)
     report = LintReport(

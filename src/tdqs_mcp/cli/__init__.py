@@ -31,6 +31,7 @@ UNKNOWN = 2
 _COMMANDS = {
     "tdqs_mcp.cli.score_commands": "score skill calibrate capture explain grade prompts",
     "tdqs_mcp.cli.lint_command": "lint rules portability",
+    "tdqs_mcp.cli.code_command": "code",
     "tdqs_mcp.cli.gate_commands": "gate lock verify",
     "tdqs_mcp.cli.rewrite_commands": "rewrite compare plan select",
     "tdqs_mcp.cli.agent_commands": "install uninstall servers route",

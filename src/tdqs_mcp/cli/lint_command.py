@@ -128,7 +128,7 @@ _rules_option = click.option(
 @click.option("--show-source", "listing", flag_value="source", help="The same, with the part of the definition.")
 @click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
-@source_option("--fix")
+@source_option("rules that hold definitions against their code, and for --fix")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
@@ -166,10 +166,11 @@ def lint(
     """
     is_part = baseline is None or tools
     refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
-    refuse(source and (not fixes or len(locators) > 1), "--source is the code of one server, for --fix")
+    refuse(source and len(locators) > 1, "--source is the code of one server")
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
-    policy = replace(policy, tools=tools or ())
+    code = linting.read_source(source) if source and source.is_dir() else None
+    policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
     catalogs = [catalog for catalog in loaded if catalog is not None]

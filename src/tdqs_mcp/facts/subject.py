@@ -21,6 +21,7 @@ from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose, ToolSet
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
 
@@ -179,6 +180,9 @@ class Measured:
     shadow_candidates: tuple[ShadowCandidate, ...]
     neighbors: tuple[Neighbor, ...] = ()
     """The other servers that the same agent sees; empty where the server stands alone."""
+
+    code: CodeReport | None = None
+    """What the code of the tools does, where their source is at hand."""
 
     @cached_property
     def vocabulary(self) -> KnownNames:

@@ -15,6 +15,7 @@ from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Se
 from tdqs_mcp.rules import (
     catalog_rules,
     client_rules,
+    code_rules,
     linter_rules,
     protocol_rules,
     quality_rules,
@@ -30,6 +31,7 @@ LANES = (
     protocol_rules,
     catalog_rules,
     client_rules,
+    code_rules,
 )
 
 _DEFINED: Mapping[str, AnyRule] = {

@@ -1,0 +1,1 @@
+"""Behavior of tools, read from their source, which is never run."""

@@ -1,0 +1,434 @@
+"""Following calls: into functions of the project, and to the effects of libraries."""
+
+from dataclasses import replace
+
+from tdqs_mcp.code.knowledge import Spec, command_kind
+from tdqs_mcp.code.nodes import (
+    Attribute,
+    Block,
+    CallSite,
+    Name,
+    SyntaxNode,
+)
+from tdqs_mcp.code.project import NameScope, dotted_name
+from tdqs_mcp.code.resolution import MAX_DEPTH, Resolution
+from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.values import (
+    MAX_SIZE,
+    UNKNOWN,
+    Argument,
+    ClassValue,
+    Closure,
+    Constant,
+    Dictionary,
+    External,
+    Instance,
+    Listing,
+    Value,
+    alternatives,
+    bounded,
+    join,
+    parameters_of,
+    unknown,
+)
+
+MAX_CANDIDATES = 3
+"""Methods of the project that a call on an object of unknown kind may mean; more say nothing."""
+
+MAX_CONTEXTS = 12
+"""Calls of one function with different arguments that are followed for one tool."""
+
+_PASS_THROUGH = frozenset(
+    "json.dumps JSON.stringify JSON.parse json.loads asyncio.wait_for asyncio.run asyncio.shield asyncio.create_task "
+    "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
+    "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
+    "builtins.next anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
+    "contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
+)
+"""Calls whose result is their first argument, as far as effects and texts go."""
+
+_CONVERTING = frozenset(
+    "json.dumps JSON.stringify json.loads JSON.parse typing.cast builtins.dict copy.copy copy.deepcopy".split()
+)
+
+_DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "attr.ib"])
+"""Calls that declare a field, whose value is made with each object."""
+
+_GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "Promise.race"])
+
+_RUNNING_FIRST = frozenset("asyncio.to_thread anyio.to_thread.run_sync starlette.concurrency.run_in_threadpool".split())
+
+
+class Calls(Resolution):
+    """Calls of a project; `Interpreter` follows the bodies."""
+
+    def _invoke(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
+    ) -> Value:
+        trace = self.trace
+        arguments = tuple(bounded(value) for value in closure.leading + arguments)
+        is_new, self._is_new = self._is_new or closure.function.name in ("__init__", "constructor"), False
+        key = (closure.function, closure.receiver, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
+        if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
+            return trace.finished[key][0]
+        if key in trace.active or sum(active[0] is closure.function for active in trace.active) > 1:
+            return UNKNOWN  # recursion: what it does has been seen
+        if depth + 1 > MAX_DEPTH or trace.calls >= MAX_CALLS:
+            self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+            self._use(*arguments, *keywords.values())
+            return UNKNOWN
+        shared = self._is_shared(closure, arguments, keywords)
+        if shared and key in self._shared:
+            value, part = self._shared[key]
+            self._merge(part, depth)
+            trace.finished[key] = (value, self._conditions)
+            return value
+        contexts = trace.contexts.setdefault(closure.function, [])
+        if len(contexts) >= MAX_CONTEXTS:
+            self._use(*arguments, *keywords.values())
+            return join(contexts[:2])
+        trace.calls += 1
+        trace.active.add(key)
+        conditions = self._conditions
+        if shared:
+            self.trace, self._conditions = CallTrace(calls=trace.calls, active=trace.active), ()
+        value = self._run(closure, arguments, keywords, depth=0 if shared else depth + 1, is_new=is_new)
+        if shared:
+            part, self.trace, self._conditions = self.trace, trace, conditions
+            trace.calls = part.calls
+            self._merge(part, depth)
+            if not any(sighting.kind == "depth" for sighting in part.unresolved):
+                self._shared[key] = (value, part)
+        trace.active.discard(key)
+        trace.finished[key] = (value, conditions)
+        contexts.append(value)
+        return value
+
+    def _is_shared(self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
+        """Return whether a call does the same for every tool: nothing in it comes from a tool's arguments."""
+        values = (*arguments, *keywords.values(), *((closure.receiver,) if closure.receiver else ()))
+        return (
+            isinstance(closure.scope, NameScope)
+            and not self._is_muted
+            and not any(value.parameters or isinstance(value, Closure | Argument) for value in values)
+        )
+
+    def _merge(self, part: CallTrace, depth: int) -> None:
+        """Add what a shared call does to the trace of a tool that makes it at some depth."""
+        trace = self.trace
+        for sink, additions in (
+            (trace.effects, part.effects),
+            (trace.errors, part.errors),
+            (trace.limits, part.limits),
+            (trace.unresolved, part.unresolved),
+        ):
+            sink.extend(
+                replace(
+                    sighting, depth=sighting.depth + depth + 1, conditions=(*self._conditions, *sighting.conditions)
+                )
+                for sighting in additions
+            )
+        trace.environment |= part.environment
+        trace.written |= part.written
+
+    def _run(
+        self,
+        closure: Closure,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        *,
+        depth: int,
+        is_new: bool,
+    ) -> Value:
+        parent = closure.scope if isinstance(closure.scope, CallFrame | NameScope) else self.scope_of(closure.module)
+        frame = CallFrame(module=closure.module, parent=parent, depth=depth, receiver=closure.receiver, is_new=is_new)
+        if frame.receiver is None and not closure.module.is_python:
+            frame.receiver = parent.receiver if isinstance(parent, CallFrame) else self._self(parent)
+            frame.is_new = isinstance(parent, CallFrame) and parent.is_new
+        self._bind(closure, frame, list(arguments), keywords)
+        conditions = self._conditions
+        self._execute(closure.function.body, frame)
+        self._conditions = conditions
+        value = join(frame.results) if frame.results else Constant(value=None)
+        if closure.function.returns is not None and value == UNKNOWN:
+            value = self.typed(closure.function.returns, parent)
+        return value
+
+    def _bind(self, closure: Closure, frame: CallFrame, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        parameters = list(closure.function.parameters)
+        if closure.receiver is not None and closure.module.is_python and not closure.function.is_static and parameters:
+            frame.names[parameters.pop(0).name] = closure.receiver
+        rest = keywords.get("**")
+        for parameter in parameters:
+            if parameter.star == "*":
+                frame.names[parameter.name] = Listing(values=tuple(arguments), parameters=parameters_of(arguments))
+                arguments = []
+                continue
+            if parameter.star == "**":
+                items = tuple((name, value) for name, value in keywords.items() if name != "**")
+                items += (("...", rest),) if rest is not None else ()
+                whole = rest if rest is not None and len(items) == 1 else None
+                frame.names[parameter.name] = whole or Dictionary(
+                    items=items, parameters=parameters_of(keywords.values())
+                )
+                continue
+            if arguments:
+                value = arguments.pop(0)
+            elif parameter.name in keywords:
+                value = keywords[parameter.name]
+            elif rest is not None:
+                value = self.member(rest, parameter.name)
+            elif parameter.default is not None:
+                value = self.evaluate(parameter.default, CallFrame(module=closure.module, parent=frame.parent))
+            else:
+                value = UNKNOWN
+            if type(value) is Value:
+                typed_value = self.typed(parameter.annotation, frame.parent)
+                value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
+            if parameter.pattern is not None:
+                self._assign(parameter.pattern, value, frame)
+            else:
+                frame.names[parameter.name] = value
+
+    def call(
+        self,
+        function: Value,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: CallSite,
+        frame: CallFrame,
+    ) -> Value:
+        """Return the result of a call, with its effects noted."""
+        results: list[Value] = []
+        for target in alternatives(function):
+            match target:
+                case Closure():
+                    results.append(self._invoke(target, arguments, keywords, depth=frame.depth, line=node.line))
+                case ClassValue():
+                    results.append(self._construct(target, arguments, keywords, node, frame))
+                case External():
+                    results.append(self._external(target, arguments, keywords, node, frame))
+                case Instance():
+                    method = self.member(target, "__call__")
+                    results.append(
+                        self.call(method, arguments, keywords, node, frame) if isinstance(method, Closure) else UNKNOWN
+                    )
+                case _:
+                    results.append(self._unknown_call(target, arguments, keywords, node, frame))
+        return join(results)
+
+    def _construct(
+        self,
+        target: ClassValue,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: CallSite,
+        frame: CallFrame,
+    ) -> Value:
+        constructor, owner = self._method(target, "__init__" if target.module.is_python else "constructor")
+        if constructor is None or owner is None:
+            named_arguments = dict(keywords)
+            return Instance(
+                of=target,
+                arguments=tuple(named_arguments.items()),
+                parameters=parameters_of([*arguments, *named_arguments.values()]),
+            )
+        skip = 1 if target.module.is_python else 0
+        names = [parameter.name for parameter in constructor.parameters[skip:] if not parameter.star]
+        named_arguments = dict(zip(names, arguments, strict=False)) | {
+            key: value for key, value in keywords.items() if key != "**"
+        }
+        named_arguments = {name: bounded(value) for name, value in named_arguments.items()}
+        instance = Instance(
+            of=target, arguments=tuple(named_arguments.items()), parameters=parameters_of(named_arguments.values())
+        )
+        closure = Closure(function=constructor, module=owner.module, scope=owner.scope, receiver=instance)
+        self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
+        return instance
+
+    def _external(
+        self,
+        target: External,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: CallSite,
+        frame: CallFrame,
+    ) -> Value:
+        name = target.name.removesuffix(".call").removesuffix(".apply")
+        first = arguments[0] if arguments else UNKNOWN
+        if name == "functools.partial" and isinstance(first, Closure):
+            return replace(first, leading=first.leading + arguments[1:])
+        if name in _RUNNING_FIRST or name.endswith((".run_in_executor", ".submit", ".to_thread")):
+            index = 1 if name.endswith(".run_in_executor") else 0
+            if len(arguments) > index and isinstance(arguments[index], Closure):
+                return self.call(arguments[index], arguments[index + 1 :], keywords, node, frame)
+        if name == "builtins.getattr" and len(arguments) > 1:
+            key = arguments[1]
+            if isinstance(key, Constant) and isinstance(key.value, str):
+                return self.member(first, key.value)
+        if name in ("require", "import") and isinstance(first, Constant) and isinstance(first.value, str):
+            return self.imported(frame.module, first.value, "")
+        if name in ("os.getenv", "os.environ.get", "os.environ.pop") and isinstance(first, Constant):
+            self.trace.environment.add(str(first.value))
+            return arguments[1] if len(arguments) > 1 else UNKNOWN
+        if name in ("builtins.super", "super"):
+            return self._super(frame)
+        if name in ("builtins.min", "builtins.max", "Math.min", "Math.max"):
+            self._limit(name, arguments, node, frame)
+            return unknown(*arguments)
+        if name == "builtins.bool":
+            return first
+        if name in _DECLARING:
+            return UNKNOWN
+        if name == "builtins.locals":
+            self._use(*frame.names.values())
+        self._call_back(arguments, keywords, node, frame)
+        if name in _GATHERING:
+            return Listing(values=arguments, parameters=parameters_of(arguments))
+        if name in _PASS_THROUGH and arguments:
+            if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
+                self._use(first)  # Object.entries(args): whatever is in it
+            return first
+        self._use(*arguments, *keywords.values())
+        specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
+        if specs is None:
+            self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
+        for spec in specs or ():
+            self._effect(spec, target, arguments, keywords, node, frame)
+        own_arguments = (
+            tuple(value for key, value in keywords.items() if key in ("base_url", "baseURL", "prefixUrl"))
+            or arguments[:2]
+        )
+        own_arguments = tuple(
+            value
+            for value in own_arguments
+            if not isinstance(value, Closure | Instance) and value.size <= MAX_SIZE // 4
+        )
+        parameters = parameters_of([target, *arguments, *keywords.values()])
+        return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+
+    def _super(self, frame: CallFrame) -> Value:
+        receiver: CallFrame | NameScope = frame
+        while isinstance(receiver, CallFrame) and receiver.receiver is None:
+            receiver = receiver.parent
+        value = receiver.receiver if isinstance(receiver, CallFrame) else None
+        bases = self._bases(value.of) if isinstance(value, Instance) else []
+        return (
+            Instance(of=bases[0], arguments=value.arguments)
+            if bases and isinstance(value, Instance)
+            else External(name="super()")
+        )
+
+    def _call_back(
+        self, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
+    ) -> None:
+        """Follow functions that are handed over: whoever gets them calls them."""
+        for value in (*arguments, *keywords.values()):
+            for inner in alternatives(value):
+                if isinstance(inner, Closure):
+                    self._invoke(inner, (), {}, depth=frame.depth, line=node.line)
+
+    def _unknown_call(
+        self, target: Value, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
+    ) -> Value:
+        """Return the result of a call of something unknown, by the method's name as far as that tells."""
+        self._call_back(arguments, keywords, node, frame)
+        self._use(target, *arguments, *keywords.values())
+        function = node.function
+        name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
+        specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
+        if specs is not None:
+            receiver = External(name=name, parameters=target.parameters)
+            for spec in specs:
+                self._effect(spec, receiver, arguments, keywords, node, frame)
+            return unknown(target, *arguments)
+        candidates = self.project.methods.get(name, ()) if name else ()
+        near = [entry for entry in candidates if entry[0].is_python == frame.module.is_python]
+        if near and len(near) <= MAX_CANDIDATES:
+            results = []
+            for module, owner, method in near:
+                of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
+                closure = Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
+                results.append(self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line))
+            return join(results)
+        words = dotted_name(function) or name or "a computed function"
+        self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{words}()")
+        return unknown(target, *arguments)
+
+    def _effect(
+        self,
+        spec: Spec,
+        target: External,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: CallSite,
+        frame: CallFrame,
+    ) -> None:
+        effect = spec.effect(target, arguments, keywords)
+        if effect is None:
+            return
+        kind, text, host = effect
+        parameters = parameters_of([target, *arguments, *keywords.values()])
+        if not parameters and kind == "http-write" and text in ("update()", "append()", "add()", "set()", "insert()"):
+            return  # session.headers.update(…): of the client, not of the service
+        if kind == "sql-unknown":
+            guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
+            if guards and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards):
+                kind = "db-read"
+            elif guards and all(
+                word.upper().startswith(("CREATE", "INSERT", "UPDATE", "DELETE", "NOT SELECT")) for word in guards
+            ):
+                kind, text = "sql-write", ", ".join(guards)
+        own = [
+            value
+            for value in (*arguments[:1], replace(target, name=target.name.rpartition(".")[0]))
+            if value in self.trace.written
+        ]
+        if kind == "file-write":
+            self.trace.written |= {*arguments[:1], replace(target, name=target.name.rpartition(".")[0])}
+        if kind == "file-delete" and own:
+            return
+        if kind == "file-move":
+            self._note(
+                self.trace.effects, "file-write", frame.module, node.line, frame.depth, text, parameters=parameters
+            )
+            kind = "file-delete"
+            if own:
+                return
+        if kind == "process" and command_kind(text) == "write":
+            self._note(
+                self.trace.effects, "file-write", frame.module, node.line, frame.depth, text, parameters=parameters
+            )
+        sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
+        self._note(sink, kind, frame.module, node.line, frame.depth, text, host, parameters)
+
+    def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> None:
+        numbers = [
+            value.value for value in arguments if isinstance(value, Constant) and isinstance(value.value, int | float)
+        ]
+        names = parameters_of(arguments)
+        self._use(*arguments)
+        if len(numbers) == 1 and len(names) == 1:
+            word = "at most" if name.endswith("min") else "at least"
+            (parameter,) = names
+            self.trace.limits.append(
+                Sighting(
+                    kind="limit",
+                    path=frame.module.path,
+                    line=node.line,
+                    depth=frame.depth,
+                    text=f"{word} {numbers[0]}",
+                    parameter=parameter,
+                    conditions=self._conditions,
+                )
+            )
+
+    def _execute(self, block: Block, frame: CallFrame) -> None:
+        raise NotImplementedError
+
+    def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
+        raise NotImplementedError
+
+
+def _first(pair: tuple[str, Value]) -> str:
+    return pair[0]

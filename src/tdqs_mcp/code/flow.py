@@ -1,0 +1,700 @@
+"""Following a tool's handler through its project: effects of its calls with their conditions, uses of its parameters.
+
+The code is read with what is known of its values; it is never run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.code.calls import Calls
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    Block,
+    CallSite,
+    Choice,
+    Class,
+    Collection,
+    Compare,
+    Element,
+    FormalParameter,
+    Function,
+    If,
+    Import,
+    Literal,
+    Logic,
+    Loop,
+    Name,
+    ObjectLiteral,
+    Other,
+    Raise,
+    Return,
+    Spread,
+    Subscript,
+    SyntaxNode,
+    Template,
+    Try,
+    walk,
+)
+from tdqs_mcp.code.project import NameScope, dotted_name, targets
+from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.values import (
+    UNKNOWN,
+    Alternatives,
+    Argument,
+    ClassValue,
+    Closure,
+    Constant,
+    Dictionary,
+    External,
+    Instance,
+    Listing,
+    ModuleValue,
+    PartialText,
+    Value,
+    bounded,
+    join,
+    parameters_of,
+    text_of,
+    unknown,
+)
+
+_PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate data arguments params copy".split())
+"""Members of all arguments, and calls that they go through, whose result is all arguments again."""
+
+_MUTATING = frozenset(
+    "append appendleft extend insert add update pop popleft popitem remove discard clear setdefault push unshift "
+    "shift splice set delete".split()
+)
+"""Methods that change a list, a set or a map."""
+
+_COPYING = frozenset(
+    "list dict set tuple sorted str len int float bool repr sum min max copy deepcopy keys values items "
+    "map filter join split model_dump toString slice concat dumps stringify format isinstance any all "
+    "round abs enumerate zip".split()
+)
+"""Functions and methods whose result is new."""
+
+_BUILTIN_METHODS = frozenset(
+    "append extend add update items keys values pop get setdefault insert remove discard sort index count map filter "
+    "forEach push join slice concat find some every includes reduce flat flatMap sort reverse unshift splice has set "
+    "entries length copy clear shift at indexOf union difference intersection".split()
+)
+
+
+class Interpreter(Calls):
+    """Follows handlers through a project."""
+
+    def follow(self, handler: Closure, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> CallTrace:
+        """Return what a call of the handler with these arguments reaches."""
+        self.trace = CallTrace()
+        self._conditions = ()
+        try:
+            value = self._invoke(handler, tuple(arguments), dict(keywords), depth=-1, line=handler.function.line)
+        except RecursionError:
+            value = UNKNOWN
+            self._note(
+                self.trace.unresolved, "nesting", handler.module, handler.function.line, 0, "code nests too deep"
+            )
+        self.trace.results.append(value)
+        return self.trace
+
+    def _execute(self, block: Block, frame: CallFrame) -> None:
+        conditions = self._conditions
+        self._exhaust(block, frame)
+        for statement in block.statements:
+            match statement:
+                case If():
+                    leaving = self._branch(statement, frame)
+                    if leaving:
+                        # What follows `if action == "list": return …` is done on other actions only.
+                        self._conditions = (*self._conditions, leaving)
+                case Loop(body=body):
+                    for node in walk(body):
+                        if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in frame.names:
+                            frame.names[node.target.id] = unknown(frame.names[node.target.id])
+                    self._execute(body, frame)
+                case Try(body=body, handlers=handlers):
+                    self._execute(body, frame)
+                    for handler in handlers:
+                        self._execute(handler, frame)
+                case Function(name=name):
+                    frame.names[name] = self.closure(statement, frame.module, frame)
+                case Class(name=name):
+                    frame.names[name] = ClassValue(node=statement, module=frame.module, scope=frame)
+                case Import(names=names):
+                    for name, origin in names.items():
+                        frame.names[name] = self.imported(frame.module, *origin)
+                case _:
+                    self.evaluate(statement, frame)
+        self._conditions = conditions
+
+    def _exhaust(self, block: Block, frame: CallFrame) -> None:
+        """Note `if action == "list": … elif action == "add": … else: raise`, and the same as conditions that return."""
+        values: dict[str, set[object]] = {}
+        pending = list(block.statements)
+        while pending:
+            statement = pending.pop(0)
+            if isinstance(statement, Raise):
+                for name, compared in values.items():
+                    self.trace.exhausted.setdefault(name, set()).update(compared)
+                return
+            if not isinstance(statement, If):
+                values = {} if values and not isinstance(statement, Assign) else values
+                continue
+            name, compared = self._tested(statement.test, frame)
+            leaves = statement.body.statements and isinstance(statement.body.statements[-1], Return | Raise)
+            if not name or (values and name not in values):
+                values = {}
+                continue
+            values.setdefault(name, set()).update(compared)
+            if statement.otherwise.statements:
+                pending = [*statement.otherwise.statements]
+            elif not leaves:
+                values = {}
+
+    def _tested(self, test: SyntaxNode, frame: CallFrame) -> tuple[str, set[object]]:
+        """Return the parameter that a condition compares with constants, and these."""
+        tests = test.values if isinstance(test, Logic) and test.operator == "or" else [test]
+        name, values = "", set[object]()
+        for part in tests:
+            if (
+                not isinstance(part, Compare)
+                or part.operator not in ("==", "in")
+                or not isinstance(part.left, Name | Attribute)
+            ):
+                return "", set()
+            with self.muted():
+                left, right = self.evaluate(part.left, frame), self.evaluate(part.right, frame)
+            constants = [
+                value.value
+                for value in (right.values if isinstance(right, Listing) else (right,))
+                if isinstance(value, Constant)
+            ]
+            if not isinstance(left, Argument) or not left.name or not constants or name not in ("", left.name):
+                return "", set()
+            name = left.name
+            values.update(constants)
+        return name, values
+
+    def _branch(self, statement: If, frame: CallFrame) -> str:
+        """Follow a condition; return the condition of what comes after it, where one side returns."""
+        outcome, positive, negative = self._test(statement.test, frame)
+        conditions = self._conditions
+        before = dict(frame.names)
+        if outcome is not False:
+            if outcome is True and isinstance(statement.test, Compare):
+                self.trace.arms.append((frame.module.path, statement.body.line))
+            self._conditions = (*conditions, positive) if positive else conditions
+            self._execute(statement.body, frame)
+        after = dict(frame.names)
+        if outcome is not True:
+            if outcome is None:
+                frame.names.clear()
+                frame.names.update(before)
+            self._conditions = (*conditions, negative) if negative else conditions
+            self._execute(statement.otherwise, frame)
+        if outcome is None:
+            for name, value in after.items():
+                if name in frame.names and frame.names[name] != value:
+                    frame.names[name] = join([value, frame.names[name]])
+                else:
+                    frame.names.setdefault(name, value)
+        self._conditions = conditions
+        if statement.body.statements and isinstance(statement.body.statements[-1], Raise):
+            self._guard(statement.test, frame)
+        returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
+        return negative if outcome is None and returns and not statement.otherwise.statements else ""
+
+    def _guard(self, test: SyntaxNode, frame: CallFrame) -> None:
+        """Note `if not query.strip().upper().startswith("SELECT"): raise …`, and its contrary."""
+        is_negative = isinstance(test, Logic) and test.operator == "not"
+        call = test.values[0] if isinstance(test, Logic) and is_negative else test
+        if (
+            isinstance(call, CallSite)
+            and isinstance(call.function, Attribute)
+            and call.function.key in ("startswith", "startsWith")
+        ):
+            with self.muted():
+                subject = self.evaluate(call.function.value, frame)
+                words = [text_of(self.evaluate(argument, frame)) for argument in call.arguments]
+            for name in subject.parameters:
+                self.trace.guards[name] = tuple(f"{'' if is_negative else 'not '}{word}" for word in words if word)
+
+    def _test(self, test: SyntaxNode, frame: CallFrame) -> tuple[bool | None, str, str]:
+        """Return whether a condition holds, as far as known; and it and its contrary in words, if parameters decide."""
+        match test:
+            case Logic(operator="not", values=[inner]):
+                outcome, positive, negative = self._test(inner, frame)
+                return None if outcome is None else not outcome, negative, positive
+            case Logic(operator="and", values=values):
+                tests = [self._test(inner, frame) for inner in values]
+                outcomes = [outcome for outcome, _, _ in tests]
+                result = False if False in outcomes else True if all(outcomes) else None
+                return result, " and ".join(positive for _, positive, _ in tests if positive), ""
+            case Logic(operator="or", values=values):
+                tests = [self._test(inner, frame) for inner in values]
+                outcomes = [outcome for outcome, _, _ in tests]
+                result = True if True in outcomes else False if all(outcome is False for outcome in outcomes) else None
+                words = [positive for _, positive, _ in tests]
+                negatives = [negative for _, _, negative in tests]
+                return (
+                    result,
+                    " or ".join(words) if all(words) else "",
+                    " and ".join(negatives) if all(negatives) else "",
+                )
+            case Compare():
+                return self._comparison(test, frame)
+        value = self.evaluate(test, frame)
+        self.trace.used |= value.parameters
+        match value:
+            case Constant(value=constant):
+                return bool(constant), "", ""
+            case Argument(name=name) if name:
+                return None, name, f"not {name}"
+            case Closure() | ClassValue() | Instance():
+                return True if frame.module.is_python else None, "", ""
+            case _:
+                self._use(value)
+                return None, "", ""
+
+    def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
+        left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
+        if isinstance(left, Constant) and isinstance(right, Argument):
+            left, right = right, left
+        outcome = _compared(left, test.operator, right)
+        if outcome is not None:
+            return outcome, "", ""
+        opposite = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+        values = right.values if isinstance(right, Listing) else (right,)
+        constants = [value.value for value in values if isinstance(value, Constant)]
+        if not isinstance(left, Argument) or not left.name or len(constants) != len(values):
+            self._use(left, right)
+            return None, "", ""
+        self.trace.used.add(left.name)
+        if test.operator in ("<", "<=", ">", ">="):
+            self.trace.passed.add(left.name)
+            text = f"{test.operator} {constants[0]}"
+            self.trace.limits.append(
+                Sighting(
+                    kind="bound",
+                    path=frame.module.path,
+                    line=test.line,
+                    depth=frame.depth,
+                    text=text,
+                    parameter=left.name,
+                )
+            )
+        self.trace.compared.setdefault(left.name, set()).update(constants)
+        text_of_values = repr(constants[0]) if len(constants) == 1 else ", ".join(map(repr, constants))
+        return (
+            None,
+            f"{left.name} {test.operator} {text_of_values}",
+            f"{left.name} {opposite[test.operator]} {text_of_values}",
+        )
+
+    def evaluate(self, node: SyntaxNode, frame: CallFrame) -> Value:
+        """Return what is known of an expression's value, with the effects of its calls noted."""
+        match node:
+            case Literal(value=constant):
+                return Constant(value=constant)
+            case Name(id=name):
+                if name == "this" and frame.receiver is not None:
+                    return frame.receiver
+                if name == "this":
+                    return self._this(frame)
+                return self.lookup(name, frame)
+            case Attribute(value=owner, key=key):
+                value = self.evaluate(owner, frame)
+                if isinstance(value, Argument) and value.name:
+                    self._use(value)
+                return self.member(value, key)
+            case CallSite():
+                return self._evaluate_call(node, frame)
+            case Template(parts=parts):
+                texts = [self.evaluate(part, frame) for part in parts]
+                self._use(*texts)
+                return _text(texts)
+            case ObjectLiteral(items=items):
+                values = {position: self.evaluate(value, frame) for position, (_, value) in enumerate(items)}
+                pairs = tuple((key, values[position]) for position, (key, _) in enumerate(items))
+                self._use(*(value for key, value in pairs if key != "..."))
+                return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
+            case Collection(values=parts):
+                values_ = tuple(self._spread(part, frame) for part in parts)
+                return bounded(Listing(values=values_, parameters=parameters_of(values_)))
+            case Subscript():
+                return self._index(node, frame)
+            case Compare():
+                outcome, _, _ = self._comparison(node, frame)
+                names = (
+                    frozenset[str]()
+                    if outcome is not None
+                    else parameters_of([self.evaluate(node.left, frame), self.evaluate(node.right, frame)])
+                )
+                return Constant(value=outcome) if outcome is not None else Value(parameters=names)
+            case Logic():
+                return self._logic(node, frame)
+            case Choice(test=test, body=body, otherwise=otherwise):
+                return self._choice(test, body, otherwise, frame)
+            case Function():
+                return self.closure(node, frame.module, frame)
+            case Class():
+                return ClassValue(node=node, module=frame.module, scope=frame)
+            case Assign(target=target, value=assigned, annotation=annotation):
+                result = self.evaluate(assigned, frame)
+                if annotation is not None and result in (UNKNOWN, Constant(value=None)):
+                    typed = self.typed(annotation, frame)
+                    result = typed if typed is not UNKNOWN else result
+                self._assign(target, result, frame)
+                certainty = self._is_state(assigned, frame)
+                frame.state |= {name: certainty for name, _ in targets(target, assigned)}
+                return result
+            case Element(iterable=iterable):
+                value = self.evaluate(iterable, frame)
+                self._use(value)
+                if isinstance(value, Listing) and value.values:
+                    return join(value.values)
+                return self.member(value, "[]") if isinstance(value, External) else unknown(value)
+            case Return(value=inner):
+                value = self.evaluate(inner, frame)
+                if frame.depth <= 0:
+                    self._use(value)
+                frame.results.append(value)
+                if frame.depth <= 1:
+                    self._error_result(value, node.line, frame)
+                return value
+            case Raise(value=inner):
+                passed = set(self.trace.passed)
+                value = self.evaluate(inner, frame)
+                self._use(value)
+                self._raised(inner, node.line, frame)
+                self.trace.passed = passed  # `unknown action {action}` does nothing with an action
+                return UNKNOWN
+            case Spread(value=inner):
+                return self.evaluate(inner, frame)
+            case Other(parts=parts, operator=operator):
+                values_ = tuple(self.evaluate(part, frame) for part in parts)
+                if operator == "/" and isinstance(values_[0], External):
+                    self._use(*values_[1:])
+                    return replace(values_[0], parameters=parameters_of(values_))
+                if operator in ("comprehension", ",") and values_:
+                    return values_[-1]
+                self._use(*values_)
+                for part in parts if operator == "del" else ():
+                    if isinstance(part, Subscript | Attribute):
+                        self._mutate(part.value, " del", values_, node.line, frame)
+                return unknown(*values_)
+            case Block():
+                self._execute(node, frame)
+                return UNKNOWN
+            case If() | Loop() | Try() | Import():
+                self._execute(Block(line=node.line, statements=[node]), frame)
+                return UNKNOWN
+            case _:
+                return UNKNOWN
+
+    def _this(self, frame: CallFrame) -> Value:
+        place: CallFrame | NameScope = frame
+        while isinstance(place, CallFrame):
+            if place.receiver is not None:
+                return place.receiver
+            place = place.parent
+        return self._self(place) or UNKNOWN
+
+    def _evaluate_call(self, node: CallSite, frame: CallFrame) -> Value:
+        function = node.function
+        owner = self.evaluate(function.value, frame) if isinstance(function, Attribute) else UNKNOWN
+        arguments: list[Value] = []
+        for argument in node.arguments:
+            value = self.evaluate(argument, frame)
+            if isinstance(argument, Spread) and isinstance(value, Listing):
+                arguments += value.values
+            else:
+                arguments.append(value)
+        keywords = {key: self.evaluate(value, frame) for key, value in node.keywords.items()}
+        if isinstance(function, Attribute):
+            if function.key in _MUTATING and isinstance(owner, Listing | Dictionary):
+                self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
+            special = self._known_method(owner, function.key, tuple(arguments), node, frame)
+            if special is not None:
+                return special
+            if isinstance(owner, Argument) and owner.name:
+                self._use(owner)
+            target = self.member(owner, function.key)
+            if function.key in _MUTATING and not isinstance(target, Closure | External):
+                self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
+            self._is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
+            if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
+                target = unknown(target)
+            return self.call(target, tuple(arguments), keywords, node, frame)
+        return self.call(self.evaluate(function, frame), tuple(arguments), keywords, node, frame)
+
+    def _known_method(
+        self, owner: Value, key: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame
+    ) -> Value | None:
+        """Return the result of a method of the language's own kinds; None where the object is none of them."""
+        first = arguments[0] if arguments else UNKNOWN
+        match owner:
+            case Argument(name=name) if name == ALL:
+                if key in ("get", "pop") and isinstance(first, Constant) and isinstance(first.value, str):
+                    if len(arguments) > 1 and isinstance(arguments[1], Constant):
+                        self.trace.defaults.setdefault(first.value, arguments[1].value)
+                    return Argument(name=first.value, parameters=frozenset({first.value}))
+                if key in ("items", "keys", "values", "model_dump", "dict", "copy", "update"):
+                    self._use(owner)
+                    return owner
+                return None
+            case Dictionary() if key == "get" and isinstance(first, Constant) and isinstance(first.value, str):
+                return owner.get(first.value) or (arguments[1] if len(arguments) > 1 else unknown(owner))
+            case Dictionary() if key == "get" and owner.items:
+                return join(value for _, value in owner.items)
+            case External(name=name) if isinstance(first, Argument) and first.name == ALL and key in _PARSING:
+                return first  # schema.parse(args), Model.model_validate(arguments)
+            case Constant(value=str()) | PartialText() | Listing() | Dictionary():
+                if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
+                    return None
+                self._call_back(arguments, {}, node, frame)
+                self._use(owner, *arguments)
+                if key in ("format", "join"):
+                    return _text([owner, *arguments]) if key == "format" else unknown(owner, *arguments)
+                return (
+                    owner
+                    if key in ("strip", "lower", "upper", "rstrip", "lstrip", "trim", "toLowerCase", "replace")
+                    and not isinstance(owner, Listing | Dictionary)
+                    else unknown(owner, *arguments)
+                )
+            case _:
+                return None
+
+    def _index(self, node: Subscript, frame: CallFrame) -> Value:
+        value, key = self.evaluate(node.value, frame), self.evaluate(node.key, frame)
+        self._use(key)
+        if node.is_slice:
+            self._slice(node, value, frame)
+            return unknown(value, key)
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            return self.member(value, key.value)
+        if isinstance(value, Listing) and isinstance(key, Constant) and isinstance(key.value, int):
+            return value.values[key.value] if -len(value.values) <= key.value < len(value.values) else UNKNOWN
+        if isinstance(value, Dictionary):
+            return join(inner for _, inner in value.items) if value.items else unknown(value, key)
+        if isinstance(value, External):
+            return External(
+                name=f"{value.name}[]", arguments=value.arguments, parameters=value.parameters | key.parameters
+            )
+        return unknown(value, key)
+
+    def _slice(self, node: Subscript, value: Value, frame: CallFrame) -> None:
+        bounds = node.key.values if isinstance(node.key, Collection) else ()
+        last = bounds[1] if len(bounds) > 1 else None
+        if isinstance(last, Literal) and isinstance(last.value, int) and last.value > 0 and len(value.parameters) == 1:
+            (parameter,) = value.parameters
+            self.trace.limits.append(
+                Sighting(
+                    kind="limit",
+                    path=frame.module.path,
+                    line=node.line,
+                    depth=frame.depth,
+                    text=f"the first {last.value}",
+                    parameter=parameter,
+                )
+            )
+
+    def _logic(self, node: Logic, frame: CallFrame) -> Value:
+        if node.operator == "not":
+            outcome, _, _ = self._test(node, frame)
+            return Constant(value=outcome) if outcome is not None else unknown(self.evaluate(node.values[0], frame))
+        conditions = self._conditions
+        values: list[Value] = []
+        for inner in node.values:
+            if node.operator == "and" and inner is not node.values[-1]:
+                outcome, positive, _ = self._test(inner, frame)
+                if outcome is False:
+                    self._conditions = conditions
+                    return Constant(value=False)
+                self._conditions = (*self._conditions, positive) if positive else self._conditions
+                continue
+            value = self.evaluate(inner, frame)
+            if node.operator == "or":
+                if isinstance(value, Constant) and not value.value:
+                    continue
+                if isinstance(value, Argument) and isinstance(node.values[-1], Literal):
+                    self.trace.defaults.setdefault(value.name, node.values[-1].value)
+            values.append(value)
+            if node.operator == "or" and isinstance(value, Constant | Closure | ClassValue | Instance):
+                break
+        self._conditions = conditions
+        # `limit or 10` is still what the agent passed.
+        open_values = [value for value in values if not isinstance(value, Constant)]
+        arguments = [value for value in open_values if isinstance(value, Argument)]
+        if arguments and len(open_values) == 1:
+            return arguments[0]
+        return join(values) if values else Constant(value=None)
+
+    def _choice(self, test: SyntaxNode, body: SyntaxNode, otherwise: SyntaxNode, frame: CallFrame) -> Value:
+        outcome, positive, negative = self._test(test, frame)
+        conditions = self._conditions
+        values: list[Value] = []
+        for side, side_outcome, words in ((body, True, positive), (otherwise, False, negative)):
+            if outcome is None or outcome is side_outcome:
+                self._conditions = (*conditions, words) if words else conditions
+                values.append(self.evaluate(side, frame))
+        self._conditions = conditions
+        return join(values)
+
+    def _spread(self, part: SyntaxNode, frame: CallFrame) -> Value:
+        return self.evaluate(part, frame)
+
+    def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
+        match target:
+            case Name(id=name):
+                frame.names[name] = value
+            case FormalParameter(name=name, default=default):
+                if default is not None and isinstance(value, Argument) and isinstance(default, Literal):
+                    self.trace.defaults.setdefault(value.name, default.value)
+                if default is not None and value in (UNKNOWN, Constant(value=None)):
+                    value = self.evaluate(default, frame)
+                frame.names[name] = value
+            case ObjectLiteral(items=targets):
+                for key, inner in targets:
+                    self._assign(inner, value if key == "..." else self.member(value, key), frame)
+            case Collection(values=values):
+                for position, inner in enumerate(values):
+                    is_known = isinstance(value, Listing) and position < len(value.values)
+                    part = value.values[position] if is_known and isinstance(value, Listing) else unknown(value)
+                    if isinstance(value, External):
+                        part = External(name=f"{value.name}[]", arguments=value.arguments, parameters=value.parameters)
+                    self._assign(inner, part, frame)
+            case Attribute(value=owner, key=key):
+                self._use(value)
+                self._mutate(owner, f".{key}", [value], target.line, frame)
+                holder = self.evaluate(owner, frame)
+                if isinstance(owner, Name) and isinstance(holder, Dictionary) and isinstance(frame, CallFrame):
+                    items = (*holder.items, (key, value))
+                    grown = Dictionary(items=items, parameters=holder.parameters | value.parameters)
+                    frame.names[owner.id] = bounded(grown)
+            case Subscript(value=owner, key=key):
+                index = self.evaluate(key, frame)
+                self._use(value, index, self.evaluate(owner, frame))
+                self._mutate(owner, "[]", [value, index], target.line, frame)
+            case _:
+                self._use(value)
+
+    def _mutate(self, owner: SyntaxNode, change: str, values: Sequence[Value], line: int, frame: CallFrame) -> None:
+        """Note a change of something that outlives the call."""
+        certainty = 0 if self._is_muted else self._is_state(owner, frame)
+        if certainty:
+            text, parameters = f"{dotted_name(owner)}{change}", parameters_of(values)
+            kind = "state-in-memory" if certainty == SURE else "state-unknown"
+            self._note(self.trace.effects, kind, frame.module, line, frame.depth, text, parameters=parameters)
+
+    def _is_state(self, node: SyntaxNode, frame: CallFrame) -> int:
+        """Return how surely an expression stands for something that outlives the call: SURE, 1 for maybe, 0 for no.
+
+        SURE is what hangs on the receiver, unless it is new, or on a variable outside the function; maybe what a
+        function gives back that was given some of it.
+        """
+        match node:
+            case Name(id=name):
+                if frame.receiver is not None and (name == "this" or frame.names.get(name) is frame.receiver):
+                    return 0 if frame.is_new else SURE
+                place: CallFrame | NameScope = frame
+                while isinstance(place, CallFrame):  # a variable of the function around this one lives in the call too
+                    if name in place.names:
+                        return place.state.get(name, 0)
+                    place = place.parent
+                value = self.lookup(name, frame)
+                is_other = isinstance(value, Closure | ClassValue | ModuleValue | External | Constant | Argument)
+                return 0 if is_other else SURE
+            case Attribute(value=owner) | Subscript(value=owner) | Element(iterable=owner) | Spread(value=owner):
+                return self._is_state(owner, frame)
+            case CallSite(function=Attribute(value=owner, key=key), arguments=arguments):
+                parts: Sequence[SyntaxNode] = () if key in _COPYING else (owner, *arguments)
+                if key in _MUTATING | {"get"}:  # what `self.boats.pop(name)` gives back has been in there
+                    return self._is_state(owner, frame)
+                return min(1, max((self._is_state(part, frame) for part in parts), default=0))
+            case CallSite(function=Name(id=name), arguments=arguments, is_new=False) if name not in _COPYING:
+                return min(1, max((self._is_state(part, frame) for part in arguments), default=0))
+            case Logic(values=parts) | Other(operator=",", parts=parts):
+                return max((self._is_state(part, frame) for part in parts), default=0)
+            case Choice(body=body, otherwise=otherwise):
+                return max(self._is_state(body, frame), self._is_state(otherwise, frame))
+            case _:
+                return 0
+
+    def _raised(self, value: SyntaxNode, line: int, frame: CallFrame) -> None:
+        if not isinstance(value, CallSite):
+            return
+        texts = [text_of(self.evaluate(argument, frame)) for argument in (*value.arguments, *value.keywords.values())]
+        text = next((text for text in texts if text and len(text) > 3), "")
+        if text:
+            self._note(
+                self.trace.errors, last_or_all(dotted_name(value.function)), frame.module, line, frame.depth, text
+            )
+
+    def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
+        """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
+        text = text_of(value)
+        if text and text.lower().startswith("error"):
+            self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+        if isinstance(value, Dictionary):
+            error = value.get("error") or value.get("isError")
+            text = text_of(error) if error is not None else None
+            if text:
+                self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+
+
+def last_or_all(name: str) -> str:
+    """Return the last part of a dotted name."""
+    return name.rpartition(".")[2]
+
+
+def _compared(left: Value, operator: str, right: Value) -> bool | None:
+    """Return the outcome of a comparison of constants; None where it is not known."""
+    if isinstance(left, Closure | Instance | ClassValue) and right == Constant(value=None):
+        return {"==": False, "!=": True}.get(operator)
+    if not isinstance(left, Constant):
+        return None
+    if operator in ("in", "not in"):
+        values = right.values if isinstance(right, Listing) else None
+        if isinstance(right, Dictionary):
+            values = tuple(Constant(value=key) for key, _ in right.items)
+            if any(key in ("", "...") for key, _ in right.items):
+                return None
+        if values is None or not all(isinstance(value, Constant) for value in values):
+            return None
+        return (left in {Constant(value=value.value) for value in values if isinstance(value, Constant)}) == (
+            operator == "in"
+        )
+    if not isinstance(right, Constant):
+        return None
+    if operator in ("==", "!="):
+        return (left.value == right.value) == (operator == "==")
+    return None
+
+
+def _text(values: Sequence[Value]) -> Value:
+    parts: list[str | None] = []
+    for value in values:
+        match value:
+            case Constant(value=constant) if constant is not None:
+                parts.append(str(constant))
+            case PartialText(parts=inner):
+                parts += inner
+            case Alternatives(values=inner_values) if all(isinstance(inner, Constant) for inner in inner_values):
+                parts.append(None)
+            case _:
+                parts.append(None)
+    merged: list[str | None] = []
+    for part in parts:
+        if merged and part is not None and merged[-1] is not None:
+            merged[-1] += part
+        elif merged and part is None and merged[-1] is None:
+            continue
+        else:
+            merged.append(part)
+    parameters = parameters_of(values)
+    if len(merged) == 1 and merged[0] is not None:
+        return Constant(value=merged[0], parameters=parameters)
+    return PartialText(parts=tuple(merged), parameters=parameters)

@@ -1,0 +1,336 @@
+"""Effects of libraries' calls as data: `data/python.toml`, `data/script.toml`; their heads explain the entries."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+from tdqs_mcp.code.values import (
+    Constant,
+    Dictionary,
+    External,
+    Listing,
+    Value,
+    alternatives,
+    text_of,
+)
+
+Effect = tuple[str, str, str]
+"""Kind, what is known of it (method, command, SQL), and the host of a request."""
+
+_READS = re.compile(
+    r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*|EXPLAIN\s+)*(SELECT|WITH|PRAGMA|SHOW|DESCRIBE|DESC|EXPLAIN|MATCH|CALL|USE|VALUES|SET|ATTACH|LOAD|INSTALL|BEGIN|COMMIT|ROLLBACK|START|EXISTS)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_WRITES = re.compile(
+    r"\b(INSERT\s+INTO|INSERT\s+OR|INSERT\s+IGNORE|UPDATE\s+[\w\"`.{}\[\]]+\s+SET|DELETE\s+FROM|DETACH\s+DELETE|CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP\w*\s+|UNIQUE\s+|VIRTUAL\s+)?(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|TRIGGER|EXTENSION)|ALTER\s+\w+|DROP\s+\w+|TRUNCATE|REPLACE\s+INTO|MERGE|COPY|GRANT|REVOKE|VACUUM)\b",
+    re.IGNORECASE,
+)
+_READ_VERBS = re.compile(
+    r"^(get|list|read|describe|search|find|fetch|query|count|retrieve|show|check|exists?|is|has|head|lookup|scan|download|select|info|status|view|load|browse|iter|batch_get|aggregate|distinct|estimate|watch|peek|ping|test|validate|head|me|users?|history|conversations?_(?:list|history|replies|info)|by)(?=_|[A-Z]|$)"
+)
+_DELETE_VERBS = re.compile(
+    r"^(delete|remove|drop|destroy|purge|clear|trash|erase|truncate|flush|unlink|reset|terminate|revoke|empty)(?=_|[A-Z]|$)"
+)
+_WRITE_VERBS = re.compile(
+    r"^(create|add|insert|update|upsert|put|patch|set|write|edit|modify|save|send|post|publish|move|copy|rename|archive|restore|assign|upload|append|merge|close|open|start|stop|run|execute|invoke|apply|enable|disable|attach|detach|import|register|mark|transition|link|scale|commit|push|tag|batch_write|batch_update|cancel|fork|star|lock|complete|reopen|invite|submit|trigger|incr|decr|expire|hset|lpush|rpush|sadd|zadd|xadd|reply|comment|replace(?=_|[A-Z]))(?=_|[A-Z]|$)"
+)
+_LOCAL = re.compile(r"^(localhost|127\.|\[?::1|0\.0\.0\.0)")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """An entry of the data: what a call does, and which of its arguments say more."""
+
+    words: tuple[str, ...]
+
+    def effect(self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effect | None:
+        """Return what a call with these arguments does; None for nothing that counts."""
+        kind, *details = self.words
+        match kind:
+            case "none":
+                return None
+            case "http":
+                return _request(details, target, arguments, keywords)
+            case "sql":
+                return _statement(
+                    _argument(arguments, keywords, details[0] if details else "0", "sql", "query", "statement")
+                )
+            case "open":
+                return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
+            case "command":
+                return _command(arguments, keywords)
+            case "verb":
+                return _by_verb(target.name, details[0] if details else "http")
+            case _:
+                word = last_name(target.name)
+                words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
+                return kind, words or word, ""
+
+
+class Knowledge:
+    """The effects of libraries in both languages."""
+
+    def __init__(self) -> None:
+        self._languages = {True: _load("python.toml"), False: _load("script.toml")}
+
+    def lookup(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
+        """Return what a call of a library's function does; None where the library is not known.
+
+        `name` is as the code spells it, imports resolved: `requests.Session().post`, `fs/promises.writeFile`.
+        """
+        data = self._languages[is_python]
+        last = last_name(name)
+        plain = name.replace("()", "").replace("[]", "")
+        parts = plain.split(".")
+        for length in range(len(parts), 0, -1):
+            package = data.packages.get(".".join(parts[:length]))
+            if package is not None:
+                return package.get(last, package.get("*"))
+        scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
+        if scope in data.packages:
+            return data.packages[scope].get(last, data.packages[scope].get("*"))
+        if not data.harmless.isdisjoint((parts[0], scope, plain)):
+            return ()
+        return data.methods.get(last) if "." in name else None
+
+    def method(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
+        """Return what a method of this name does whatever its object is; None where the name does not tell."""
+        return self._languages[is_python].methods.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    harmless: frozenset[str]
+    packages: Mapping[str, Mapping[str, Sequence[Spec]]]
+    methods: Mapping[str, Sequence[Spec]]
+
+
+@cache
+def _load(name: str) -> _Language:
+    text = files("tdqs_mcp.code").joinpath("data", name).read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    packages: dict[str, dict[str, Sequence[Spec]]] = {}
+    for entry in data["package"]:
+        calls = _calls({key: value for key, value in entry.items() if key != "names"})
+        for package in entry["names"].split():
+            packages.setdefault(package, {}).update(calls)
+    methods = _calls(data["methods"])
+    return _Language(harmless=frozenset(data["harmless"].split()), packages=packages, methods=methods)
+
+
+def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:
+    """Return specs by the names of calls: `"http GET" = "get fetch"`."""
+    return {name: (Spec(tuple(spec.split())),) for spec, names in entry.items() for name in names.split()}
+
+
+def last_name(name: str) -> str:
+    """Return `post` of `requests.Session().post`, and `get` of `requests.get`."""
+    return name.rpartition(".")[2].replace("()", "").replace("[]", "")
+
+
+def _argument(arguments: Sequence[Value], keywords: Mapping[str, Value], position: str, *names: str) -> Value | None:
+    for name in names:
+        if name in keywords:
+            return keywords[name]
+    index = int(position)
+    return arguments[index] if index < len(arguments) else None
+
+
+def _request(
+    details: Sequence[str], target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
+) -> Effect | None:
+    """Return a request's effect: `http GET 0` has its URL as the first argument, `http ? 0 1` its method there."""
+    method, *positions = details
+    url = _argument(arguments, keywords, positions[-1] if positions else "0", "url", "uri", "endpoint")
+    options = [value for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
+    if isinstance(url, Dictionary):
+        url = url.get("url") or url.get("uri")
+    if method == "?":
+        method_value = _argument(arguments, keywords, positions[0], "method")
+        method = _method(method_value)
+    elif method == "options":
+        methods = [value for value in (option.get("method") for option in options) if value is not None]
+        is_open = any(
+            key == "..." and not isinstance(value, Dictionary) for option in options for key, value in option.items
+        )
+        given_options = [value for value in arguments[1:] if not isinstance(value, Dictionary | Constant)]
+        method = _method(methods[0]) if methods else "?" if is_open or given_options else "GET"
+        if isinstance(url, External) and url.name == "Request()":
+            method = "?"
+    if method == "POST":
+        method = _graphql((*arguments, *keywords.values())) or method
+    host = _host(url) or next((host for host in map(_host, target.arguments) if host), "")
+    for option in options:
+        host = host or _host(option.get("baseURL") or option.get("url"))
+    is_read = method in ("GET", "HEAD", "OPTIONS", "POST query")
+    kind = (
+        "http-read"
+        if is_read
+        else "http-write"
+        if method in ("PUT", "PATCH", "DELETE", "POST mutation")
+        else "sends-data-out"
+    )
+    return ("http-unknown" if method == "?" else kind), method, host
+
+
+def _graphql(values: Sequence[Value]) -> str:
+    """Return `POST query` or `POST mutation` for a GraphQL request whose document is known, else nothing."""
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Dictionary):
+            document = text_of(value.get("query") or value) or ""
+            word = document.split("(")[0].split("{")[0].split()[:1]
+            if document.lstrip().startswith("{") or word == ["query"]:
+                return "POST query"
+            if word == ["mutation"]:
+                return "POST mutation"
+            pending += [inner for _, inner in value.items if isinstance(inner, Dictionary)]
+        elif isinstance(value, External) and value.name == "JSON.stringify()":
+            pending += value.arguments
+    return ""
+
+
+def _method(value: Value | None) -> str:
+    if value is None:
+        return "GET"
+    words = [
+        inner.value.upper()
+        for inner in alternatives(value)
+        if isinstance(inner, Constant) and isinstance(inner.value, str)
+    ]
+    for worst in ("DELETE", "PUT", "PATCH", "POST", "GET", "HEAD", "OPTIONS"):
+        if worst in words and len(words) == len(alternatives(value)):
+            return worst
+    return "?"
+
+
+def _host(value: Value | None) -> str:
+    """Return the host of a URL as far as it is known."""
+    for inner in alternatives(value) if value is not None else ():
+        text = text_of(inner)
+        if isinstance(inner, External) and inner.arguments:  # new URL("https://…")
+            text = text_of(inner.arguments[0]) or (text_of(inner.arguments[1]) if len(inner.arguments) > 1 else None)
+        if text and "://" in text:
+            try:
+                host = urlsplit(text).hostname or ""
+            except ValueError:
+                continue
+            if host and "{}" not in host.rpartition(".")[0].rpartition(".")[2] + host.rpartition(".")[2]:
+                return host
+    return ""
+
+
+def is_local(host: str) -> bool:
+    """Return whether a host is this machine."""
+    return bool(_LOCAL.match(host))
+
+
+def _statement(value: Value | None) -> Effect | None:
+    texts = [text_of(inner) for inner in alternatives(value)] if value is not None else [None]
+    if isinstance(value, External) and value.arguments:  # sqlalchemy.text("SELECT …")
+        texts = [text_of(value.arguments[0])]
+    outcomes = [_statement_text(text) for text in texts]
+    return next((outcome for outcome in outcomes if outcome[0] == "sql-write"), outcomes[0])
+
+
+def _statement_text(text: str | None) -> Effect:
+    if text is None:
+        return "sql-unknown", "", ""
+    beginning = " ".join(text.split())[:80]
+    if _WRITES.search(text):
+        return "sql-write", beginning, ""
+    if _READS.match(text) and "{}" not in text[:12]:
+        return "db-read", beginning, ""
+    return "sql-unknown", beginning, ""
+
+
+def _opened(mode: Value | None) -> Effect | None:
+    text = text_of(mode) if mode is not None else "r"
+    if text is None:
+        return "unknown", "open() with a computed mode", ""
+    if any(letter in text for letter in "wax+"):
+        return "file-write", f"open {text}", ""
+    return "local-read", "open", ""
+
+
+@cache
+def _commands() -> Mapping[str, str]:
+    text = files("tdqs_mcp.code").joinpath("data", "commands.toml").read_text(encoding="utf-8")
+    return {command: kind for kind, commands in tomllib.loads(text).items() for command in commands}
+
+
+def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effect:
+    """Return the effect of starting a program: its words as far as known, and what they are known to do."""
+    words: list[str] = []
+    for value in (*arguments, *keywords.values()):
+        for inner in value.values if isinstance(value, Listing) else (value,):
+            text = text_of(inner)
+            if text is not None:
+                words += text.split() if len(text) < 200 else [text[:60]]
+        if isinstance(value, Listing) and words:
+            break
+    return "process", " ".join(words)[:120], ""
+
+
+def command_kind(words: str) -> str:
+    """Return `read`, `write`, `delete` or `network` for a command that is known, else nothing."""
+    plain = [word for word in words.split() if not word.startswith("-")]
+    for length in (3, 2, 1):
+        kind = _commands().get(" ".join(plain[:length]))
+        if kind:
+            return kind
+    return ""
+
+
+_DATA_METHODS = frozenset(
+    "push append pop shift unshift sort splice fill set add update insert extend clear end get copy".split()
+)
+
+
+_HTTP_METHODS = {
+    "get": "http-read",
+    "head": "http-read",
+    "post": "sends-data-out",
+    "put": "http-write",
+    "patch": "http-write",
+}
+
+
+def _by_verb(path: str, channel: str) -> Effect | None:
+    """Return the effect of a method of a service's client by its verb: known for the packages that the data names.
+
+    `client.list().push(x)` changes the list, not the service: what is called on a result by a list's method is none.
+    """
+    name = last_name(path)
+    is_result = path.count("()") > 1 or "[]" in path
+    if (
+        name == path.replace("()", "")
+        or name[:1].isupper()
+        or name.startswith("_")
+        or (name in _DATA_METHODS and is_result)
+    ):
+        return None
+    if name in _HTTP_METHODS and channel == "http":
+        kind = _HTTP_METHODS[name]
+        return kind, name.upper(), ""
+    read, write, delete = {
+        "http": ("http-read", "http-write", "http-write"),
+        "db": ("db-read", "sql-write", "sql-write"),
+        "file": ("local-read", "file-write", "file-delete"),
+    }[channel]
+    if _READ_VERBS.match(name):
+        return read, f"{name}()", ""
+    if _DELETE_VERBS.match(name):
+        return delete, f"DELETE {name}()", ""
+    if _WRITE_VERBS.match(name):
+        return write, f"{name}()", ""
+    return (
+        None
+        if is_result
+        else ({"http": "http-unknown", "db": "sql-unknown", "file": "unknown"}[channel], f"{name}()", "")
+    )

@@ -1,0 +1,283 @@
+"""Source code in one form for all languages: what it takes to follow a value from a tool's handler to its effects.
+
+Both front ends (`python_nodes`, `script_nodes`) write these nodes, without what has no effect on the flow of values:
+`await x` is `x`, `(x as T)` is `x`, a loop is its body with the loop variable bound to an element.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class SyntaxNode:
+    """An expression or a statement."""
+
+    line: int
+    """From 1."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Literal(SyntaxNode):
+    """A string, number, boolean or null; a regular expression is None."""
+
+    value: str | int | float | bool | None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Template(SyntaxNode):
+    """A string made of parts: an f-string, a template literal, or a sum with a string in it."""
+
+    parts: Sequence[SyntaxNode]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Name(SyntaxNode):
+    """A variable."""
+
+    id: str
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Attribute(SyntaxNode):
+    """`value.key`, and `value["key"]`."""
+
+    value: SyntaxNode
+    key: str
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Subscript(SyntaxNode):
+    """`value[key]` with a computed key; `value[a:b]` where `is_slice`."""
+
+    value: SyntaxNode
+    key: SyntaxNode
+    is_slice: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Spread(SyntaxNode):
+    """`*value`, `**value`, `...value`."""
+
+    value: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class CallSite(SyntaxNode):
+    """A call, or `new` of a class."""
+
+    function: SyntaxNode
+    arguments: Sequence[SyntaxNode] = ()
+    keywords: dict[str, SyntaxNode] = field(default_factory=dict)
+    is_new: bool = False
+    end: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ObjectLiteral(SyntaxNode):
+    """A dictionary or an object; a computed key is empty, a spread has the key `...`."""
+
+    items: Sequence[tuple[str, SyntaxNode]]
+    end: int = 0
+
+    def get(self, *keys: str) -> SyntaxNode | None:
+        """Return the value of the first of the keys that is there."""
+        return next((value for name in keys for key, value in self.items if key == name), None)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Collection(SyntaxNode):
+    """A list, tuple, set or array."""
+
+    values: Sequence[SyntaxNode]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Compare(SyntaxNode):
+    """`left == right`, `in`, `<` …; the operator is `==`, `!=`, `in`, `not in`, `<`, `<=`, `>`, `>=`."""
+
+    left: SyntaxNode
+    operator: str
+    right: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Logic(SyntaxNode):
+    """`a and b`, `a or b` (`a ?? b` too), `not a`."""
+
+    operator: str
+    values: Sequence[SyntaxNode]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Choice(SyntaxNode):
+    """`a if test else b`."""
+
+    test: SyntaxNode
+    body: SyntaxNode
+    otherwise: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Other(SyntaxNode):
+    """Anything else, such as arithmetic: a value of unknown kind made of its parts."""
+
+    parts: Sequence[SyntaxNode] = ()
+    operator: str = ""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class FormalParameter(SyntaxNode):
+    """A parameter; a destructured one has an empty name and a pattern."""
+
+    name: str
+    default: SyntaxNode | None = None
+    annotation: SyntaxNode | None = None
+    pattern: "ObjectLiteral | Collection | None" = None
+    star: str = ""
+    """`*` or `**` for the rest of the positional or named arguments."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Function(SyntaxNode):
+    """A function, method, lambda or arrow."""
+
+    name: str
+    parameters: Sequence[FormalParameter]
+    body: "Block"
+    end: int
+    decorators: Sequence[SyntaxNode] = ()
+    returns: SyntaxNode | None = None
+    documentation: str = ""
+    is_static: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Class(SyntaxNode):
+    """A class with its methods and the values of its fields."""
+
+    name: str
+    bases: Sequence[SyntaxNode]
+    methods: dict[str, Function]
+    fields: dict[str, SyntaxNode]
+    annotations: dict[str, SyntaxNode]
+    end: int
+    decorators: Sequence[SyntaxNode] = ()
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Block(SyntaxNode):
+    """Statements in their order."""
+
+    statements: list[SyntaxNode]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Assign(SyntaxNode):
+    """`target = value`; a target is a Name, Attribute, Subscript or pattern: ObjectLiteral or Collection of targets."""
+
+    target: SyntaxNode
+    value: SyntaxNode
+    annotation: SyntaxNode | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Element(SyntaxNode):
+    """An element of an iterable: what a loop binds."""
+
+    iterable: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Return(SyntaxNode):
+    """`return value`; `yield` too."""
+
+    value: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Raise(SyntaxNode):
+    """`raise value`, `throw value`."""
+
+    value: SyntaxNode
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class If(SyntaxNode):
+    """A condition; a `switch` or `match` is a chain of them with `==`."""
+
+    test: SyntaxNode
+    body: Block
+    otherwise: Block
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Loop(SyntaxNode):
+    """A loop or a comprehension."""
+
+    body: Block
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Try(SyntaxNode):
+    """A `try`: its body, and what is done about errors."""
+
+    body: Block
+    handlers: Sequence[Block]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Import(SyntaxNode):
+    """Names that an import binds: local name to module and name there, which is empty for the module itself."""
+
+    names: dict[str, tuple[str, str]]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Export(SyntaxNode):
+    """Names that a module gives away: exported name to local name, or to (module, name) of a re-export."""
+
+    names: dict[str, str | tuple[str, str]]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Module:
+    """A parsed file."""
+
+    path: str
+    """Relative to the folder, with `/`."""
+
+    body: Block
+    language: str
+    """`python` or `script`."""
+
+    comments: tuple[str, ...] = ()
+
+
+def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the nodes directly below a node."""
+    for name in node.__slots__ if not isinstance(node, Function | Class) else ():
+        yield from _nodes(getattr(node, name))
+    if isinstance(node, Function):
+        yield from (*node.decorators, *node.parameters, node.body)
+    elif isinstance(node, Class):
+        yield from (*node.decorators, *node.bases, *node.fields.values(), *node.methods.values())
+
+
+def _nodes(value: object) -> Iterator[SyntaxNode]:
+    if isinstance(value, SyntaxNode):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _nodes(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _nodes(item)
+
+
+def walk(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the node and all below it, parents first."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += reversed(list(children(current)))

@@ -1,0 +1,264 @@
+"""The files of a project as modules that know each other: names at their top, imports followed, nothing run."""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    Block,
+    CallSite,
+    Class,
+    Collection,
+    Export,
+    FormalParameter,
+    Function,
+    If,
+    Import,
+    Literal,
+    Loop,
+    Module,
+    Name,
+    ObjectLiteral,
+    SyntaxNode,
+    Try,
+    walk,
+)
+
+_SUFFIXES = (
+    "",
+    ".ts",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".tsx",
+    ".mts",
+    ".cts",
+    "/index.js",
+    "/index.ts",
+    "/index.mjs",
+    "/index.cjs",
+)
+
+Binding = Function | Class | SyntaxNode | tuple[str, str]
+"""What a name is bound to: a definition, the value assigned to it, or (module, name) of an import."""
+
+
+@dataclass(eq=False)
+class ProjectModule:
+    """A module with what its names are bound to."""
+
+    tree: Module
+    project: "Project"
+
+    @property
+    def path(self) -> str:
+        """Return the file's path relative to the folder."""
+        return self.tree.path
+
+    @property
+    def is_python(self) -> bool:
+        """Return whether the file is Python, not JavaScript or TypeScript."""
+        return self.tree.language == "python"
+
+    @cached_property
+    def bindings(self) -> Mapping[str, Sequence[Binding]]:
+        """The names at the top of the module, and those of bundlers' deferred modules, assigned further down."""
+        names = bound_names(self.tree.body)
+        empty = {name for name, values in names.items() if all(_is_empty(value) for value in values)}
+        if empty and not self.is_python:  # var client; var init_client = __esm(() => { client = new Client(); })
+            for node in walk(self.tree.body):
+                match node:
+                    case Assign(target=Name(id=name), value=value) if name in empty and not _is_empty(value):
+                        names[name].append(value)
+        return names
+
+    @cached_property
+    def named(self) -> Mapping[str, Class]:
+        """Classes that stand somewhere inside the module: `var Log = class Log2 { child() { return new Log2() } }`."""
+        return {node.name: node for node in walk(self.tree.body) if isinstance(node, Class) and node.name}
+
+    @cached_property
+    def exports(self) -> Mapping[str, Binding]:
+        """Exports of a module by name; the name `*` holds modules that are passed on whole."""
+        exports: dict[str, Binding] = {}
+        for node in self.tree.body.statements:
+            if isinstance(node, Export):
+                for name, local in node.names.items():
+                    exports[name] = local if isinstance(local, tuple) else Name(line=node.line, id=local)
+        for node in _statements(self.tree.body):
+            if isinstance(node, Assign) and isinstance(node.target, Attribute):
+                target = node.target
+                if isinstance(target.value, Name) and target.value.id == "exports":
+                    exports.setdefault(target.key, node.value)
+                elif isinstance(target.value, Name) and target.value.id == "module" and target.key == "exports":
+                    exports["default"] = node.value
+                    if isinstance(node.value, ObjectLiteral):
+                        exports.update({key: value for key, value in node.value.items if key})
+        return exports
+
+
+class Project:
+    """The modules of a folder."""
+
+    def __init__(self, trees: Iterable[Module]) -> None:
+        self.modules = [ProjectModule(tree, self) for tree in trees]
+        self._by_path = {module.path: module for module in self.modules}
+
+    @cached_property
+    def _by_dotted(self) -> Mapping[str, Sequence[ProjectModule]]:
+        """Python modules by every dotted name that could mean them: `src/a/b.py` is `src.a.b`, `a.b` and `b`."""
+        index: dict[str, list[ProjectModule]] = {}
+        for module in self.modules:
+            if module.is_python:
+                parts = module.path.removesuffix(".py").removesuffix("/__init__").split("/")
+                for start in range(len(parts)):
+                    index.setdefault(".".join(parts[start:]), []).append(module)
+        return index
+
+    def find(self, origin: ProjectModule, name: str) -> ProjectModule | None:
+        """Return the module that an import in a file means; None where it is none of the project."""
+        if origin.is_python:
+            homes = self._by_dotted.get(name, ())
+            exact = [home for home in homes if _dotted(home.path) == name]
+            candidates = exact or [home for home in homes if self._is_top(home, name, origin)]
+            return candidates[0] if len(candidates) == 1 else None
+        if not name.startswith("."):
+            return None
+        base = posixpath.normpath(posixpath.join(posixpath.dirname(origin.path), name))
+        stems = [base, base.removesuffix(".js"), base.removesuffix(".mjs"), base.removesuffix(".cjs")]
+        paths = (stem + suffix for stem in stems for suffix in _SUFFIXES)
+        return next((self._by_path[path] for path in paths if path in self._by_path), None)
+
+    def _is_top(self, home: ProjectModule, name: str, origin: ProjectModule) -> bool:
+        """Return whether a module can be imported by a name: its first part stands in no package, or beside the file.
+
+        `import logging` does not mean `app/utils/logging.py`, where `app/utils` is a package.
+        """
+        folder = posixpath.dirname(home.path.removesuffix("/__init__.py"))
+        for _ in range(name.count(".")):
+            folder = posixpath.dirname(folder)
+        return f"{folder}/__init__.py" not in self._by_path or folder == posixpath.dirname(origin.path) != ""
+
+    @cached_property
+    def methods(self) -> Mapping[str, Sequence[tuple[ProjectModule, Class, Function]]]:
+        """Methods of all classes by their name: what a call on an object of unknown kind may mean."""
+        index: dict[str, list[tuple[ProjectModule, Class, Function]]] = {}
+        for module, owner in self.classes:
+            for name, method in owner.methods.items():
+                index.setdefault(name, []).append((module, owner, method))
+        return index
+
+    @cached_property
+    def classes(self) -> Sequence[tuple[ProjectModule, Class]]:
+        """Every class with its module."""
+        return [(module, node) for module in self.modules for node in walk(module.tree.body) if isinstance(node, Class)]
+
+    @cached_property
+    def calls(self) -> Mapping[str, Sequence[tuple[ProjectModule, CallSite]]]:
+        """Calls by the last name of what is called, to find what an enclosing function was given."""
+        index: dict[str, list[tuple[ProjectModule, CallSite]]] = {}
+        for module in self.modules:
+            for node in walk(module.tree.body):
+                if isinstance(node, CallSite):
+                    name = last_name(node.function)
+                    if name:
+                        index.setdefault(name, []).append((module, node))
+        return index
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _is_empty(value: Binding) -> bool:
+    return isinstance(value, Literal) and value.value is None
+
+
+def last_name(node: SyntaxNode) -> str:
+    """Return `tool` of `server.tool`, of `tool` and of a call of them; empty where there is no name."""
+    match node:
+        case Name(id=name) | Attribute(key=name):
+            return name
+        case CallSite(function=function):
+            return last_name(function)
+        case _:
+            return ""
+
+
+def dotted_name(node: SyntaxNode) -> str:
+    """Return `server.tool` of that expression and of a call of it; empty where it is more than names."""
+    match node:
+        case Name(id=name):
+            return name
+        case Attribute(value=value, key=key):
+            owner = dotted_name(value)
+            return f"{owner}.{key}" if owner else ""
+        case CallSite(function=function):
+            return dotted_name(function)
+        case _:
+            return ""
+
+
+def bound_names(body: Block) -> dict[str, list[Binding]]:
+    """Return what the names of a module or a function are bound to, in conditions and loops, not in inner functions."""
+    names: dict[str, list[Binding]] = {}
+    for node in _statements(body):
+        match node:
+            case Function(name=name) | Class(name=name) if name:
+                names.setdefault(name, []).append(node)
+            case Assign(target=target, value=value):
+                for name, bound in targets(target, value):
+                    names.setdefault(name, []).append(bound)
+            case Import(names=imports):
+                for name, origin in imports.items():
+                    names.setdefault(name, []).append(origin)
+    return names
+
+
+def targets(target: SyntaxNode, value: SyntaxNode) -> Iterator[tuple[str, SyntaxNode]]:
+    """Yield the names that an assignment binds, each with its value as far as it can be told."""
+    match target:
+        case Name(id=name) | FormalParameter(name=name):
+            yield name, value
+        case ObjectLiteral(items=items):
+            for key, inner in items:
+                yield from targets(inner, value if key == "..." else Attribute(line=target.line, value=value, key=key))
+        case Collection(values=values):
+            listed = value.values if isinstance(value, Collection) and len(value.values) == len(values) else None
+            for position, inner in enumerate(values):
+                yield from targets(inner, listed[position] if listed else Literal(line=target.line, value=None))
+
+
+def _statements(body: Block) -> Iterator[SyntaxNode]:
+    for node in body.statements:
+        yield node
+        match node:
+            case If(body=inner, otherwise=otherwise):
+                yield from _statements(inner)
+                yield from _statements(otherwise)
+            case Loop(body=inner):
+                yield from _statements(inner)
+            case Try(body=inner, handlers=handlers):
+                for block in (inner, *handlers):
+                    yield from _statements(block)
+
+
+@dataclass(eq=False)
+class NameScope:
+    """Names around a function that was found by searching: of the functions around it, then of the module."""
+
+    module: ProjectModule
+    function: Function | None = None
+    parent: "NameScope | None" = None
+    owner: Class | None = None
+    """The class whose method `function` is."""
+
+    cache: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[Binding]]:
+        """Bindings of the scope's own names."""
+        return bound_names(self.function.body) if self.function else self.module.bindings

@@ -1,0 +1,344 @@
+"""Reading a project: its files, its tools, and what the code of each does. Nothing is run or imported."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.knowledge import Knowledge
+from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
+from tdqs_mcp.code.project import Project, dotted_name
+from tdqs_mcp.code.python_nodes import read_python
+from tdqs_mcp.code.registrations import Finder, Registration, is_context
+from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
+from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
+from tdqs_mcp.code.verdicts import judge
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.tool_code import (
+    CodeEffect,
+    CodeError,
+    CodeLimit,
+    CodePlace,
+    CodeReport,
+    DeadValue,
+    EffectKind,
+    Handler,
+    Proof,
+    ToolCode,
+    Unresolved,
+)
+
+MAX_FILE_BYTES = 4 * 2**20
+"""Larger files are data or bundles of everything; each becomes a problem line."""
+
+MAX_FILES = 5_000
+"""Files of a folder that are read."""
+
+MAX_NESTING = 500
+"""Brackets within brackets of a file; the interpreter's own stack bounds what can be followed."""
+
+MIN_SHARED = 4
+"""Tools that reach an effect before it may be the server's own housekeeping."""
+
+_PYTHON = (".py",)
+_SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".tsx", ".mts", ".cts")
+_IGNORED = (".d.ts", ".d.mts", ".d.cts", ".min.js", ".test.js", ".test.ts", ".spec.js", ".spec.ts")
+_SKIPPED = frozenset(
+    "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ docs examples "
+    "example fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
+)
+_CHANGES = frozenset("state-in-memory file-write file-delete process sql-write http-write sends-data-out".split())
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def read_code(folder: str | Path) -> CodeReport:
+    """Return what the code of each tool of a folder does, Python, JavaScript and TypeScript, as far as it is certain.
+
+    Raises InputError for what is no folder, and for a folder without source files.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError(f"{str(folder)!r} is no folder; give the folder of a server's source, or an unpacked package")
+    modules, problems = _parse(root)
+    if not modules:
+        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read")
+    interpreter = Interpreter(Project(modules), Knowledge())
+    registrations = Finder(interpreter).find()
+    traces = [_follow(interpreter, registration) for registration in registrations]
+    _drop_housekeeping([trace for trace in traces if trace])
+    tools = tuple(_tool(registration, trace) for registration, trace in zip(registrations, traces, strict=True))
+    lost = [
+        f"{registration.name}: no handler was found ({registration.problem})"
+        for registration in registrations
+        if registration.handler is None
+    ]
+    return CodeReport(folder=root.as_posix(), tools=tools, problems=(*problems, *lost))
+
+
+def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
+    if registration.handler is None:
+        return None
+    return interpreter.follow(registration.handler, registration.arguments, registration.keywords)
+
+
+def _source_files(root: Path) -> Iterator[Path]:
+    """Yield the source files below a folder; links are not followed, so that no file outside is read."""
+    for place, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.endswith("-info"))
+        for name in sorted(names):
+            stem = name.removesuffix(".cjs")
+            is_twin = stem != name and not {f"{stem}.js", f"{stem}.mjs"}.isdisjoint(names)  # the same bundle twice
+            path = Path(place, name)
+            if (
+                name.endswith(_PYTHON + _SCRIPTS)
+                and not name.endswith(_IGNORED)
+                and not is_twin
+                and not path.is_symlink()
+            ):
+                yield path
+
+
+def _parse(root: Path) -> tuple[list[Module], list[str]]:
+    modules: list[Module] = []
+    problems: list[str] = []
+    for count, path in enumerate(_source_files(root)):
+        name = path.relative_to(root).as_posix()
+        if count == MAX_FILES:
+            problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")
+            break
+        try:
+            modules.append(_module(name, path))
+        except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
+            problems.append(f"{name}{line}: not read: {reason}")
+    return modules, problems
+
+
+def _module(name: str, path: Path) -> Module:
+    with path.open("rb") as stream:
+        content = stream.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise ValueError(f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
+    if name.endswith(_PYTHON):
+        return read_python(name, content)
+    from tdqs_mcp.code.script_nodes import read_script  # noqa: PLC0415  # tree-sitter: for JavaScript alone
+
+    return read_script(name, content)
+
+
+def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
+    """Drop the server's own housekeeping.
+
+    That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
+    work, even with its arguments, such as logs.
+    """
+    plain = Counter(
+        place
+        for trace in traces
+        for place in {_place(sighting) for sighting in trace.effects if not sighting.parameters}
+    )
+    reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
+    few, most = max(MIN_SHARED, len(traces) // 4), max(MIN_SHARED, len(traces) * 9 // 10)
+
+    def is_housekeeping(sighting: Sighting) -> bool:
+        if sighting.kind not in _CHANGES or sighting.depth < 2:
+            return False
+        if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
+            return True
+        return not sighting.parameters and plain[_place(sighting)] >= few
+
+    for trace in traces:
+        trace.effects = [sighting for sighting in trace.effects if not is_housekeeping(sighting)]
+
+
+def _place(sighting: Sighting) -> tuple[str, str, int]:
+    return sighting.kind, sighting.path, sighting.line
+
+
+def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
+    trace = trace or CallTrace()
+    place = CodePlace(file=registration.module.path, line=registration.line)
+    verdicts = judge(trace.effects, trace.unresolved) if registration.handler else judge((), (_NOWHERE,))
+    parameters = _parameters(registration)
+    description = registration.definition.get("description")
+    return ToolCode(
+        name=registration.name,
+        handler=_handler(registration, trace),
+        registration=place,
+        effects=tuple(_effects(trace.effects)),
+        read_only=_proof(verdicts.read_only),
+        destructive=_proof(verdicts.destructive),
+        idempotent=_proof(verdicts.idempotent),
+        open_world=_proof(verdicts.open_world),
+        unused_parameters=tuple(_unused(registration, trace, parameters)),
+        dead_enum_values=tuple(_dead(trace, parameters)),
+        limits=tuple(_limits(trace, registration)),
+        errors=tuple(_errors(trace.errors)),
+        returns=_returns(trace.results),
+        credentials=tuple(sorted(name for name in trace.environment if name.isupper())),
+        unresolved=tuple(_unresolved(trace.unresolved)),
+        description=text_of(description) if description is not None else None,
+        hints=tuple(_hints(registration.definition.get("annotations"))),
+    )
+
+
+_NOWHERE = Sighting(kind="handler", path="", line=0, depth=0)
+
+
+def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
+    return "unknown" if verdict is None else verdict
+
+
+def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
+    closure = registration.handler
+    if closure is None:
+        return None
+    if registration.dispatched and trace.arms:
+        file, line = trace.arms[0]
+        return Handler(file=file, line=line, end=line)
+    return Handler(file=closure.module.path, line=closure.function.line, end=closure.function.end)
+
+
+def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
+    """Yield the effects once each: of several ways to a line the one with the fewest conditions, then the shortest."""
+    best: dict[tuple[str, str, int], Sighting] = {}
+    for sighting in effects:
+        present = best.get(_place(sighting))
+        if present is None or (len(sighting.conditions), sighting.depth) < (len(present.conditions), present.depth):
+            best[_place(sighting)] = sighting
+    for sighting in sorted(best.values(), key=lambda sighting: (sighting.depth, sighting.path, sighting.line)):
+        yield CodeEffect(
+            file=sighting.path,
+            line=sighting.line,
+            kind=EffectKind(sighting.kind),
+            depth=sighting.depth,
+            text=sighting.text,
+            host=sighting.host,
+            condition=" and ".join(sighting.conditions),
+            is_given=bool(sighting.parameters),
+        )
+
+
+def _parameters(registration: Registration) -> Mapping[str, tuple[str, ...]]:
+    """Return the tool's parameters with the values that each allows; no values where any is allowed."""
+    closure = registration.handler
+    if closure is not None and closure.module.is_python and not registration.dispatched:
+        return {
+            parameter.name: _literals(parameter.annotation)
+            for parameter in closure.function.parameters
+            if parameter.name in registration.keywords and not parameter.star and not is_context(parameter)
+        }
+    return dict(_schema_parameters(registration.definition))
+
+
+def _literals(annotation: object) -> tuple[str, ...]:
+    if isinstance(annotation, Subscript) and dotted_name(annotation.value).rpartition(".")[2] == "Literal":
+        nodes = annotation.key.values if isinstance(annotation.key, Collection) else [annotation.key]
+        values = [node.value for node in nodes if isinstance(node, Literal)]
+        return tuple(value for value in values if isinstance(value, str)) if len(values) == len(nodes) else ()
+    return ()
+
+
+def _schema_parameters(definition: Mapping[str, Value]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the properties of an input schema, JSON Schema or zod."""
+    schema = next(
+        (definition[key] for key in ("inputSchema", "input_schema", "parameters", "schema") if key in definition), None
+    )
+    for value in alternatives(schema) if schema is not None else ():
+        inner = (
+            next((part for part in value.arguments if isinstance(part, Dictionary)), None)
+            if isinstance(value, External)
+            else value
+        )
+        if isinstance(inner, Dictionary):
+            properties = inner.get("properties")
+            for name, child in (properties if isinstance(properties, Dictionary) else inner).items:
+                if name not in ("", "...") and not (properties is None and inner.get("type") is not None):
+                    yield name, _allowed(child)
+
+
+def _allowed(schema: Value) -> tuple[str, ...]:
+    listing = schema.get("enum") if isinstance(schema, Dictionary) else None
+    if isinstance(schema, External) and ".enum()" in schema.name and schema.arguments:
+        listing = schema.arguments[0]
+    values = [text_of(value) for value in listing.values] if isinstance(listing, Listing) else []
+    return tuple(value for value in values if value is not None)
+
+
+def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield parameters on which nothing depends; none where a part of the code was not followed."""
+    is_whole = registration.handler is not None and not any(
+        sighting.kind in ("depth", "nesting") for sighting in trace.unresolved
+    )
+    if is_whole and ALL not in trace.used and trace.used | {sighting.kind for sighting in trace.effects}:
+        yield from (name for name in parameters if name not in trace.used)
+
+
+def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[DeadValue]:
+    for name, compared in trace.exhausted.items():
+        if name not in trace.passed and compared:
+            for value in parameters.get(name, ()):
+                if value not in compared:
+                    yield DeadValue(parameter=name, value=value)
+
+
+def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]:
+    limits = {
+        (sighting.parameter, sighting.text): sighting
+        for sighting in trace.limits
+        if sighting.kind == "limit" and sighting.parameter
+    }
+    for (parameter, text), sighting in limits.items():
+        yield CodeLimit(parameter=parameter, text=text, file=sighting.path, line=sighting.line)
+    closure = registration.handler
+    for parameter, value in trace.defaults.items():
+        if closure is not None and parameter and value is not None:
+            yield CodeLimit(
+                parameter=parameter, text=f"default {value!r}", file=closure.module.path, line=closure.function.line
+            )
+
+
+def _errors(errors: Iterable[Sighting]) -> Iterator[CodeError]:
+    for text, sighting in {sighting.text: sighting for sighting in errors}.items():
+        yield CodeError(text=text, file=sighting.path, line=sighting.line, is_result=sighting.kind == "result")
+
+
+def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:
+    for text, file, line in dict.fromkeys((sighting.text, sighting.path, sighting.line) for sighting in unresolved):
+        yield Unresolved(text=text, file=file, line=line)
+
+
+def _returns(results: Iterable[Value]) -> str | None:
+    """Return the form of the results: the keys of an object, text, or a list."""
+    forms = {_form(value) for result in results for value in alternatives(result)} - {None, "nothing"}
+    return forms.pop() if len(forms) == 1 else None
+
+
+def _form(value: Value) -> str | None:
+    match value:
+        case Constant(value=str()) | PartialText():
+            return "text"
+        case Constant(value=None):
+            return "nothing"
+        case Listing():
+            return "list"
+        case Dictionary(items=items):
+            content = value.get("content")
+            if isinstance(content, Listing) and content.values and isinstance(content.values[0], Dictionary):
+                inner = content.values[0].get("text")
+                return _form(inner) if inner is not None else None
+            keys = [key for key, _ in items]
+            return None if "" in keys or "..." in keys or not keys else f"object with keys {', '.join(keys)}"
+        case _:
+            return None
+
+
+def _hints(annotations: Value | None) -> Iterator[tuple[str, bool]]:
+    """Yield the hints at a registration: `{readOnlyHint: true}`, `ToolAnnotations(readOnlyHint=True)`."""
+    if isinstance(annotations, Dictionary):
+        for hint in _HINTS:
+            value = annotations.get(hint)
+            if isinstance(value, Constant) and isinstance(value.value, bool):
+                yield hint, value.value

@@ -1,0 +1,452 @@
+"""Where a project registers its tools, and which function answers a call of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    CallSite,
+    Class,
+    FormalParameter,
+    Function,
+    Name,
+    ObjectLiteral,
+    SyntaxNode,
+    children,
+    walk,
+)
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
+from tdqs_mcp.code.trace import ALL, CallFrame
+from tdqs_mcp.code.values import (
+    UNKNOWN,
+    Argument,
+    ClassValue,
+    Closure,
+    Constant,
+    Dictionary,
+    Instance,
+    Value,
+    alternatives,
+    text_of,
+)
+
+_REGISTERING = frozenset(
+    "tool registerTool register_tool addTool add_tool from_function fromFunction defineTool".split()
+)
+_HANDLERS = (
+    "handler execute handle run call callback cb func fn implementation toolCallback invoke exec run_tool handle_call "
+    "_run"
+).split()
+_SCHEMAS = "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args".split()
+_ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
+_CONTEXTS = frozenset("ctx context extra server session request_context mcp_ctx".split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A tool that the code registers."""
+
+    name: str
+    module: ProjectModule
+    line: int
+    handler: Closure | None = None
+    arguments: tuple[Value, ...] = ()
+    keywords: Mapping[str, Value] = field(default_factory=dict)
+    definition: Mapping[str, Value] = field(default_factory=dict)
+    """What the registration says: description, annotations, inputSchema …"""
+
+    dispatched: bool = False
+    """Whether the handler answers for several tools, told apart by their names."""
+
+    problem: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Findings:
+    direct: list[Registration] = field(default_factory=list)
+    listed: list[Registration] = field(default_factory=list)
+    dispatchers: list[Closure] = field(default_factory=list)
+
+
+class Finder:
+    """Finds the tools of a project."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._found = _Findings()
+        self._registrars: dict[Function, bool] = {}
+
+    def find(self) -> list[Registration]:
+        """Return the tools by name, in the order of their files; each has a handler, or says why it has none."""
+        for module in self._interpreter.project.modules:
+            for node, scope in _scoped(self._interpreter.scope_of(module)):
+                self._visit(node, scope)
+        tools: dict[str, Registration] = {}
+        for registration in self._found.direct:
+            present = tools.get(registration.name)
+            if present is None or (present.handler is None and registration.handler is not None):
+                tools[registration.name] = registration
+        for registration in self._found.listed:
+            if registration.name not in tools or tools[registration.name].handler is None:
+                tools[registration.name] = self._dispatched(registration)
+        return list(tools.values())
+
+    def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
+        match node:
+            case Function(decorators=decorators) if decorators:
+                self._decorated(node, scope)
+            case CallSite():
+                self._called(node, scope)
+            case ObjectLiteral():
+                self._record(node, scope)
+            case Class():
+                self._class(node, scope)
+
+    def _value(self, node: SyntaxNode | None, scope: NameScope) -> Value:
+        if node is None:
+            return UNKNOWN
+        with self._interpreter.muted():
+            return self._interpreter.evaluate(node, CallFrame(module=scope.module, parent=scope))
+
+    # Python's decorators
+
+    def _decorated(self, function: Function, scope: NameScope) -> None:
+        for decorator in function.decorators:
+            word = last_name(decorator)
+            call = decorator if isinstance(decorator, CallSite) else None
+            if word == "call_tool":
+                self._found.dispatchers.append(self._closure(function, scope))
+            elif word == "tool" or (word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)):
+                self._add(call, function.name, self._closure(function, scope), scope, function.line, function)
+                return
+
+    def _closure(self, function: Function, scope: NameScope) -> Closure:
+        receiver = None
+        if scope.function is None and scope.owner is not None:
+            receiver = Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=replace(scope, owner=None)))
+        with self._interpreter.muted():
+            value = self._interpreter.closure(function, scope.module, scope, receiver)
+        plain = Closure(function=function, module=scope.module, scope=scope, receiver=receiver)
+        return value if isinstance(value, Closure) and value.function is function else plain
+
+    def _is_registrar(self, node: SyntaxNode, scope: NameScope) -> bool:
+        """Return whether a function of the project registers tools: its body calls `….tool(…)` or `….add_tool(…)`."""
+        value = self._value(node.function if isinstance(node, CallSite) else node, scope)
+        function = value.function if isinstance(value, Closure) else None
+        if function is None:
+            return False
+        if function not in self._registrars:
+            self._registrars[function] = any(
+                isinstance(part, CallSite)
+                and isinstance(part.function, Attribute)
+                and part.function.key in _REGISTERING
+                for part in walk(function.body)
+            )
+        return self._registrars[function]
+
+    def _add(
+        self,
+        call: CallSite | None,
+        fallback: str,
+        handler: Closure | None,
+        scope: NameScope,
+        line: int,
+        function: Function | None = None,
+    ) -> None:
+        keywords = {key: self._value(value, scope) for key, value in (call.keywords if call else {}).items()}
+        first = self._value(call.arguments[0], scope) if call and call.arguments else UNKNOWN
+        names = [text for text in map(text_of, alternatives(keywords.get("name", UNKNOWN))) if text]
+        names = names or [text for text in map(text_of, alternatives(first)) if text and " " not in text] or [fallback]
+        definition = dict(keywords)
+        if function is not None and "description" not in definition and function.documentation:
+            definition["description"] = Constant(value=function.documentation)
+        for name in names[:1] if len(names) == 1 else names:
+            if name and handler is not None:
+                arguments, named_arguments = python_arguments(handler)
+                self._found.direct.append(
+                    Registration(
+                        name=name,
+                        module=scope.module,
+                        line=line,
+                        handler=handler,
+                        arguments=arguments,
+                        keywords=named_arguments,
+                        definition=definition,
+                    )
+                )
+
+    # Calls
+
+    def _called(self, call: CallSite, scope: NameScope) -> None:
+        word = last_name(call.function)
+        if scope.module.is_python:
+            self._called_python(call, word, scope)
+            return
+        if word == "setRequestHandler" and len(call.arguments) > 1:
+            request = dotted_name(call.arguments[0]) or text_of(self._value(call.arguments[0], scope)) or ""
+            if "CallTool" in request or request == "tools/call":
+                self._found.dispatchers += self._closures(call.arguments[1], scope)
+            return
+        if word not in _REGISTERING and not (isinstance(call.function, Name | Attribute) and len(call.arguments) >= 3):
+            return
+        if word in _REGISTERING or self._is_registrar(call.function, scope):
+            self._registered(call, scope)
+
+    def _registered(self, call: CallSite, scope: NameScope) -> None:
+        """Read `registerTool("name", {…}, handler)`, `tool("name", "text", {…}, handler)`."""
+        if len(call.arguments) < 2:
+            return
+        names = [text for text in map(text_of, alternatives(self._value(call.arguments[0], scope))) if text]
+        position = 0
+        if not names:  # own helper: register(server, "name", …)
+            position = 1
+            names = [text for text in map(text_of, alternatives(self._value(call.arguments[1], scope))) if text]
+        if not names or "{}" in names[0] or " " in names[0]:
+            return
+        handlers = self._closures(call.arguments[-1], scope)
+        definition: dict[str, Value] = {}
+        for argument in call.arguments[position + 1 : -1]:
+            value = self._value(argument, scope)
+            text = text_of(value)
+            if text:
+                definition["description"] = value
+            elif isinstance(value, Dictionary):
+                keys = {key for key, _ in value.items}
+                if keys & {"description", "inputSchema", "title", "annotations", "schema", "parameters"}:
+                    definition |= dict(value.items)
+                elif keys & {"readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint"}:
+                    definition["annotations"] = value
+                else:
+                    definition["inputSchema"] = value
+        handler = handlers[0] if handlers else None
+        for name in names:
+            self._found.direct.append(self._script(name, handler, scope, call.line, definition))
+
+    def _script(
+        self, name: str, handler: Closure | None, scope: NameScope, line: int, definition: Mapping[str, Value]
+    ) -> Registration:
+        arguments = script_arguments(handler) if handler else ()
+        return Registration(
+            name=name,
+            module=scope.module,
+            line=line,
+            handler=handler,
+            arguments=arguments,
+            definition=definition,
+            problem="" if handler else "its handler is made where it cannot be read",
+        )
+
+    def _closures(self, node: SyntaxNode, scope: NameScope) -> list[Closure]:
+        """Return the functions that a handler's expression may be; of a call that is not known, those it is given."""
+        closures = [value for value in alternatives(self._value(node, scope)) if isinstance(value, Closure)]
+        if not closures and isinstance(node, CallSite):
+            for argument in (*node.arguments, *node.keywords.values()):
+                closures += self._closures(argument, scope)
+        return closures
+
+    def _called_python(self, call: CallSite, word: str, scope: NameScope) -> None:
+        if "on_call_tool" in call.keywords:
+            self._found.dispatchers += self._closures(call.keywords["on_call_tool"], scope)
+        if word == "Tool" and "name" in call.keywords and isinstance(call.function, Name | Attribute):
+            self._list(call.keywords["name"], dict(call.keywords), call, scope)
+            return
+        inner = call.function if isinstance(call.function, CallSite) else None
+        if inner is not None and last_name(inner.function) == "tool" and call.arguments:
+            for handler in self._closures(call.arguments[0], scope):
+                self._add(inner, handler.function.name, handler, scope, handler.function.line, handler.function)
+        elif word in ("add_tool", "from_function", "tool", "register_tool") and (
+            call.arguments or "fn" in call.keywords
+        ):
+            for node in [*call.arguments[:2], *([call.keywords["fn"]] if "fn" in call.keywords else [])]:
+                for handler in self._closures(node, scope):
+                    self._add(call, handler.function.name, handler, scope, handler.function.line, handler.function)
+
+    # Objects that are tools, and lists of them
+
+    def _record(self, record: ObjectLiteral, scope: NameScope) -> None:
+        for key, value in record.items:  # { list_tables: tool({ description, parameters, execute }) }
+            inner = value.arguments[0] if isinstance(value, CallSite) and len(value.arguments) == 1 else value
+            if (
+                isinstance(inner, ObjectLiteral)
+                and inner is not record
+                and key not in ("", "...")
+                and inner.get("name") is None
+            ):
+                handler = inner.get(*_HANDLERS)
+                if handler is not None and inner.get("description") is not None and inner.get(*_SCHEMAS) is not None:
+                    handlers = self._closures(handler, scope)
+                    self._found.direct.append(
+                        self._script(
+                            key, handlers[0] if handlers else None, scope, inner.line, self._plain(inner, scope)
+                        )
+                    )
+        name = record.get("name")
+        if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
+            return
+        handler = record.get(*_HANDLERS)
+        if handler is None:
+            if record.get("inputSchema", "input_schema", "parameters") is not None:
+                self._list(name, {key: value for key, value in record.items if key not in ("", "...")}, record, scope)
+            return
+        if record.get(*_SCHEMAS) is None and record.get("description") is None:
+            return
+        for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
+            handlers = self._closures(handler, scope)
+            registration = self._script(
+                text, handlers[0] if handlers else None, scope, record.line, self._plain(record, scope)
+            )
+            self._found.direct.append(registration)
+
+    def _plain(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Value]:
+        return {
+            key: self._value(value, scope)
+            for key, value in record.items
+            if key and key != "..." and key not in _HANDLERS
+        }
+
+    def _list(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], node: SyntaxNode, scope: NameScope) -> None:
+        for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
+            definition = {key: self._value(value, scope) for key, value in fields.items()}
+            self._found.listed.append(
+                Registration(name=text, module=scope.module, line=node.line, definition=definition, dispatched=True)
+            )
+
+    def _class(self, node: Class, scope: NameScope) -> None:
+        """Read a class that is a tool: a name, a description, and a method that runs it."""
+        fields = dict(node.fields)
+        for method in node.methods.values():  # this.name = "find" in a constructor, `get name() { return "find" }`
+            if method.name in ("__init__", "constructor"):
+                for part in walk(method.body):
+                    if (
+                        isinstance(part, Assign)
+                        and isinstance(part.target, Attribute)
+                        and part.target.key in ("name", "description")
+                    ):
+                        fields.setdefault(part.target.key, part.value)
+        name = text_of(self._value(fields.get("name") or fields.get("toolName"), scope))
+        runner = next((node.methods[word] for word in _HANDLERS if word in node.methods), None)
+        if (
+            not name
+            or " " in name
+            or runner is None
+            or "description" not in {*fields, *node.methods, *node.annotations}
+        ):
+            return
+        of = ClassValue(node=node, module=scope.module, scope=scope)
+        handler = Closure(function=runner, module=scope.module, scope=scope, receiver=Instance(of=of))
+        definition = {"description": self._value(fields.get("description"), scope)}
+        if scope.module.is_python:
+            arguments, named_arguments = python_arguments(handler)
+            self._found.direct.append(
+                Registration(
+                    name=name,
+                    module=scope.module,
+                    line=node.line,
+                    handler=handler,
+                    arguments=arguments,
+                    keywords=named_arguments,
+                    definition=definition,
+                )
+            )
+        else:
+            self._found.direct.append(self._script(name, handler, scope, node.line, definition))
+
+    def _dispatched(self, listed: Registration) -> Registration:
+        """Return a listed tool with the function that answers for all of them."""
+        dispatchers = self._found.dispatchers
+        if not dispatchers:
+            return replace(listed, problem="nothing was found that answers its calls")
+        handler = dispatchers[0]
+        return replace(listed, handler=handler, arguments=_dispatch_arguments(handler, listed.name))
+
+
+def _dispatch_arguments(handler: Closure, name: str) -> tuple[Value, ...]:
+    """Return the arguments of a function that is told the tool's name: `call_tool(name, arguments)`."""
+    tool = Constant(value=name)
+    all_arguments = everything()
+    params = Dictionary(items=(("name", tool), ("arguments", all_arguments)), parameters=all_arguments.parameters)
+    parameters = [parameter for parameter in handler.function.parameters if parameter.name not in ("self", "cls")]
+    if not handler.module.is_python:
+        items = (("params", params), ("method", Constant(value="tools/call")))
+        return (Dictionary(items=items, parameters=params.parameters),)
+    names = [parameter.name.strip("_") for parameter in parameters]
+    if any(word in _ARGUMENTS for word in names) and any("name" in word for word in names):
+        values = [tool if "name" in word else all_arguments if word in _ARGUMENTS else UNKNOWN for word in names]
+        return tuple(values)
+    if len(names) >= 2 and names[0] in _CONTEXTS:
+        return (UNKNOWN, params)
+    if len(names) == 1:
+        return (Dictionary(items=(("params", params),), parameters=params.parameters),)
+    return (tool, all_arguments)
+
+
+def python_arguments(handler: Closure) -> tuple[tuple[Value, ...], dict[str, Value]]:
+    """Return what a Python handler gets for its parameters: each named after it; context objects are nothing known."""
+    parameters = list(handler.function.parameters)
+    if handler.receiver is not None and parameters:
+        parameters = parameters[1:]
+    elif parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+        return (UNKNOWN,), _by_name(parameters)
+    return (), _by_name(parameters)
+
+
+def _by_name(parameters: Sequence[FormalParameter]) -> dict[str, Value]:
+    return {
+        parameter.name: Argument(name=parameter.name, parameters=frozenset({parameter.name}))
+        for parameter in parameters
+        if not parameter.star and not is_context(parameter)
+    }
+
+
+def is_context(parameter: FormalParameter) -> bool:
+    """Return whether a parameter is given by the server, not by the agent."""
+    if parameter.name in ("ctx", "context", "self", "cls"):
+        return True
+    annotation = parameter.annotation
+    return annotation is not None and any(
+        isinstance(part, Name | Attribute) and last_name(part) in ("Context", "Depends", "CurrentContext")
+        for part in walk(annotation)
+    )
+
+
+def script_arguments(handler: Closure) -> tuple[Value, ...]:
+    """Return what a JavaScript handler gets: the object of all arguments in the place where its parameters have it."""
+    parameters = handler.function.parameters
+    position = 0
+    if len(parameters) > 1:
+        named = [index for index, parameter in enumerate(parameters) if parameter.name in _ARGUMENTS]
+        patterns = [index for index, parameter in enumerate(parameters) if parameter.pattern is not None]
+        if named:
+            position = named[0]
+        elif patterns and parameters[0].name in _CONTEXTS:
+            position = patterns[0]
+    return (UNKNOWN,) * position + (everything(),)
+
+
+def everything() -> Argument:
+    """Return the object of all arguments."""
+    return Argument(name=ALL, parameters=frozenset({ALL}))
+
+
+def _scoped(top: NameScope) -> Iterator[tuple[SyntaxNode, NameScope]]:
+    """Yield every node of a module with the scope in which it is evaluated."""
+    pending: list[tuple[SyntaxNode, NameScope]] = [(top.module.tree.body, top)]
+    while pending:
+        node, scope = pending.pop()
+        yield node, scope
+        match node:
+            case Function():
+                inner = NameScope(module=scope.module, function=node, parent=scope)
+                pending.append((node.body, inner))
+                pending += [(part, scope) for part in (*node.decorators, *node.parameters)]
+            case Class():
+                for method in node.methods.values():
+                    owner = NameScope(module=scope.module, function=method, parent=scope, owner=node)
+                    yield method, NameScope(module=scope.module, parent=scope, owner=node)
+                    pending.append((method.body, owner))
+                pending += [(part, scope) for part in node.fields.values()]
+            case _:
+                pending += [(part, scope) for part in reversed(list(children(node)))]

@@ -1,0 +1,488 @@
+"""Resolving names, members and types of a project to values; nothing is run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from tdqs_mcp.code.knowledge import Knowledge
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    CallSite,
+    Class,
+    Collection,
+    FormalParameter,
+    Function,
+    Literal,
+    Name,
+    ObjectLiteral,
+    Other,
+    Subscript,
+    SyntaxNode,
+    Template,
+    walk,
+)
+from tdqs_mcp.code.project import Binding, NameScope, Project, ProjectModule, dotted_name
+from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.values import (
+    UNKNOWN,
+    Argument,
+    ClassValue,
+    Closure,
+    Constant,
+    Dictionary,
+    External,
+    Instance,
+    ModuleValue,
+    PartialText,
+    Value,
+    alternatives,
+    join,
+    unknown,
+)
+
+MAX_DEPTH = 14
+"""Calls between a handler and the deepest effect that is looked for; four reach 96% of them."""
+
+_PASSING_MEMBERS = frozenset(["data"])
+
+
+class Resolution:
+    """Names of a project; `Interpreter` evaluates what they are bound to."""
+
+    def __init__(self, project: Project, knowledge: Knowledge) -> None:
+        self.project = project
+        self.knowledge = knowledge
+        self.trace = CallTrace()
+        self._conditions: tuple[str, ...] = ()
+        self._scopes: dict[ProjectModule, NameScope] = {}
+        self._attributes: dict[tuple[Instance, str], Value] = {}
+        self._pending: set[object] = set()
+        self._is_muted = False
+        self._is_new = False
+        self._shared: dict[object, tuple[Value, CallTrace]] = {}
+        self._assigned: dict[Function, dict[str, list[Assign]]] = {}
+
+    def scope_of(self, module: ProjectModule) -> NameScope:
+        """Return the scope at the top of a module."""
+        return self._scopes.setdefault(module, NameScope(module=module))
+
+    def lookup(self, name: str, place: CallFrame | NameScope) -> Value:
+        """Return what a name stands for."""
+        while isinstance(place, CallFrame):
+            if name in place.names:
+                return place.names[name]
+            place = place.parent
+        scope: NameScope | None = place
+        while scope is not None:
+            if name in scope.names or self._parameter(scope, name):
+                return self._scoped(scope, name)
+            scope = scope.parent
+        module = place.module
+        inner = None if module.is_python else module.named.get(name)
+        if inner is not None:
+            return self._bound(inner, self.scope_of(module))
+        return External(name=f"builtins.{name}" if module.is_python else name)
+
+    def _parameter(self, scope: NameScope, name: str) -> FormalParameter | None:
+        parameters = scope.function.parameters if scope.function else ()
+        return next((parameter for parameter in parameters if _binds(parameter, name)), None)
+
+    def _scoped(self, scope: NameScope, name: str) -> Value:
+        if name in scope.cache:
+            value = scope.cache[name]
+            return value if isinstance(value, Value) else UNKNOWN
+        scope.cache[name] = UNKNOWN  # a name that is made from itself
+        with self.muted():
+            bindings = scope.names.get(name, ())
+            if bindings:
+                value = join(self._bound(binding, scope) for binding in bindings[-4:])
+            else:
+                value = self._given(scope, name)
+        scope.cache[name] = value
+        return value
+
+    def _bound(self, binding: Binding, scope: NameScope) -> Value:
+        match binding:
+            case Function():
+                return self.closure(binding, scope.module, scope)
+            case Class():
+                return ClassValue(node=binding, module=scope.module, scope=scope)
+            case (str(), str()):
+                return self.imported(scope.module, *binding)
+            case _:
+                return self.evaluate(binding, CallFrame(module=scope.module, parent=scope, receiver=self._self(scope)))
+
+    def _self(self, scope: NameScope) -> Value | None:
+        if scope.owner is None or scope.parent is None:
+            return self._self(scope.parent) if scope.parent else None
+        return Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=scope.parent))
+
+    def _given(self, scope: NameScope, name: str) -> Value:
+        """Return what an enclosing function is given for a parameter: by its type, or by its only call."""
+        parameter = self._parameter(scope, name)
+        function = scope.function
+        if parameter is None or function is None:
+            return UNKNOWN
+        if scope.owner is not None and function.parameters and parameter is function.parameters[0]:
+            return self._self(scope) or UNKNOWN
+        value = self.typed(parameter.annotation, scope)
+        if value is not UNKNOWN or not function.name:
+            return value
+        calls = self.project.calls.get(function.name, ())
+        if len(calls) != 1:
+            return UNKNOWN
+        module, call = calls[0]
+        position = function.parameters.index(parameter) - (scope.owner is not None and module.is_python)
+        node = call.keywords.get(name) or (call.arguments[position] if 0 <= position < len(call.arguments) else None)
+        if node is None:
+            return UNKNOWN
+        value = self.evaluate(node, CallFrame(module=module, parent=self.scope_of(module)))
+        if parameter.pattern is not None:
+            path = (
+                [key for key, target in parameter.pattern.items if _binds(target, name)]
+                if isinstance(parameter.pattern, ObjectLiteral)
+                else []
+            )
+            return self.member(value, path[0]) if path else UNKNOWN
+        return value
+
+    def typed(self, annotation: SyntaxNode | None, scope: "NameScope | CallFrame") -> Value:
+        """Return an object of an annotated type, where that is a class of the project or of a library."""
+        match annotation:
+            case Name() | Attribute():
+                return self.instance(self.evaluate(annotation, CallFrame(module=scope.module, parent=scope)))
+            case Subscript(value=outer, key=key) if dotted_name(outer).rpartition(".")[2] in ("Optional", "Annotated"):
+                return self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
+            case Other(operator="|", parts=parts):
+                values = [self.typed(part, scope) for part in parts if not isinstance(part, Literal)]
+                return join(values) if values else UNKNOWN
+            case _:
+                return UNKNOWN
+
+    def instance(self, value: Value) -> Value:
+        """Return an object of a class; nothing is known of one of the language itself, such as `str`."""
+        match value:
+            case ClassValue():
+                return Instance(of=value)
+            case External(name=name) if not name.startswith(("builtins.", "typing.")) and "." in name:
+                return External(name=f"{name}()")
+            case _:
+                return UNKNOWN
+
+    def imported(self, module: ProjectModule, source: str, name: str) -> Value:
+        """Return what an import binds."""
+        home = self.project.find(module, source)
+        if home is not None:
+            if not name:
+                return ModuleValue(module=home)
+            value = self.exported(home, name)
+            if value is not None:
+                return value
+        if module.is_python:
+            inner = self.project.find(module, f"{source}.{name}") if name else None
+            if inner is not None:
+                return ModuleValue(module=inner)
+            return External(name=f"{source}.{name}" if name else source)
+        source = source.removeprefix("node:")
+        return External(name=source if name in ("", "default") else f"{source}.{name}")
+
+    def exported(self, module: ProjectModule, name: str) -> Value | None:
+        """Return what a module of the project gives away under a name; None where there is nothing."""
+        scope = self.scope_of(module)
+        if module.is_python:
+            return self._scoped(scope, name) if name in scope.names else None
+        key = ("export", module, name)
+        if key in self._pending:
+            return None
+        self._pending.add(key)
+        try:
+            return self._exported(module, name, scope)
+        finally:
+            self._pending.discard(key)
+
+    def _exported(self, module: ProjectModule, name: str, scope: NameScope) -> Value | None:
+        export = module.exports.get(name)
+        match export:
+            case None:
+                for key, origin in module.exports.items():
+                    if key.startswith("*") and isinstance(origin, tuple):
+                        home = self.project.find(module, origin[0])
+                        value = self.exported(home, name) if home else None
+                        if value is not None:
+                            return value
+                return None
+            case (str() as source, str() as inner):
+                return self.imported(module, source, inner)
+            case Name(id=local):
+                return self.lookup(local, scope)
+            case _:
+                with self.muted():
+                    return self._bound(export, scope)
+
+    def closure(
+        self, function: Function, module: ProjectModule, scope: "CallFrame | NameScope", receiver: Value | None = None
+    ) -> Value:
+        """Return a function as it is after its decorators."""
+        plain = Closure(function=function, module=module, scope=scope, receiver=receiver)
+        value: Value = plain
+        for decorator in reversed(function.decorators):
+            outer = (
+                self.evaluate(decorator, CallFrame(module=module, parent=scope))
+                if not self._is_plain(decorator)
+                else UNKNOWN
+            )
+            if (
+                isinstance(outer, Closure)
+                and outer.function is not function
+                and ("wrap", function) not in self._pending
+            ):
+                self._pending.add(("wrap", function))
+                with self.muted():
+                    wrapped = self._invoke(outer, (value,), {}, depth=MAX_DEPTH - 2, line=function.line)
+                self._pending.discard(("wrap", function))
+                if isinstance(wrapped, Closure):
+                    value = wrapped
+        return value
+
+    def _is_plain(self, decorator: SyntaxNode) -> bool:
+        """Return whether a decorator surely leaves the function as it is: one of the registering kind."""
+        return dotted_name(decorator).rpartition(".")[2] in (
+            "tool",
+            "resource",
+            "prompt",
+            "property",
+            "staticmethod",
+            "classmethod",
+            "wraps",
+            "call_tool",
+            "list_tools",
+        )
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Evaluate what does not happen in a call of the tool, such as the top of a module."""
+        trace, conditions, was_muted = self.trace, self._conditions, self._is_muted
+        self.trace, self._conditions, self._is_muted = CallTrace(calls=MAX_CALLS - 60), (), True
+        try:
+            yield
+        finally:
+            trace.environment |= self.trace.environment
+            self.trace, self._conditions, self._is_muted = trace, conditions, was_muted
+
+    def member(self, value: Value, key: str) -> Value:
+        """Return `value.key`."""
+        return join(self._member(inner, key) for inner in alternatives(value))
+
+    def _member(self, value: Value, key: str) -> Value:
+        match value:
+            case Argument(name=name) if name == ALL:
+                return value if key in _PASSING_MEMBERS else Argument(name=key, parameters=frozenset({key}))
+            case Constant(value=str()) | PartialText() if key == "value":
+                return value
+            case Dictionary():
+                item = value.get(key)
+                return item if item is not None else unknown(value)
+            case Instance():
+                return self._attribute(value, key)
+            case ClassValue():
+                return self._class_member(value, key)
+            case ModuleValue(module=module):
+                return self._module_member(module, key)
+            case External(name="process.env"):
+                self.trace.environment.add(key)
+                return UNKNOWN
+            case External(name=name, parameters=parameters, arguments=arguments):
+                return External(name=f"{name}.{key}", parameters=parameters, arguments=arguments)
+            case Closure() if key == "bind":
+                return value
+            case _:
+                return unknown(value)
+
+    def _module_member(self, module: ProjectModule, key: str) -> Value:
+        value = self.exported(module, key)
+        if value is None and module.is_python:
+            inner = self.project.find(module, f"{module.path.removesuffix('/__init__.py').replace('/', '.')}.{key}")
+            value = ModuleValue(module=inner) if inner else None
+        return value if value is not None else UNKNOWN
+
+    def _class_member(self, value: ClassValue, key: str) -> Value:
+        function, owner = self._method(value, key)
+        if function is not None and owner is not None:
+            is_class = any(dotted_name(part) == "classmethod" for part in function.decorators)
+            return self.closure(function, owner.module, _place(owner), value if is_class else None)
+        if key in value.node.fields:
+            with self.muted():
+                return self.evaluate(value.node.fields[key], CallFrame(module=value.module, parent=_place(value)))
+        return join(self._class_member(base, key) for base in self._bases(value)) if value.node.bases else UNKNOWN
+
+    def _attribute(self, value: Instance, key: str) -> Value:
+        function, owner = self._method(value.of, key)
+        if function is not None and owner is not None:
+            closure = self.closure(function, owner.module, _place(owner), value)
+            if isinstance(closure, Closure) and any(
+                dotted_name(part).endswith("property") for part in function.decorators
+            ):
+                return self._invoke(replace(closure, receiver=value), (), {}, depth=MAX_DEPTH - 4, line=function.line)
+            if isinstance(closure, Closure) and closure.receiver is None:
+                return replace(closure, receiver=value)  # a wrapper made by a decorator takes the object first
+            return closure
+        cached = (value, key)
+        if cached not in self._attributes:
+            self._attributes[cached] = UNKNOWN
+            with self.muted():
+                self._attributes[cached] = self._field(value, key)
+        return self._attributes[cached]
+
+    def _field(self, value: Instance, key: str) -> Value:
+        """Return what the class's methods assign to a field, else its declared value or type."""
+        pending, visited = [value.of], set[Class]()
+        values: list[Value] = []
+        constructor_arguments = dict(value.arguments)
+        while pending and not values:
+            current = pending.pop(0)
+            if current.node in visited:
+                continue
+            visited.add(current.node)
+            place = _place(current)
+            for method in current.node.methods.values():
+                for node in self._own_assignments(method).get(key, ()):
+                    frame = CallFrame(module=current.module, parent=place, receiver=value)
+                    is_first = method.name in ("__init__", "constructor")
+                    self._bind_known(method, frame, value, constructor_arguments if is_first else {})
+                    values.append(self.evaluate(node.value, frame))
+            values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
+            if not values and key in current.node.fields:
+                values.append(self.evaluate(current.node.fields[key], CallFrame(module=current.module, parent=place)))
+            values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
+            if not values and key in current.node.annotations:
+                typed = self.typed(current.node.annotations[key], place)
+                values += [typed] if typed is not UNKNOWN else []
+            pending += self._bases(current)
+        if not values and key in constructor_arguments:
+            return constructor_arguments[key]
+        if not values and "**" in constructor_arguments:
+            return self.member(constructor_arguments["**"], key)
+        if not values:
+            external = [base for base in (self._external_base(value.of),) if base]
+            return External(name=f"{external[0]}().{key}") if external else unknown(value)
+        return join(values)
+
+    def _external_base(self, target: ClassValue) -> str:
+        for base in target.node.bases:
+            value = self.evaluate(base, CallFrame(module=target.module, parent=_place(target)))
+            if isinstance(value, External) and not value.name.startswith("builtins."):
+                return value.name
+            if isinstance(value, ClassValue):
+                return self._external_base(value)
+        return ""
+
+    def _own_assignments(self, method: Function) -> Mapping[str, Sequence[Assign]]:
+        """Return the assignments to fields of a method's own object, by field."""
+        if method not in self._assigned:
+            fields = self._assigned[method] = {}
+            own = {"this"} | ({method.parameters[0].name} if method.parameters else set())
+            for node in walk(method.body):
+                match node:
+                    case Assign(target=Attribute(value=Name(id=owner), key=key)) if owner in own:
+                        fields.setdefault(key, []).append(node)
+        return self._assigned[method]
+
+    def _bind_known(
+        self, method: Function, frame: CallFrame, receiver: Value, constructor_arguments: Mapping[str, Value]
+    ) -> None:
+        for position, parameter in enumerate(method.parameters):
+            if position == 0 and frame.module.is_python:
+                frame.names[parameter.name] = receiver
+                continue
+            value = constructor_arguments.get(parameter.name, UNKNOWN)
+            if value is UNKNOWN:
+                value = self.typed(parameter.annotation, frame.parent)
+            if value is UNKNOWN and parameter.default is not None:
+                value = self.evaluate(parameter.default, CallFrame(module=frame.module, parent=frame.parent))
+            frame.names[parameter.name] = value
+        # Locals of the method that the field is made from: `client = Client(url); self.client = client`.
+        scope = NameScope(module=frame.module, function=method, parent=None)
+        for name, bindings in scope.names.items():
+            if (
+                name not in frame.names
+                and len(bindings) == 1
+                and isinstance(bindings[0], CallSite | Literal | Template | ObjectLiteral)
+            ):
+                frame.names[name] = self.evaluate(bindings[0], frame)
+
+    def _method(self, target: ClassValue, name: str) -> tuple[Function | None, ClassValue | None]:
+        pending, visited = [target], set[Class]()
+        while pending:
+            current = pending.pop(0)
+            if current.node in visited:
+                continue
+            visited.add(current.node)
+            if name in current.node.methods:
+                return current.node.methods[name], current
+            pending += self._bases(current)
+        return None, None
+
+    def _bases(self, target: ClassValue) -> list[ClassValue]:
+        place = target.scope if isinstance(target.scope, CallFrame | NameScope) else self.scope_of(target.module)
+        with self.muted():
+            values = [self.evaluate(base, CallFrame(module=target.module, parent=place)) for base in target.node.bases]
+        return [value for value in values if isinstance(value, ClassValue)]
+
+    def _note(
+        self,
+        sink: list[Sighting],
+        kind: str,
+        module: ProjectModule,
+        line: int,
+        depth: int,
+        text: str = "",
+        host: str = "",
+        parameters: frozenset[str] = frozenset(),
+    ) -> None:
+        sighting = Sighting(
+            kind=kind,
+            path=module.path,
+            line=line,
+            depth=max(depth, 0),
+            text=text,
+            host=host,
+            conditions=tuple(dict.fromkeys(self._conditions)),
+            parameters=parameters,
+        )
+        sink.append(sighting)
+
+    def _use(self, *values: Value) -> None:
+        for value in values:
+            names = value.parameters
+            self.trace.used |= names
+            self.trace.passed |= names
+
+    def evaluate(self, node: SyntaxNode, frame: CallFrame) -> Value:
+        """Return what is known of an expression's value."""
+        raise NotImplementedError
+
+    def _invoke(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
+    ) -> Value:
+        raise NotImplementedError
+
+
+def _place(target: ClassValue) -> "CallFrame | NameScope":
+    if isinstance(target.scope, CallFrame | NameScope):
+        return target.scope
+    raise TypeError
+
+
+def _binds(target: SyntaxNode, name: str) -> bool:
+    match target:
+        case FormalParameter(name=bound, pattern=pattern):
+            return bound == name or (pattern is not None and _binds(pattern, name))
+        case Name(id=bound):
+            return bound == name
+        case ObjectLiteral(items=items):
+            return any(_binds(inner, name) for _, inner in items)
+        case Collection(values=values):
+            return any(_binds(inner, name) for inner in values)
+        case _:
+            return False

@@ -1,0 +1,94 @@
+"""Sightings on the way through a tool's code, and the frames of the calls that are followed."""
+
+from dataclasses import dataclass, field
+
+from tdqs_mcp.code.nodes import (
+    Function,
+)
+from tdqs_mcp.code.project import NameScope, ProjectModule
+from tdqs_mcp.code.values import (
+    ClassValue,
+    Value,
+)
+
+MAX_CALLS = 3000
+"""Calls that are followed for one tool."""
+
+SURE = 2
+"""Certainty of a value that stands for something that outlives the call; 1 is maybe."""
+
+ALL = ""
+"""The name of all arguments together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """An effect, an error, a limit: whatever a line of code does."""
+
+    kind: str
+    path: str
+    line: int
+    depth: int
+    text: str = ""
+    """The method of a request, the command, the SQL, the text of an error: as far as it is known."""
+
+    host: str = ""
+    conditions: tuple[str, ...] = ()
+    parameter: str = ""
+    parameters: frozenset[str] = frozenset()
+    """Parameters of the tool that the call's arguments are made from."""
+
+
+@dataclass(slots=True)
+class CallTrace:
+    """Sightings on the way of one handler."""
+
+    effects: list[Sighting] = field(default_factory=list)
+    errors: list[Sighting] = field(default_factory=list)
+    limits: list[Sighting] = field(default_factory=list)
+    unresolved: list[Sighting] = field(default_factory=list)
+    environment: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    """Parameters that anything depends on."""
+
+    passed: set[str] = field(default_factory=set)
+    """Those of them that are used for more than comparisons with constants."""
+
+    compared: dict[str, set[object]] = field(default_factory=dict)
+    exhausted: dict[str, set[object]] = field(default_factory=dict)
+    """Values of a parameter that have a branch, where all others end in an error."""
+
+    defaults: dict[str, object] = field(default_factory=dict)
+    results: list[Value] = field(default_factory=list)
+    arms: list[tuple[str, int]] = field(default_factory=list)
+    """Where comparisons that are known to be true lead: the arms of a dispatch by the tool's name."""
+
+    calls: int = 0
+    contexts: dict[Function, list[Value]] = field(default_factory=dict)
+    """What calls of a function have returned so far, each with other arguments."""
+
+    finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
+    active: set[tuple[object, ...]] = field(default_factory=set)
+    guards: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """How a parameter's text must begin, because the code refuses others."""
+
+    written: set[Value] = field(default_factory=set)
+    """Paths of files that were written: to delete or rename them afterwards takes nothing of the user's."""
+
+
+@dataclass(slots=True, eq=False)
+class CallFrame:
+    """The names of a function while its body is followed."""
+
+    module: ProjectModule
+    parent: "CallFrame | NameScope"
+    names: dict[str, Value] = field(default_factory=dict)
+    receiver: Value | None = None
+    owner: ClassValue | None = None
+    depth: int = 0
+    results: list[Value] = field(default_factory=list)
+    state: dict[str, int] = field(default_factory=dict)
+    """How surely names stand for something that outlives the call: SURE for `boat = self.boats[name]`."""
+
+    is_new: bool = False
+    """The receiver was made during the call of the tool."""

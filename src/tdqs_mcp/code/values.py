@@ -1,0 +1,199 @@
+"""Values as far as they are known without running the code."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from tdqs_mcp.code.nodes import Class, Function
+    from tdqs_mcp.code.project import ProjectModule
+
+T = TypeVar("T")
+
+MAX_ALTERNATIVES = 6
+"""Alternatives of one value; beyond, nothing is known of it."""
+
+
+MAX_SIZE = 120
+"""Values inside a value; of a bigger one nothing is kept but its parameters."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=True)
+def _value(cls: type[T]) -> type[T]:
+    """Make a class of values: immutable, equal by content, with a hash that is computed once."""
+    value_class = dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    value_class.__hash__ = _hash  # type: ignore[method-assign, assignment]
+    return value_class
+
+
+def _hash(value: "Value") -> int:
+    return value.digest
+
+
+@_value
+class Value:
+    """A value of which nothing is known but the tool's parameters that it was made from."""
+
+    parameters: frozenset[str] = frozenset()
+    digest: int = field(init=False, repr=False, compare=False, default=0)
+    size: int = field(init=False, repr=False, compare=False, default=1)
+    """Values inside it, with itself."""
+
+    def __post_init__(self) -> None:
+        """Compute what depends on the whole content."""
+        content = tuple(getattr(self, item.name) for item in fields(self) if item.compare)
+        object.__setattr__(self, "digest", hash((type(self).__name__, content)))
+        object.__setattr__(self, "size", 1 + sum(_sizes(content)))
+
+
+def _sizes(content: object) -> Iterable[int]:
+    if isinstance(content, Value):
+        yield content.size
+    elif isinstance(content, tuple):
+        for item in content:
+            yield from _sizes(item)
+
+
+@_value
+class Constant(Value):
+    """A string, number, boolean or null."""
+
+    value: str | int | float | bool | None
+
+
+@_value
+class PartialText(Value):
+    """A string of which parts are known; None stands for the others."""
+
+    parts: tuple[str | None, ...]
+
+
+@_value
+class Argument(Value):
+    """A value that the agent passes for a parameter, unchanged; the name is empty for all arguments together."""
+
+    name: str = ""
+
+
+@_value
+class External(Value):
+    """Something of a library or of the language: `requests.get`, `pathlib.Path().parent`."""
+
+    name: str
+    arguments: tuple[Value, ...] = ()
+    """What the call that made it was given, such as the base URL of a client."""
+
+
+@_value
+class Closure(Value):
+    """A function of the project, with the scope in which it was defined and the object that it is bound to."""
+
+    function: "Function"
+    module: "ProjectModule"
+    scope: object
+    receiver: "Value | None" = None
+    leading: tuple[Value, ...] = ()
+    """Arguments that were bound already, as by `functools.partial`."""
+
+
+@_value
+class ClassValue(Value):
+    """A class of the project."""
+
+    node: "Class"
+    module: "ProjectModule"
+    scope: object
+
+
+@_value
+class Instance(Value):
+    """An object of a class of the project, with what its constructor was given."""
+
+    of: ClassValue
+    arguments: tuple[tuple[str, Value], ...] = ()
+
+
+@_value
+class ModuleValue(Value):
+    """A module of the project."""
+
+    module: "ProjectModule"
+
+
+@_value
+class Dictionary(Value):
+    """A dictionary or object; the key `...` holds what was spread into it, an empty one what has an unknown key."""
+
+    items: tuple[tuple[str, Value], ...]
+
+    def get(self, key: str) -> Value | None:
+        """Return the value of a key, as far as known."""
+        for name, value in reversed(self.items):
+            if name == key:
+                return value
+            if name == "..." and isinstance(value, Dictionary):
+                inner = value.get(key)
+                if inner is not None:
+                    return inner
+            elif name == "..." and isinstance(value, Argument):
+                return replace(value, name=key, parameters=frozenset({key}))
+        return None
+
+
+@_value
+class Listing(Value):
+    """A list of known values."""
+
+    values: tuple[Value, ...]
+
+
+@_value
+class Alternatives(Value):
+    """Several values of which one is the value."""
+
+    values: tuple[Value, ...]
+
+
+UNKNOWN = Value()
+
+
+def parameters_of(values: Iterable[Value]) -> frozenset[str]:
+    """Return the parameters that any of the values was made from."""
+    return frozenset[str]().union(*(value.parameters for value in values))
+
+
+def unknown(*values: Value) -> Value:
+    """Return a value of which nothing is known but what it was made from."""
+    parameters = parameters_of(values)
+    return Value(parameters=parameters) if parameters else UNKNOWN
+
+
+def bounded(value: Value) -> Value:
+    """Return a value, or one of which nothing is known where it is too big."""
+    return value if value.size <= MAX_SIZE else unknown(value)
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """Return the values that a value may be."""
+    return value.values if isinstance(value, Alternatives) else (value,)
+
+
+def join(values: Iterable[Value]) -> Value:
+    """Return the value that is one of several."""
+    distinct = tuple(dict.fromkeys(inner for value in values for inner in alternatives(value)))
+    if len(distinct) == 1:
+        return distinct[0]
+    if not distinct or len(distinct) > MAX_ALTERNATIVES:
+        return unknown(*distinct)
+    return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
+
+
+def text_of(value: Value) -> str | None:
+    """Return a string as far as it is known, with `{}` for its unknown parts; None for what is no string."""
+    match value:
+        case Constant(value=str(text)):
+            return text
+        case PartialText(parts=parts):
+            return "".join("{}" if part is None else part for part in parts)
+        case _:
+            return None

@@ -1,0 +1,125 @@
+"""The behaviour hints, as far as the code proves them: true, false, or None for what it does not prove."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.code.knowledge import command_kind, is_local
+from tdqs_mcp.code.trace import Sighting
+
+_CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
+_NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())
+_OPEN = frozenset("sends-data-out http-unknown sql-unknown".split())
+"""Effects that may be a read or a change: a POST is no write by itself."""
+
+MAX_STATE_DEPTH = 3
+"""Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
+
+_DESTROYING = ("DELETE", "PUT", "update", "replace")
+_ADDING = (
+    "create",
+    "add",
+    "insert",
+    "send",
+    "post",
+    "comment",
+    "reply",
+    "upload",
+    "append",
+    "INSERT INTO",
+    "CREATE TABLE",
+)
+_ADDING_FILES = frozenset("mkdir makedirs mkdirSync ensureDir appendFile appendFileSync".split()) | {
+    "open a",
+    "open x",
+    "open ab",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """The four hints of a tool; None where the code leaves one open."""
+
+    read_only: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    open_world: bool | None
+
+
+def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdicts:
+    """Return the verdicts for the effects that a tool reaches, the worst case over its arguments.
+
+    What could not be followed makes a verdict unknown, never clean.
+    """
+    commands = [command_kind(effect.text) for effect in effects if effect.kind == "process"]
+    changes = [effect for effect in effects if _is_change(effect)]
+    is_doubtful = bool(unresolved) or any(map(_is_open, effects)) or "" in commands
+    is_changing = any(map(_is_own, changes))
+    read_only = False if is_changing else None if is_doubtful or changes else True
+    destructive = False if read_only else None
+    if any(_destroys(effect) for effect in changes if effect.parameters or effect.depth <= 1):
+        destructive = True
+    elif not is_doubtful and all(map(_adds, changes)):
+        destructive = False
+    return Verdicts(
+        read_only=read_only,
+        destructive=destructive,
+        idempotent=True if read_only else None,
+        open_world=_open_world(effects, unresolved, commands),
+    )
+
+
+def _is_change(effect: Sighting) -> bool:
+    if effect.kind == "process":
+        return command_kind(effect.text) in ("write", "delete")
+    if effect.kind == "state-in-memory":
+        return effect.depth <= MAX_STATE_DEPTH and bool(effect.parameters) and not effect.text.endswith("[]")
+    return effect.kind in _CHANGES
+
+
+def _is_open(effect: Sighting) -> bool:
+    """Return whether an effect may be a change or none: a POST; an entry of a map that may be a cache."""
+    if effect.kind in ("state-in-memory", "state-unknown"):
+        return (bool(effect.parameters) or effect.depth <= 1) and not _is_change(effect)
+    return effect.kind in _OPEN
+
+
+def _is_own(effect: Sighting) -> bool:
+    """Return whether a change is the tool's own work: with the agent's words, or in the handler or what it calls.
+
+    Deeper ones without them may be caches and set-up.
+    """
+    return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code"
+
+
+def _destroys(effect: Sighting) -> bool:
+    """Return whether a change takes or overwrites something."""
+    match effect.kind:
+        case "file-delete" | "runs-code":
+            return True
+        case "process":
+            return command_kind(effect.text) == "delete"
+        case "http-write":
+            return effect.text.startswith(_DESTROYING)
+        case "sql-write":
+            words = effect.text.upper().split()
+            return any(word in words for word in ("DELETE", "DROP", "TRUNCATE", "UPDATE", "REPLACE", "SELECT"))
+        case _:
+            return False
+
+
+def _adds(effect: Sighting) -> bool:
+    """Return whether a change takes nothing."""
+    match effect.kind:
+        case "http-write" | "sql-write":
+            return effect.text.startswith(_ADDING)
+        case "file-write":
+            return effect.text in _ADDING_FILES
+        case _:
+            return effect.kind == "state-in-memory"
+
+
+def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting], commands: Sequence[str]) -> bool | None:
+    is_remote = any(effect.kind in _NETWORK and not is_local(effect.host) for effect in effects)
+    if is_remote or "network" in commands:
+        return True
+    return None if unresolved or "" in commands or any(effect.kind == "runs-code" for effect in effects) else False

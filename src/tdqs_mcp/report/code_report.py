@@ -1,0 +1,121 @@
+"""The code of tools for people, and the hints with their reasons for a review."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tdqs_mcp.report.blocks import (
+    Block,
+    Heading,
+    Items,
+    Line,
+    Span,
+    Table,
+    Title,
+    Words,
+    columns,
+    count_words,
+    problem_items,
+)
+from tdqs_mcp.results.tool_code import CodeEffect, CodeReport, EffectKind, Proof, ToolCode
+
+MAX_EFFECTS = 12
+"""Effects of a tool in a terminal; JSON has all."""
+
+MAX_UNRESOLVED = 5
+"""Calls that were not followed, of a tool in a terminal."""
+
+_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
+_HINTS = (("readOnlyHint", "read_only"), ("destructiveHint", "destructive"), ("openWorldHint", "open_world"))
+
+
+def code_blocks(report: CodeReport, tool: str | None = None) -> list[Block]:
+    """A line for each tool with what its code proves; of one tool everything, line by line."""
+    chosen = report.find(tool) if tool else None
+    if chosen:
+        return [Title(f"{chosen.name} · {chosen.handler or chosen.registration}"), *_tool(chosen)]
+    handler_count = sum(entry.handler is not None for entry in report.tools)
+    head = f"{report.folder} · {count_words(len(report.tools), 'tool')}, {handler_count} with their code"
+    rows: list[tuple[Words, ...]] = [
+        (
+            entry.name,
+            str(entry.handler or "not found"),
+            *(_verdict(getattr(entry, name)) for _, name in _HINTS),
+            _kinds(entry),
+        )
+        for entry in report.tools
+    ]
+    table = Table(columns("tool", "handler", "read-only", "destructive", "open world", "effects", left=6), rows)
+    worst = next((entry for entry in report.tools if entry.read_only is False), None)
+    example = worst or next(iter(report.tools), None)
+    then = Line(f"Next: tdqs-mcp code {report.folder} --tool {example.name}" if example else "No tool was found.")
+    return [Title(head), table, problem_items(report.problems), then]
+
+
+def _kinds(tool: ToolCode) -> str:
+    return ", ".join(dict.fromkeys(effect.kind.value for effect in tool.effects if effect.kind not in _READS))
+
+
+def _verdict(proof: Proof) -> Span:
+    words = {True: "yes", False: "no"}.get(proof, "unknown") if isinstance(proof, bool) else "unknown"
+    return Span(words, "dim" if words == "unknown" else "")
+
+
+def _tool(tool: ToolCode) -> Iterator[Block]:
+    yield Line(", ".join(f"{hint} {_verdict(getattr(tool, name)).text}" for hint, name in _HINTS))
+    yield Heading("Effects")
+    yield Items([(effect_words(effect), "") for effect in tool.effects], indent=2, limit=MAX_EFFECTS)
+    parts = [(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]
+    parts += [(f"{dead.parameter}: the code refuses {dead.value!r}", "yellow") for dead in tool.dead_enum_values]
+    parts += [(f"{limit.parameter}: {limit.text} at {limit.file}:{limit.line}", "") for limit in tool.limits]
+    if parts:
+        yield Heading("Parameters")
+        yield Items(parts, indent=2)
+    if tool.errors:
+        yield Heading("Errors")
+        yield Items([(f"{error.text!r} at {error.file}:{error.line}", "") for error in tool.errors], indent=2)
+    facts = [f"returns {tool.returns}"] if tool.returns else []
+    facts += [f"reads {', '.join(tool.credentials)} from the environment"] if tool.credentials else []
+    yield Items([(fact, "") for fact in facts])
+    if tool.unresolved:
+        yield Heading("Not followed")
+        lost = [(f"{call.text} at {call.file}:{call.line}", "dim") for call in tool.unresolved]
+        yield Items(lost, indent=2, limit=MAX_UNRESOLVED)
+
+
+def effect_words(effect: CodeEffect) -> str:
+    """Return an effect in one line: kind, detail, host, place and condition."""
+    detail = f" ({effect.text})" if effect.text else ""
+    host = f" to {effect.host}" if effect.host else ""
+    when = f" if {effect.condition}" if effect.condition else ""
+    return f"{effect.kind}{detail}{host} at {effect.file}:{effect.line}{when}"
+
+
+def openai_hints(report: CodeReport) -> dict[str, Any]:
+    """Return each tool's hints with file and line as reasons, in the meanings of the ChatGPT app review.
+
+    There, openWorld means that public or third-party state is changed, and what only logs or queues is no read. A hint
+    that the code does not prove is null, with what is missing.
+    """
+    return {"tools": [{"name": tool.name, **dict(_justified(tool))} for tool in report.tools]}
+
+
+def _justified(tool: ToolCode) -> Iterator[tuple[str, dict[str, Any]]]:
+    changes = [effect for effect in tool.effects if effect.kind not in _READS]
+    remote = [effect for effect in changes if effect.kind in (EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT)]
+    for hint, proof, evidence in (
+        ("readOnlyHint", tool.read_only, changes),
+        ("destructiveHint", tool.destructive, changes),
+        ("openWorldHint", _changes_others(tool, remote), remote),
+    ):
+        is_known = isinstance(proof, bool)
+        reasons = [effect_words(effect) for effect in evidence] or ["no call of the handler changes anything"]
+        lost = [f"not followed: {call.text} at {call.file}:{call.line}" for call in tool.unresolved[:MAX_UNRESOLVED]]
+        words = reasons if is_known else lost or reasons
+        yield hint, {"value": proof if is_known else None, "justification": "; ".join(words)}
+
+
+def _changes_others(tool: ToolCode, remote: list[CodeEffect]) -> Proof:
+    """Return whether the tool changes state of others: an HTTP write does, a POST may."""
+    if any(effect.kind is EffectKind.HTTP_WRITE for effect in remote):
+        return True
+    return "unknown" if remote or tool.unresolved else False

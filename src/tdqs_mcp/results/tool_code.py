@@ -1,0 +1,157 @@
+"""Findings about the code of tools: handlers, effects, limits and errors, with file and line."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from tdqs_mcp.results.contract import Document, Internal, Name
+
+Proof: TypeAlias = bool | Literal["unknown"]
+"""A verdict: true or false where the code proves it, else unknown."""
+
+
+class EffectKind(StrEnum):
+    """Kind of what a line of code does outside its function."""
+
+    FILE_WRITE = "file-write"
+    FILE_DELETE = "file-delete"
+    PROCESS = "process"
+    SQL_WRITE = "sql-write"
+    DB_READ = "db-read"
+    HTTP_READ = "http-read"
+    HTTP_WRITE = "http-write"
+    HTTP_UNKNOWN = "http-unknown"
+    SENDS_DATA_OUT = "sends-data-out"
+    RUNS_CODE = "runs-code"
+    STATE_IN_MEMORY = "state-in-memory"
+    STATE_UNKNOWN = "state-unknown"
+    LOCAL_READ = "local-read"
+    SQL_UNKNOWN = "sql-unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodePlace:
+    """A line of a source file."""
+
+    file: str
+    """Path relative to the folder, with `/`."""
+
+    line: int
+    """From 1."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler(CodePlace):
+    """The function that answers a tool's calls; for a dispatching function, the branch of the tool."""
+
+    end: int
+    """Last line of the function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeEffect(CodePlace):
+    """A line that a call of the tool reaches, and its effect."""
+
+    kind: EffectKind
+    depth: int
+    """Calls between the handler and the line; 0 inside the handler."""
+
+    text: str
+    """Method of a request, words of a command, beginning of a statement, or name of the function that is called."""
+
+    host: str
+    """Host of a request; empty where it is not known."""
+
+    condition: str
+    """Condition on the tool's parameters for the line; empty where there is none or it is not known."""
+
+    is_given: Internal[bool]
+    """What the line writes or sends comes from the tool's parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadValue:
+    """A value that the schema allows and the code refuses."""
+
+    parameter: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeLimit(CodePlace):
+    """A bound or a default of a parameter in the code."""
+
+    parameter: str
+    text: str
+    """`at most 100`, `at least 1`, `the first 50`, `default 10`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeError(CodePlace):
+    """An error that the code raises or returns."""
+
+    text: str
+    """Its message, `{}` for computed parts."""
+
+    is_result: bool
+    """It is returned as a normal result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved(CodePlace):
+    """A call that could not be followed; a verdict that depends on it is unknown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCode:
+    """The code of a tool, followed from its handler."""
+
+    name: Name
+    handler: Handler | None
+    """Null where no function was found that answers the tool's calls."""
+
+    registration: CodePlace
+    effects: tuple[CodeEffect, ...]
+    """What a call may do, the worst case over its arguments; reads too."""
+
+    read_only: Proof
+    destructive: Proof
+    idempotent: Proof
+    open_world: Proof
+    unused_parameters: tuple[str, ...]
+    """Parameters on which nothing depends."""
+
+    dead_enum_values: tuple[DeadValue, ...]
+    limits: tuple[CodeLimit, ...]
+    errors: tuple[CodeError, ...]
+    returns: str | None
+    """Form of the result, such as `object with keys id, name`; null where it is not known."""
+
+    credentials: tuple[str, ...]
+    """Environment variables that the code reads."""
+
+    unresolved: tuple[Unresolved, ...]
+    description: Internal[str | None] = None
+    """Description at the registration."""
+
+    hints: Internal[tuple[tuple[str, bool], ...]] = ()
+    """Hints at the registration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeReport(Document):
+    """The code of a folder's tools."""
+
+    folder: str
+    tools: tuple[ToolCode, ...]
+    problems: tuple[str, ...]
+    """Files that were not read, and tools without a handler, each with the reason."""
+
+    def find(self, name: str) -> ToolCode | None:
+        """Return a tool's code by its name."""
+        return next((tool for tool in self.tools if tool.name == name), None)

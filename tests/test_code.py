@@ -1,0 +1,427 @@
+"""What the code of tools does: found by reading it, with file and line, and never by running it."""
+
+import json
+import subprocess
+import sys
+import time
+import zipfile
+from textwrap import dedent
+
+import pytest
+
+import tdqs_mcp
+from tdqs_mcp.errors import InputError
+
+HEAD = 'from mcp.server import MCPServer\n\nserver = MCPServer("harbour")\n\n'
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads the code of files, given by name."""
+
+    def read(**files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_py", ".py").replace("_js", ".js").replace("_ts", ".ts")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(dedent(text))
+        return tdqs_mcp.read_code(tmp_path)
+
+    return read
+
+
+def effects(tool):
+    return [f"{effect.kind} {effect.file}:{effect.line}" for effect in tool.effects]
+
+
+def verdicts(tool):
+    return tool.read_only, tool.destructive, tool.open_world
+
+
+# Finding handlers
+
+REGISTRATIONS = {
+    "a decorator with a name": ("", '@server.tool(name="add_berth")\ndef add(berth: str) -> str:\n    return berth\n'),
+    "a decorator over a decorator": (
+        "def logged(function):\n    def wrapper(*args, **kwargs):\n        return function(*args, **kwargs)\n    return wrapper\n",
+        '@server.tool(name="add_berth")\n@logged\ndef add(berth: str) -> str:\n    return berth\n',
+    ),
+    "a nested function of a factory": (
+        "",
+        'def make(server):\n    @server.tool(name="add_berth")\n    def add(berth: str) -> str:\n        return berth\n',
+    ),
+    "a loop": (
+        "",
+        "def add_berth(berth: str) -> str:\n    return berth\n\nfor function in [add_berth]:\n    server.tool()(function)\n",
+    ),
+    "add_tool": ("", 'def add(berth: str) -> str:\n    return berth\n\nserver.add_tool(add, name="add_berth")\n'),
+    "a helper of its own": (
+        "def register(name):\n    def decorate(function):\n        return server.tool(name=name)(function)\n    return decorate\n",
+        '@register("add_berth")\ndef add(berth: str) -> str:\n    return berth\n',
+    ),
+    "a method": (
+        "",
+        "class Tools:\n    def __init__(self, server):\n        @server.tool()\n        def add_berth(berth: str) -> str:\n            return self.add(berth)\n    def add(self, berth):\n        return berth\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", REGISTRATIONS)
+def test_a_python_tool_is_found_however_it_is_registered(read, form):
+    before, registration = REGISTRATIONS[form]
+    report = read(server_py=HEAD + before + registration)
+    assert [(tool.name, tool.handler is not None) for tool in report.tools] == [("add_berth", True)]
+
+
+SCRIPTS = {
+    "registerTool": 'server.registerTool("add_berth", {description: "Add."}, async ({berth}) => save(berth));',
+    "tool": 'server.tool("add_berth", "Add.", {berth: z.string()}, async (args) => save(args.berth));',
+    "addTool": 'server.addTool({name: "add_berth", description: "Add.", execute: async (args) => save(args.berth)});',
+    "a switch": """
+        const TOOLS = [{name: "add_berth", description: "Add.", inputSchema: {type: "object"}}];
+        server.setRequestHandler(CallToolRequestSchema, async (request) => {
+          const { name, arguments: args } = request.params;
+          switch (name) {
+            case "list_berths": return [];
+            case "add_berth": return save(args.berth);
+          }
+        });""",
+    "a table": """
+        const handlers = {add_berth: (args) => save(args.berth)};
+        const TOOLS = [{name: "add_berth", description: "Add.", inputSchema: {type: "object"}}];
+        server.setRequestHandler(CallToolRequestSchema, async (request) =>
+          handlers[request.params.name](request.params.arguments));""",
+    "a class": """
+        class AddBerth { name = "add_berth"; description = "Add."; async execute(args) { return save(args.berth); } }""",
+    "a wrapper": """
+        const safe = (handler) => async (args) => { try { return await handler(args); } catch (error) { return {error}; } };
+        server.registerTool("add_berth", {description: "Add."}, safe(async ({berth}) => save(berth)));""",
+}
+
+
+@pytest.mark.parametrize("form", SCRIPTS)
+def test_a_script_tool_is_found_however_it_is_registered(read, form):
+    save = 'import { writeFile } from "fs/promises";\nasync function save(berth) {\n  await writeFile(berth, "x");\n}\n'
+    (tool,) = [tool for tool in read(server_js=save + dedent(SCRIPTS[form])).tools if tool.name == "add_berth"]
+    assert effects(tool) == ["file-write server.js:3"]
+
+
+def test_a_dispatcher_gives_each_tool_its_own_branch(read):
+    report = read(
+        server_py="""
+        import os
+        from mcp import types
+
+        @server.list_tools()
+        async def list_tools():
+            return [types.Tool(name="keep", inputSchema={}), types.Tool(name="drop", inputSchema={})]
+
+        @server.call_tool()
+        async def call_tool(name, arguments):
+            if name == "keep":
+                return open(arguments["path"]).read()
+            if name == "drop":
+                os.remove(arguments["path"])
+        """
+    )
+    assert {tool.name: effects(tool) for tool in report.tools} == {
+        "keep": ["local-read server.py:12"],
+        "drop": ["file-delete server.py:14"],
+    }
+
+
+# Effects
+
+
+def tool_of(read, body, before="", **files):
+    """The only tool of a server, by the body of its handler."""
+    lines = dedent(body).strip().replace("\n", "\n    ")
+    text = f'{HEAD}{dedent(before)}\n@server.tool()\ndef run(a: str = "", b: str = "") -> str:\n    {lines}\n'
+    (tool,) = read(server_py=text, **files).tools
+    return tool
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ('open(a, "w").write(b)', "file-write"),
+        ("import pathlib\npathlib.Path(a).unlink()", "file-delete"),
+        ("import shutil\nshutil.rmtree(a)", "file-delete"),
+        ("import subprocess\nsubprocess.run([a])", "process"),
+        ("exec(a)", "runs-code"),
+        ('import sqlite3\nsqlite3.connect("x").execute("DELETE FROM berths")', "sql-write"),
+        ('import sqlite3\nsqlite3.connect("x").execute("SELECT 1")', "db-read"),
+        ('import requests\nrequests.get("https://tides.test")', "http-read"),
+        ('import requests\nrequests.Session().put("https://tides.test")', "http-write"),
+        ('import httpx\nhttpx.post("https://tides.test", json={"a": a})', "sends-data-out"),
+        ('import httpx\nhttpx.request("DELETE", "https://tides.test")', "http-write"),
+    ],
+)
+def test_an_effect_has_its_kind(read, body, kind):
+    assert [effect.kind for effect in tool_of(read, body).effects] == [kind]
+
+
+@pytest.mark.parametrize("depth", range(1, 6))
+def test_an_effect_is_found_however_deep(read, depth):
+    steps = "".join(f"def step{n}(x):\n    return step{n + 1}(x)\n\n" for n in range(1, depth))
+    tool = tool_of(read, "return step1(a)", before=f'{steps}def step{depth}(x):\n    open(x, "w").write("")\n')
+    assert [(effect.kind, effect.depth) for effect in tool.effects] == [("file-write", depth)]
+
+
+def test_effects_are_followed_through_modules_classes_and_constants(read):
+    tool = tool_of(
+        read,
+        "return Client().drop(a)",
+        before="from harbour.client import Client\n",
+        harbour____init___py="",
+        harbour__client_py="""
+        import httpx
+
+        BASE = "https://api.harbour.test/v1"
+
+        class Client:
+            def __init__(self):
+                self.http = httpx.Client(base_url=BASE)
+
+            def drop(self, name):
+                return self._request("DELETE", f"/berths/{name}")
+
+            def _request(self, method, path):
+                return self.http.request(method, path)
+        """,
+    )
+    (effect,) = tool.effects
+    assert (effect.kind, effect.text, effect.host) == ("http-write", "DELETE", "api.harbour.test")
+    assert verdicts(tool) == (False, True, True)
+
+
+def test_a_condition_is_told_where_one_parameter_decides(read):
+    tool = tool_of(read, 'if a == "save":\n    open(b, "w").write("")\nreturn b')
+    assert [effect.condition for effect in tool.effects] == ["a == 'save'"]
+
+
+def test_a_file_of_its_own_that_is_moved_into_place_is_no_deletion(read):
+    tool = tool_of(read, 'import os\ntmp = a + ".tmp"\nopen(tmp, "w").write(b)\nos.replace(tmp, a)')
+    assert {effect.kind for effect in tool.effects} == {"file-write"}
+
+
+def test_a_post_proves_no_write_and_a_graphql_query_is_a_read(read):
+    assert tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"a": a})').read_only == "unknown"
+    query = tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"query": "query { berths }"})')
+    assert query.read_only is True
+
+
+def test_what_cannot_be_followed_makes_a_verdict_unknown_never_clean(read):
+    tool = tool_of(read, "import harbourkit\nreturn harbourkit.act(a)")
+    assert verdicts(tool) == ("unknown", "unknown", "unknown")
+    assert [f"{call.text} {call.file}:{call.line}" for call in tool.unresolved] == ["harbourkit.act() server.py:9"]
+
+
+def test_a_guarded_statement_is_a_read(read):
+    body = 'import sqlite3\nif not a.upper().startswith("SELECT"):\n    raise ValueError("only SELECT")\nsqlite3.connect("x").execute(a)'
+    assert [effect.kind for effect in tool_of(read, body).effects] == ["db-read"]
+    assert [effect.kind for effect in tool_of(read, body.splitlines()[-1]).effects] != ["db-read"]
+
+
+def test_a_change_of_what_outlives_the_call_is_no_read(read):
+    store = "class Store:\n    def __init__(self):\n        self.boats = {}\n\nstore = Store()\n"
+    assert tool_of(read, "store.boats.pop(a)", before=store).read_only is False
+    assert tool_of(read, "store.boats[a] = b", before=store).read_only == "unknown", "an entry may be a cache's"
+    assert tool_of(read, "boats = {}\nboats[a] = b\nboats.pop(a)\nreturn boats", before=store).read_only is True
+    assert tool_of(read, "Store().boats.pop(a)", before=store).read_only is True
+
+
+# Parameters, errors, results
+
+
+def test_a_parameter_counts_as_unused_only_if_nothing_depends_on_it(read):
+    passed_on = "def load(x, y):\n    return x\n"
+    assert tool_of(read, "return load(a, b)", before=passed_on).unused_parameters == ("b",)
+    assert tool_of(read, "return foreign(a, b)", before="from kit import foreign\n").unused_parameters == ()
+    assert tool_of(read, "return load(1, 2) + str(locals())", before=passed_on).unused_parameters == ()
+
+
+def test_limits_defaults_and_errors_have_their_lines(read):
+    tool = tool_of(
+        read,
+        """
+        count = min(int(b or 5), 100)
+        if not a:
+            raise ValueError("give a berth")
+        return {"berths": [a] * count, "count": count}
+        """,
+    )
+    assert [(limit.parameter, limit.text, limit.line) for limit in tool.limits] == [
+        ("b", "at most 100", 8),
+        ("b", "default 5", 7),
+    ]
+    assert [(error.text, error.line) for error in tool.errors] == [("give a berth", 10)]
+    assert tool.returns == "object with keys berths, count"
+
+
+def test_credentials_are_the_variables_that_the_code_reads(read):
+    assert tool_of(read, 'return os.environ["HARBOUR_KEY"]', before="import os\n").credentials in (("HARBOUR_KEY",), ())
+    assert tool_of(read, 'return os.getenv("HARBOUR_KEY")', before="import os\n").credentials == ("HARBOUR_KEY",)
+
+
+# Safety and cost
+
+
+def test_nothing_is_executed(read, tmp_path):
+    trap = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
+    report = read(server_py=trap + HEAD + "@server.tool()\ndef run() -> str:\n    return ''\n")
+    assert [tool.name for tool in report.tools] == ["run"]
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("broken_py", "def ("),
+        ("deep_py", "x = " + "(" * 5_000 + ")" * 5_000),
+        ("long_py", "x = '" + "a" * 5_000_000 + "'"),
+    ],
+)
+def test_a_hostile_file_is_a_problem_and_the_others_are_read(read, name, text):
+    tool = HEAD + "@server.tool()\ndef run() -> str:\n    return ''\n"
+    report = read(server_py=tool, **{name: text})
+    assert [entry.name for entry in report.tools] == ["run"]
+    assert [problem.partition(":")[0].partition(",")[0] for problem in report.problems] == [name.replace("_py", ".py")]
+
+
+def test_deep_scripts_and_cycles_of_imports_and_calls_end(read):
+    deep = "server.registerTool('run', {}, () => " + "(" * 3_000 + "1" + ")" * 3_000 + ");"
+    cycle = (
+        "from b import g\n"
+        + HEAD
+        + "@server.tool()\ndef run(a: str) -> str:\n    return g(a)\n\ndef f(a):\n    return g(a)\n"
+    )
+    report = read(deep_js=deep, a_py=cycle, b_py="from a import f\n\ndef g(a):\n    return f(a)\n")
+    assert "run" in [tool.name for tool in report.tools]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(read, tmp_path):
+    outside = tmp_path.parent / "outside.py"
+    outside.write_text(HEAD + "@server.tool()\ndef secret() -> str:\n    return ''\n")
+    (tmp_path / "link.py").symlink_to(outside)
+    assert [
+        tool.name for tool in read(server_py=HEAD + "@server.tool()\ndef run() -> str:\n    return ''\n").tools
+    ] == ["run"]
+
+
+def test_a_folder_without_source_is_refused(tmp_path):
+    with pytest.raises(InputError, match="has no Python, JavaScript or TypeScript file"):
+        tdqs_mcp.read_code(tmp_path)
+
+
+def test_the_cost_grows_with_the_tools(tmp_path):
+    def seconds(count):
+        tools = "".join(f"@server.tool()\ndef tool{n}(a: str) -> str:\n    return load(a)\n\n" for n in range(count))
+        (tmp_path / "server.py").write_text(HEAD + "def load(a):\n    return open(a).read()\n\n" + tools)
+        start = time.process_time()
+        tdqs_mcp.read_code(tmp_path)
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(800) < 16 * max(seconds(100), 0.01)
+
+
+# The command
+
+
+def test_the_command_prints_the_contract(read, tmp_path, command):
+    read(server_py=HEAD + '@server.tool()\ndef run(a: str) -> str:\n    open(a, "w").write("")\n    return a\n')
+    (tool,) = json.loads(command("code", tmp_path, "--format", "json").stdout)["tools"]
+    assert tool["handler"] == {"file": "server.py", "line": 6, "end": 8}
+    assert tool["effects"][0] | {"text": ""} == {
+        "kind": "file-write",
+        "file": "server.py",
+        "line": 7,
+        "depth": 0,
+        "text": "",
+        "host": "",
+        "condition": "",
+    }
+    assert (tool["readOnly"], tool["destructive"], tool["idempotent"], tool["openWorld"]) == (
+        False,
+        "unknown",
+        "unknown",
+        False,
+    )
+    assert (tool["unusedParameters"], tool["deadEnumValues"], tool["unresolved"]) == ([], [], [])
+
+
+def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
+    read(server_py=HEAD + '@server.tool()\ndef run(a: str) -> str:\n    open(a, "w").write("")\n    return a\n')
+    (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert tool["readOnlyHint"] == {"value": False, "justification": "file-write (open w) at server.py:7"}
+    assert tool["openWorldHint"]["value"] is False
+
+
+# Published servers, labelled by an LLM reader of their code
+
+
+KINDS = frozenset({"file-write", "file-delete", "process", "sql-write", "runs-code"})
+
+
+@pytest.fixture(scope="module")
+def labelled(shared, tmp_path_factory):
+    """Each labelled tool with its code, of the packages that the registries give today."""
+    lines = (shared / "data" / "code_facts.jsonl").read_text(encoding="utf-8").splitlines()
+    facts = [json.loads(line) for line in lines]
+    folder, pairs = tmp_path_factory.mktemp("packages"), []
+    for package, version in {(fact["package"], fact["version"]) for fact in facts}:
+        root = unpack(package, version, folder)
+        if root is not None:
+            report = tdqs_mcp.read_code(root)
+            pairs += [(fact, report.find(fact["tool"])) for fact in facts if fact["package"] == package]
+    return pairs
+
+
+def unpack(package, version, folder):
+    """The folder of an unpacked package, which is not run; None for one that this Python cannot install."""
+    registry, _, name = package.partition(":")
+    root = folder / name.replace("/", "-")
+    root.mkdir()
+    if registry == "npm":
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", f"{name}@{version}"], cwd=root, capture_output=True, check=True
+        )
+        subprocess.run(["tar", "xzf", packed.stdout.decode().split()[-1]], cwd=root, check=True)
+        return root
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", root, f"{name}=={version}"]
+    if subprocess.run(pip, capture_output=True, check=False).returncode:
+        return None
+    (wheel,) = root.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(root)
+    return root
+
+
+@pytest.mark.process
+def test_handlers_of_published_servers_are_found_at_their_lines(labelled):
+    missing = [fact["tool"] for fact, tool in labelled if tool is None or tool.handler is None]
+    lines = [(fact["handler"].rsplit(":", 1), tool.handler) for fact, tool in labelled if tool and tool.handler]
+    right = sum(handler.file.endswith(file) and abs(handler.line - int(line)) <= 3 for (file, line), handler in lines)
+    assert (missing, right / len(lines) > 0.95) == ([], True)
+
+
+@pytest.mark.process
+def test_effects_of_published_servers_are_those_that_a_reader_found(labelled):
+    pairs = [
+        ({effect.kind for effect in tool.effects} & KINDS, set(fact["effects"]) & KINDS) for fact, tool in labelled
+    ]
+    right, shown, told = (
+        sum(len(part(*pair)) for pair in pairs) for part in (set.__and__, lambda a, _: a, lambda _, b: b)
+    )
+    assert right / shown >= 0.95
+    assert right / told >= 0.75
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("verdict", "label", "bar"),
+    [("read_only", "read_only", 0.95), ("destructive", "destructive", 0.9), ("open_world", "open_world", 0.9)],
+)
+def test_verdicts_on_published_servers_that_are_not_unknown_are_right(labelled, verdict, label, bar):
+    known = [(getattr(tool, verdict), fact[label]) for fact, tool in labelled if getattr(tool, verdict) != "unknown"]
+    decided = [(found, told) for found, told in known if told != "unclear"]
+    assert sum(found == told for found, told in decided) / len(decided) >= bar
