@@ -582,10 +582,17 @@ class Interpreter(Calls):
                 self._use(value)
 
     def _mutate(self, owner: SyntaxNode, change: str, values: Sequence[Value], line: int, frame: CallFrame) -> None:
-        """Note a change of something that outlives the call."""
+        """Note a change of something that outlives the call; a local variable is made of what is put into it."""
+        root = owner
+        while isinstance(root, Attribute | Subscript):
+            root = root.value
+        local = frame.names.get(root.id) if isinstance(root, Name) else None
+        parameters = parameters_of(values)
+        if isinstance(root, Name) and local is not None and parameters - local.parameters:
+            frame.names[root.id] = replace(local, parameters=local.parameters | parameters)
         certainty = 0 if self._is_muted else self._is_state(owner, frame)
         if certainty:
-            text, parameters = f"{dotted_name(owner)}{change}", parameters_of(values)
+            text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
             self._note(self.trace.effects, kind, frame.module, line, frame.depth, text, parameters=parameters)
 
@@ -609,13 +616,13 @@ class Interpreter(Calls):
                 return 0 if is_other else SURE
             case Attribute(value=owner) | Subscript(value=owner) | Element(iterable=owner) | Spread(value=owner):
                 return self._is_state(owner, frame)
-            case CallSite(function=Attribute(value=owner, key=key), arguments=arguments):
-                parts: Sequence[SyntaxNode] = () if key in _COPYING else (owner, *arguments)
+            case CallSite(function=Attribute(value=owner, key=key)):
                 if key in _MUTATING | {"get"}:  # what `self.boats.pop(name)` gives back has been in there
                     return self._is_state(owner, frame)
-                return min(1, max((self._is_state(part, frame) for part in parts), default=0))
+                return 0 if key in _COPYING else min(1, self._is_state(owner, frame))
             case CallSite(function=Name(id=name), arguments=arguments, is_new=False) if name not in _COPYING:
-                return min(1, max((self._is_state(part, frame) for part in arguments), default=0))
+                is_ours = isinstance(self.lookup(name, frame), Closure)
+                return min(1, max((self._is_state(part, frame) for part in arguments if is_ours), default=0))
             case Logic(values=parts) | Other(operator=",", parts=parts):
                 return max((self._is_state(part, frame) for part in parts), default=0)
             case Choice(body=body, otherwise=otherwise):

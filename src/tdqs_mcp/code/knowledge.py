@@ -84,7 +84,7 @@ class Knowledge:
         """
         data = self._languages[is_python]
         last = last_name(name)
-        plain = name.replace("()", "").replace("[]", "")
+        plain = name.replace("()", "").replace("[]", "").removeprefix("globalThis.").removeprefix("global.")
         parts = plain.split(".")
         for length in range(len(parts), 0, -1):
             package = data.packages.get(".".join(parts[:length]))

@@ -1,6 +1,7 @@
 """The files of a project as modules that know each other: names at their top, imports followed, nothing run."""
 
 import posixpath
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -121,7 +122,7 @@ class Project:
     def find(self, origin: ProjectModule, name: str) -> ProjectModule | None:
         """Return the module that an import in a file means; None where it is none of the project."""
         if origin.is_python:
-            homes = self._by_dotted.get(name, ())
+            homes = () if name in sys.stdlib_module_names else self._by_dotted.get(name, ())
             exact = [home for home in homes if _dotted(home.path) == name]
             candidates = exact or [home for home in homes if self._is_top(home, name, origin)]
             return candidates[0] if len(candidates) == 1 else None

@@ -140,7 +140,7 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
         for place in {_place(sighting) for sighting in trace.effects if not sighting.parameters}
     )
     reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
-    few, most = max(MIN_SHARED, len(traces) // 4), max(MIN_SHARED, len(traces) * 9 // 10)
+    few, most = max(MIN_SHARED, len(traces) * 3 // 4), max(MIN_SHARED, len(traces) * 9 // 10)
 
     def is_housekeeping(sighting: Sighting) -> bool:
         if sighting.kind not in _CHANGES or sighting.depth < 2:

@@ -37,7 +37,7 @@ _REGISTERING = frozenset(
 )
 _HANDLERS = (
     "handler execute handle run call callback cb func fn implementation toolCallback invoke exec run_tool handle_call "
-    "_run"
+    "_run runTool handleRequest call_tool"
 ).split()
 _SCHEMAS = "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args".split()
 _ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
@@ -240,7 +240,13 @@ class Finder:
 
     def _closures(self, node: SyntaxNode, scope: NameScope) -> list[Closure]:
         """Return the functions that a handler's expression may be; of a call that is not known, those it is given."""
-        closures = [value for value in alternatives(self._value(node, scope)) if isinstance(value, Closure)]
+        values = alternatives(self._value(node, scope))
+        closures = [value for value in values if isinstance(value, Closure)]
+        for value in values:  # a class, or an object, with a method that answers: `{name, handler: ListBoatsHandler}`
+            owner = Instance(of=value) if isinstance(value, ClassValue) else value
+            if isinstance(owner, Instance):
+                members = (self._interpreter.member(owner, word) for word in _HANDLERS)
+                closures += [member for member in members if isinstance(member, Closure)][:1]
         if not closures and isinstance(node, CallSite):
             for argument in (*node.arguments, *node.keywords.values()):
                 closures += self._closures(argument, scope)

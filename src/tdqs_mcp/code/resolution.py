@@ -282,6 +282,8 @@ class Resolution:
                 return value
             case Dictionary():
                 item = value.get(key)
+                if item is None and value.is_whole:
+                    return Constant(value=None)
                 return item if item is not None else unknown(value)
             case Instance():
                 return self._attribute(value, key)

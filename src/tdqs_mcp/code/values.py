@@ -126,6 +126,11 @@ class Dictionary(Value):
 
     items: tuple[tuple[str, Value], ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all keys are known."""
+        return all(key not in ("", "...") for key, _ in self.items)
+
     def get(self, key: str) -> Value | None:
         """Return the value of a key, as far as known."""
         for name, value in reversed(self.items):
