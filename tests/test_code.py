@@ -204,6 +204,20 @@ def test_a_file_of_its_own_that_is_moved_into_place_is_no_deletion(read):
     assert {effect.kind for effect in tool.effects} == {"file-write"}
 
 
+@pytest.mark.parametrize(
+    ("body", "destructive"),
+    [
+        ('open(a, "w").write(b)', True),
+        ('open(f"/srv/{a}-{b}.txt", "w").write(b)', "unknown"),
+        ('open(a, "a").write(b)', False),
+        ("import os\nos.makedirs(a)", False),
+        ("import os\nos.remove(a)", True),
+    ],
+)
+def test_a_write_destroys_where_the_agent_chooses_the_file(read, body, destructive):
+    assert tool_of(read, body).destructive == destructive
+
+
 def test_a_post_proves_no_write_and_a_graphql_query_is_a_read(read):
     assert tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"a": a})').read_only == "unknown"
     query = tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"query": "query { berths }"})')
@@ -343,7 +357,7 @@ def test_the_command_prints_the_contract(read, tmp_path, command):
     }
     assert (tool["readOnly"], tool["destructive"], tool["idempotent"], tool["openWorld"]) == (
         False,
-        "unknown",
+        True,
         "unknown",
         False,
     )
@@ -353,7 +367,10 @@ def test_the_command_prints_the_contract(read, tmp_path, command):
 def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
     read(server_py=HEAD + '@server.tool()\ndef run(a: str) -> str:\n    open(a, "w").write("")\n    return a\n')
     (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
-    assert tool["readOnlyHint"] == {"value": False, "justification": "file-write (open w) at server.py:7"}
+    assert tool["readOnlyHint"] == {
+        "value": False,
+        "justification": "file-write (open w, to the given path) at server.py:7",
+    }
     assert tool["openWorldHint"]["value"] is False
 
 

@@ -24,6 +24,7 @@ from tdqs_mcp.code.values import (
     External,
     Instance,
     Listing,
+    PartialText,
     Value,
     alternatives,
     bounded,
@@ -150,7 +151,7 @@ class Calls(Resolution):
         self._execute(closure.function.body, frame)
         self._conditions = conditions
         value = join(frame.results) if frame.results else Constant(value=None)
-        if closure.function.returns is not None and value == UNKNOWN:
+        if closure.function.returns is not None and all(map(_says_nothing, alternatives(value))):
             value = self.typed(closure.function.returns, parent)
         return value
 
@@ -280,6 +281,9 @@ class Calls(Resolution):
             return first
         if name in _DECLARING:
             return UNKNOWN
+        if name == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
+            bodies = [value for value in arguments if isinstance(value, Closure)]
+            return self.call(bodies[0], (), {}, node, frame) if bodies else UNKNOWN
         if name == "builtins.locals":
             self._use(*frame.names.values())
         self._call_back(arguments, keywords, node, frame)
@@ -291,6 +295,10 @@ class Calls(Resolution):
             return first
         self._use(*arguments, *keywords.values())
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
+        if specs is None and "." in name:
+            value = self._by_name(name.rpartition(".")[2], arguments, keywords, node, frame)
+            if value is not None:
+                return value
         if specs is None:
             self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
@@ -342,18 +350,27 @@ class Calls(Resolution):
             for spec in specs:
                 self._effect(spec, receiver, arguments, keywords, node, frame)
             return unknown(target, *arguments)
-        candidates = self.project.methods.get(name, ()) if name else ()
-        near = [entry for entry in candidates if entry[0].is_python == frame.module.is_python]
-        if near and len(near) <= MAX_CANDIDATES:
-            results = []
-            for module, owner, method in near:
-                of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
-                closure = Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
-                results.append(self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line))
-            return join(results)
+        value = self._by_name(name, arguments, keywords, node, frame)
+        if value is not None:
+            return value
         words = dotted_name(function) or name or "a computed function"
         self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{words}()")
         return unknown(target, *arguments)
+
+    def _by_name(
+        self, name: str, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
+    ) -> Value | None:
+        """Return what methods of the project with this name give back; None where none or too many have it."""
+        entries = self.project.methods.get(name, ()) if name else ()
+        near = [entry for entry in entries if entry[0].is_python == frame.module.is_python]
+        if not near or len(near) > MAX_CANDIDATES:
+            return None
+        results = []
+        for module, owner, method in near:
+            of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
+            closure = Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
+            results.append(self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line))
+        return join(results)
 
     def _effect(
         self,
@@ -379,26 +396,24 @@ class Calls(Resolution):
                 word.upper().startswith(("CREATE", "INSERT", "UPDATE", "DELETE", "NOT SELECT")) for word in guards
             ):
                 kind, text = "sql-write", ", ".join(guards)
-        own = [
-            value
-            for value in (*arguments[:1], replace(target, name=target.name.rpartition(".")[0]))
-            if value in self.trace.written
-        ]
-        if kind == "file-write":
-            self.trace.written |= {*arguments[:1], replace(target, name=target.name.rpartition(".")[0])}
-        if kind == "file-delete" and own:
+        owner = replace(target, name=target.name.rpartition(".")[0])
+        is_own = not self.trace.written.isdisjoint((*arguments[:1], owner))
+        if kind == "file-delete" and is_own:
             return
-        if kind == "file-move":
-            self._note(
-                self.trace.effects, "file-write", frame.module, node.line, frame.depth, text, parameters=parameters
-            )
-            kind = "file-delete"
-            if own:
+        written = (
+            arguments[1:2] if kind == "file-move" else arguments[:1] if _takes_path(target) else owner.arguments[:1]
+        )
+        if kind in ("file-write", "file-move"):
+            self.trace.written |= {*arguments[:1], owner}
+            is_over = text.startswith(_WRITERS) and text not in ADDING and any(map(_is_chosen, written))
+            text = f"{text}{OVERWRITING}" if is_over else text
+        if kind == "file-move" or (kind == "process" and command_kind(text) == "write"):
+            # what is moved is written in one place and gone from another, unless the tool has made it itself
+            place = (frame.module, node.line, frame.depth)
+            self._note(self.trace.effects, "file-write", *place, text, parameters=parameters)
+            if is_own and kind == "file-move":
                 return
-        if kind == "process" and command_kind(text) == "write":
-            self._note(
-                self.trace.effects, "file-write", frame.module, node.line, frame.depth, text, parameters=parameters
-            )
+            kind = "file-delete" if kind == "file-move" else kind
         sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
         self._note(sink, kind, frame.module, node.line, frame.depth, text, host, parameters)
 
@@ -428,6 +443,32 @@ class Calls(Resolution):
 
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         raise NotImplementedError
+
+
+OVERWRITING = ", to the given path"
+"""End of the text of a write to exactly the path that the agent chose: what was there is gone."""
+
+_WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace", "move")
+"""Beginnings of the names of calls that replace a file."""
+
+ADDING = frozenset(
+    "mkdir makedirs mkdirSync ensureDir touch appendFile appendFileSync symlink link chmod chmodSync".split()
+) | {"open a", "open x", "open ab", "open a+"}
+"""Texts of writes to files that take nothing away."""
+
+
+def _takes_path(target: External) -> bool:
+    """Return whether a call takes the path as its first argument: `open(path)`, `fs.writeFile(path)`; a Path has it."""
+    return ").write_" not in target.name and ").open" not in target.name
+
+
+def _is_chosen(value: Value) -> bool:
+    """Return whether a path is a parameter's value, perhaps checked or made absolute, and not built from several."""
+    return len(value.parameters) == 1 and not isinstance(value, PartialText)
+
+
+def _says_nothing(value: Value) -> bool:
+    return type(value) is Value or value == Constant(value=None)
 
 
 def _first(pair: tuple[str, Value]) -> str:

@@ -84,7 +84,11 @@ class Knowledge:
         """
         data = self._languages[is_python]
         last = last_name(name)
-        plain = name.replace("()", "").replace("[]", "").removeprefix("globalThis.").removeprefix("global.")
+        plain = name.replace("()", "").replace("[]", "")
+        bare = plain.removeprefix("globalThis.").removeprefix("global.")
+        if bare != plain:
+            specs = self.lookup(bare, is_python=is_python)
+            return () if specs is None else specs
         parts = plain.split(".")
         for length in range(len(parts), 0, -1):
             package = data.packages.get(".".join(parts[:length]))

@@ -73,7 +73,7 @@ class Resolution:
             if name in place.names:
                 return place.names[name]
             place = place.parent
-        scope: NameScope | None = place
+        scope: NameScope | None = place if name != "__awaiter" else None
         while scope is not None:
             if name in scope.names or self._parameter(scope, name):
                 return self._scoped(scope, name)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tdqs_mcp.code.calls import ADDING, OVERWRITING
 from tdqs_mcp.code.knowledge import command_kind, is_local
 from tdqs_mcp.code.trace import Sighting
 
@@ -28,11 +29,6 @@ _ADDING = (
     "INSERT INTO",
     "CREATE TABLE",
 )
-_ADDING_FILES = frozenset("mkdir makedirs mkdirSync ensureDir appendFile appendFileSync".split()) | {
-    "open a",
-    "open x",
-    "open ab",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +92,8 @@ def _destroys(effect: Sighting) -> bool:
     match effect.kind:
         case "file-delete" | "runs-code":
             return True
+        case "file-write":
+            return effect.text.endswith(OVERWRITING)
         case "process":
             return command_kind(effect.text) == "delete"
         case "http-write":
@@ -113,7 +111,7 @@ def _adds(effect: Sighting) -> bool:
         case "http-write" | "sql-write":
             return effect.text.startswith(_ADDING)
         case "file-write":
-            return effect.text in _ADDING_FILES
+            return effect.text in ADDING
         case _:
             return effect.kind == "state-in-memory"
 
