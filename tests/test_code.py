@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
 
+ROOT = Path(__file__).parents[1]
 HEAD = 'from mcp.server import MCPServer\n\nserver = MCPServer("harbour")\n\n'
 
 
@@ -372,6 +374,12 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
         "justification": "file-write (open w, to the given path) at server.py:7",
     }
     assert tool["openWorldHint"]["value"] is False
+
+
+def test_the_readme_shows_what_the_command_prints(command):
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("tdqs-mcp code examples/careless\n```\n\n```\n")[1]
+    printed = command("code", "examples/careless", cwd=ROOT, env={"COLUMNS": "110"}).stdout.decode()
+    assert [line.rstrip() for line in printed.splitlines()] == shown.split("```")[0].splitlines()
 
 
 # Published servers, labelled by an LLM reader of their code
