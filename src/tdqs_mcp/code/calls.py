@@ -201,7 +201,8 @@ class Calls(Resolution):
     ) -> Value:
         """Return the result of a call, with its effects noted."""
         results: list[Value] = []
-        for target in alternatives(function):
+        targets = [value for value in alternatives(function) if value != Constant(value=None)]
+        for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
                     results.append(self._invoke(target, arguments, keywords, depth=frame.depth, line=node.line))

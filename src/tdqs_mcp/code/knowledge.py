@@ -93,7 +93,9 @@ class Knowledge:
         for length in range(len(parts), 0, -1):
             package = data.packages.get(".".join(parts[:length]))
             if package is not None:
-                return package.get(last, package.get("*"))
+                specs = package.get(last, package.get("*"))
+                is_plain = specs is not None and specs[0].words[0] == "verb" and not _has_verb(last)
+                return data.methods.get(last, specs) if is_plain else specs
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
         if scope in data.packages:
             return data.packages[scope].get(last, data.packages[scope].get("*"))
@@ -294,6 +296,10 @@ def command_kind(words: str) -> str:
 _DATA_METHODS = frozenset(
     "push append pop shift unshift sort splice fill set add update insert extend clear end get copy".split()
 )
+
+
+def _has_verb(name: str) -> bool:
+    return name in _HTTP_METHODS or any(verbs.match(name) for verbs in (_READ_VERBS, _WRITE_VERBS, _DELETE_VERBS))
 
 
 _HTTP_METHODS = {

@@ -177,12 +177,15 @@ class Resolution:
             if not name:
                 return ModuleValue(module=home)
             value = self.exported(home, name)
-            if value is not None:
+            if value is not None and value is not UNKNOWN:  # `from app import part` may stand in app/__init__.py itself
                 return value
         if module.is_python:
             inner = self.project.find(module, f"{source}.{name}") if name else None
             if inner is not None:
                 return ModuleValue(module=inner)
+        if home is not None:
+            return UNKNOWN
+        if module.is_python:
             return External(name=f"{source}.{name}" if name else source)
         source = source.removeprefix("node:")
         return External(name=source if name in ("", "default") else f"{source}.{name}")

@@ -265,6 +265,7 @@ def _expression(tree: Tree) -> SyntaxNode:
     match kind:
         case (
             "identifier"
+            | "import"
             | "this"
             | "super"
             | "shorthand_property_identifier"
