@@ -94,7 +94,9 @@ class Knowledge:
             package = data.packages.get(".".join(parts[:length]))
             if package is not None:
                 specs = package.get(last, package.get("*"))
-                is_plain = specs is not None and specs[0].words[0] == "verb" and not _has_verb(last)
+                # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
+                is_part = len(parts) - length > 2
+                is_plain = is_part and specs is not None and specs[0].words[0] == "verb" and not _has_verb(last)
                 return data.methods.get(last, specs) if is_plain else specs
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
         if scope in data.packages:
