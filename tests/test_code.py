@@ -93,7 +93,7 @@ SCRIPTS = {
         server.setRequestHandler(CallToolRequestSchema, async (request) =>
           handlers[request.params.name](request.params.arguments));""",
     "a class": """
-        class AddBerth { name = "add_berth"; description = "Add."; async execute(args) { return save(args.berth); } }""",
+        class AddBerth { name = "add_berth"; description = "Add."; inputSchema = {}; async execute(args) { return save(args.berth); } }""",
     "a wrapper": """
         const safe = (handler) => async (args) => { try { return await handler(args); } catch (error) { return {error}; } };
         server.registerTool("add_berth", {description: "Add."}, safe(async ({berth}) => save(berth)));""",
@@ -105,6 +105,13 @@ def test_a_script_tool_is_found_however_it_is_registered(read, form):
     save = 'import { writeFile } from "fs/promises";\nasync function save(berth) {\n  await writeFile(berth, "x");\n}\n'
     (tool,) = [tool for tool in read(server_js=save + dedent(SCRIPTS[form])).tools if tool.name == "add_berth"]
     assert effects(tool) == ["file-write server.js:3"]
+
+
+def test_a_command_with_a_name_and_a_description_is_no_tool(read):
+    assert (
+        read(server_js='class Add { static name = "add"; static description = "Add."; async exec(args) {} }').tools
+        == ()
+    )
 
 
 def test_a_dispatcher_gives_each_tool_its_own_branch(read):

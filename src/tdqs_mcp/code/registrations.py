@@ -39,7 +39,9 @@ _HANDLERS = (
     "handler execute handle run call callback cb func fn implementation toolCallback invoke exec run_tool handle_call "
     "_run runTool handleRequest call_tool"
 ).split()
-_SCHEMAS = "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args".split()
+_SCHEMAS = (
+    "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args args_schema"
+).split()
 _ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
 _CONTEXTS = frozenset("ctx context extra server session request_context mcp_ctx".split())
 
@@ -332,12 +334,18 @@ class Finder:
                     ):
                         fields.setdefault(part.target.key, part.value)
         name = text_of(self._value(fields.get("name") or fields.get("toolName"), scope))
+        members = {*fields, *node.methods, *node.annotations}
         runner = next((node.methods[word] for word in _HANDLERS if word in node.methods), None)
         if (
             not name
             or " " in name
             or runner is None
-            or "description" not in {*fields, *node.methods, *node.annotations}
+            or "description" not in members
+            or not (
+                members & set(_SCHEMAS)
+                or node.name.endswith("Tool")
+                or any(last_name(base).endswith("Tool") for base in node.bases)
+            )
         ):
             return
         of = ClassValue(node=node, module=scope.module, scope=scope)
