@@ -20,6 +20,7 @@ from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.results.contract import schema
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import read_bytes, read_text
 from tdqs_mcp.sources.locator import LiveOptions
@@ -51,7 +52,9 @@ def read_lock(path: Path) -> DefinitionLock:
     return lock
 
 
-def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None) -> LockReport:
+def verify(
+    catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None, code: CodeReport | None = None
+) -> LockReport:
     """Return what has changed since the lock was written, by what it means; `again` is a second listing of the server.
 
     Nothing is scored: a new calibration is no change. Raises InputError for a server that the lock does not have; a
@@ -61,7 +64,7 @@ def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = No
     if entry is None:
         names = ", ".join(repr(server.name) for server in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
-    return definition_lock.verify(entry, catalog, again)
+    return definition_lock.verify(entry, catalog, again, code=code)
 
 
 async def lock(
@@ -73,6 +76,7 @@ async def lock(
     allow: Sequence[Impact] | None = None,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
+    code: CodeReport | None = None,
 ) -> tuple[DefinitionLock, LockReport]:
     """The lock with this server, and what has changed of it if it was there already.
 
@@ -81,7 +85,7 @@ async def lock(
     """
     if catalog.incomplete:
         raise InputError(f"an incomplete list of tools cannot be locked: {catalog.incomplete}")
-    measured = measure(catalog)
+    measured = replace(measure(catalog), code=code)
     scored = await score_measured(measured, judge=judge or Offline(), spec=spec)
     now = lock_server(measured, scored, allow=allow or ())
     entry = definition_lock.find_entry(present, catalog)
@@ -91,7 +95,7 @@ async def lock(
         report = replace(definition_lock.verify(now, catalog, again), state=LockState.NEW)
         return DefinitionLock(servers=_sorted([*present.servers, now])), report
     entry = entry if allow is None else replace(entry, allow=now.allow)
-    report = definition_lock.verify(entry, catalog, again)
+    report = definition_lock.verify(entry, catalog, again, code=code)
     updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
     kept_servers = [server for server in present.servers if server.name != entry.name or server.source != entry.source]
     return DefinitionLock(servers=_sorted([*kept_servers, updated])), report

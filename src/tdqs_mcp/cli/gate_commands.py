@@ -10,6 +10,7 @@ import click
 from tdqs_mcp.app import gating
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.gating import EMPTY_LOCK
+from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
@@ -29,6 +30,7 @@ from tdqs_mcp.cli.runner import (
     locators_argument,
     page_options,
     refuse,
+    source_option,
     timeout_option,
     views,
     write,
@@ -41,6 +43,7 @@ from tdqs_mcp.report.lint_report import gate_blocks
 from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.sources.locator import LiveOptions
 
 _LOCK = views(partial(lock_blocks, is_lock=True))
@@ -77,6 +80,7 @@ def _report_changes(
     type=click.Choice([*map(str, Impact), "nothing"]),
     help="Keep in the lock that verify lets changes of this impact pass.",
 )
+@source_option("pinning what it does")
 @judge_options
 @spec_option
 @live_options
@@ -85,6 +89,7 @@ def lock(
     locators: tuple[str, ...],
     *,
     path: Path,
+    source: Path | None,
     accept: tuple[str, ...],
     accept_all: bool,
     allow: tuple[str, ...],
@@ -99,6 +104,7 @@ def lock(
     other changes are left. Scores, with specification, judge and calibration, are in the lock for information.
     """
     refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
+    code = _read_code(source, locators)
     judge = judge_of(choice)
     renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
@@ -112,6 +118,7 @@ def lock(
             allow=[Impact(impact) for impact in allow if impact != "nothing"] if allow else None,
             judge=judge,
             spec=spec,
+            code=code,
         )
         renewed.append(lock)
         return report
@@ -121,6 +128,11 @@ def lock(
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
     end(reports, _leaves_changes)
+
+
+def _read_code(source: Path | None, locators: tuple[str, ...]) -> CodeReport | None:
+    refuse(source and len(locators) > 1, "--source is the code of one server")
+    return read_source(source) if source else None
 
 
 def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
@@ -138,9 +150,10 @@ def _leaves_changes(report: LockReport) -> Outcome:
 @command()
 @locators_argument()
 @_file_option
+@source_option("comparing what it does with what the lock holds of it")
 @live_options
 @page_options(help="What to print: markdown for a pull request.")
-def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Page) -> None:
+def verify(locators: tuple[str, ...], *, path: Path, source: Path | None, live: LiveOptions, page: Page) -> None:
     """Say what has changed since a server was locked: breaking, dangerous, compatible, or wording.
 
     Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now rule out a risk or no
@@ -148,8 +161,10 @@ def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Pa
     change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
     Exit code 1 if anything changed that the lock does not allow.
     """
-    locked = gating.read_lock(path)
-    reports = _report_changes(locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again))
+    locked, code = gating.read_lock(path), _read_code(source, locators)
+    reports = _report_changes(
+        locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again, code=code)
+    )
     page.show(reports, _VERIFY)
     end(reports, is_locked)
 

@@ -26,8 +26,10 @@ from tdqs_mcp.results.comparisons import (
     LockReport,
     LockState,
 )
+from tdqs_mcp.results.contract import ABSENT, Absent
 from tdqs_mcp.results.findings import Location, unmatched
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import JudgeStamp, tier_of
 from tdqs_mcp.rewriting.catalog_diff import contract_differences, differences_of, listing_change, whole_difference
 
@@ -68,6 +70,7 @@ def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impac
             digest=digest(tool.raw),
             score=scores.get(tool.index),
             definition=normalized_or_none(tool.raw),
+            effects=_effects(measured.code, tool.name),
         )
         for tool in catalog.tools
     ]
@@ -83,6 +86,12 @@ def lock_server(measured: Measured, score: ServerScore, *, allow: Sequence[Impac
         **parts,
         tools=tuple(sorted(tools, key=lambda item: (item.name, item.digest))),
     )
+
+
+def _effects(code: CodeReport | None, name: str) -> tuple[str, ...] | Absent:
+    """Return what the code of a tool does, without lines, which move; nothing where the code is not at hand."""
+    tool = code.find(name) if code else None
+    return ABSENT if tool is None else tuple(sorted({effect.pinned for effect in tool.effects}))
 
 
 def _score(tenths: int, spec: str, judge: JudgeStamp) -> LockedScore:
@@ -227,11 +236,20 @@ _SHOWN = frozenset({"icons", "_meta"})
 """Fields that clients act on and that people who read definitions do not see."""
 
 
-def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
-    """Return what has changed since the server was locked; `again` is a second listing, which must not differ."""
+def verify(
+    locked: LockedServer, catalog: Catalog, again: Catalog | None = None, *, code: CodeReport | None = None
+) -> LockReport:
+    """Return what has changed since the server was locked; `again` is a second listing, which must not differ.
+
+    With the `code` of the tools, what they do is compared too.
+    """
     vocabulary = _Vocabulary(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
     problems = list(catalog.problems)
+    if code is not None:
+        changes += _code_changes(locked, catalog, code)
+        if all(tool.effects is ABSENT for tool in locked.tools):
+            problems.append("the lock holds nothing of the code: pin it with tdqs-mcp lock --source")
     if again is not None:
         changed_parts = {part.part for part, _ in changes}
         changes += [change for change in _unstable_parts(catalog, again) if change[0].part not in changed_parts]
@@ -285,6 +303,25 @@ def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabular
     for part, change in _entry_changes("tool", old, new, vocabulary):
         if not (catalog.incomplete and change.change == "removed-tool"):
             yield part, change
+
+
+def _code_changes(locked: LockedServer, catalog: Catalog, code: CodeReport) -> _Changes:
+    """Yield effects that the code of a tool has newly, and those that are gone."""
+    pinned = {tool.name: tool for tool in locked.tools}
+    for tool in catalog.tools:
+        old, now = pinned.get(tool.name), code.find(tool.name)
+        if old is None or isinstance(old.effects, Absent) or now is None:
+            continue
+        part = Location(kind="tool", name=tool.name, index=tool.index, path="")
+        is_same = old.digest == digest(tool.raw)
+        silence = "; its definition did not change" if is_same else ""
+        for effect in {effect.pinned: effect for effect in now.effects}.values():
+            if effect.pinned not in old.effects:
+                message = f"now {effect.words} ({effect.file}:{effect.line}){silence}"
+                yield part, Difference(impact=Impact.DANGEROUS, change="new-effect", path="", message=message)
+        for gone in sorted(set(old.effects) - {effect.pinned for effect in now.effects}):
+            message = f"no longer: {gone}"
+            yield part, Difference(impact=Impact.COMPATIBLE, change="gone-effect", path="", message=message)
 
 
 class _Entry(NamedTuple):

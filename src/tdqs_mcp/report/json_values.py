@@ -168,5 +168,7 @@ def _read(annotation: Any, value: Any) -> Any:  # noqa: ANN401  # any type and i
     if is_dataclass(kind) and isinstance(kind, type):
         names = {field.name for field in fields(kind)}
         stored = [member for member in members(kind) if member.path[0] in names]
-        return kind(**{member.path[0]: _read(member.kind, value[member.key]) for member in stored})
+        return kind(
+            **{member.path[0]: _read(member.kind, value[member.key]) for member in stored if member.key in value}
+        )
     return kind(value) if isinstance(kind, type) and issubclass(kind, Enum) else value

@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from tdqs_mcp.results.contract import (
+    ABSENT,
+    Absent,
     Document,
     Hash,
     Inline,
@@ -181,6 +183,9 @@ class LockedTool:
 
     definition: Raw
     """Null if it nests too deep to be compared; then the digest alone says whether it changed."""
+
+    effects: tuple[str, ...] | Absent = ABSENT
+    """Kinds of effects of the tool's code, with the host where it is known: `sends-data-out api.example.com`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

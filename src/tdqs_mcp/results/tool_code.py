@@ -71,6 +71,34 @@ class CodeEffect(CodePlace):
     is_given: Internal[bool]
     """What the line writes or sends comes from the tool's parameters."""
 
+    @property
+    def pinned(self) -> str:
+        """Kind and host, which stay where lines move."""
+        return f"{self.kind} {self.host}".strip()
+
+    @property
+    def words(self) -> str:
+        """The effect as a verb: `deletes files`."""
+        return f"{_VERBS[self.kind]}{f' ({self.host})' if self.host else ''}"
+
+
+_VERBS = {
+    EffectKind.FILE_WRITE: "writes files",
+    EffectKind.FILE_DELETE: "deletes files",
+    EffectKind.PROCESS: "starts a program",
+    EffectKind.SQL_WRITE: "changes a database",
+    EffectKind.DB_READ: "reads a database",
+    EffectKind.HTTP_READ: "reads from another machine",
+    EffectKind.HTTP_WRITE: "changes something on another machine",
+    EffectKind.HTTP_UNKNOWN: "asks another machine",
+    EffectKind.SENDS_DATA_OUT: "sends data to another machine",
+    EffectKind.RUNS_CODE: "runs code",
+    EffectKind.STATE_IN_MEMORY: "changes state in memory",
+    EffectKind.STATE_UNKNOWN: "may change state in memory",
+    EffectKind.LOCAL_READ: "reads files",
+    EffectKind.SQL_UNKNOWN: "asks a database",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadValue:
