@@ -383,6 +383,31 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
     assert tool["openWorldHint"]["value"] is False
 
 
+def test_programs_get_the_line_of_the_code(read, tmp_path, command, write):
+    tool = {
+        "name": "run",
+        "description": "Sync.",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    }
+    catalog = write("catalog.json", [tool])
+    read(server_py=HEAD + '@server.tool()\ndef run(a: str) -> str:\n    open(a, "w").write("")\n    return a\n')
+    words = ("lint", "catalog.json", "--source", ".", "--select", "TDQ801", "--format")
+    (finding,) = json.loads(command(*words, "json", cwd=catalog.parent).stdout)["findings"]
+    assert finding["code"] == {"file": "server.py", "line": 7}
+    assert command(*words, "github", cwd=catalog.parent).stdout.startswith(
+        b"::error file=server.py,line=7,title=TDQ801"
+    )
+    result = json.loads(command(*words, "sarif", cwd=catalog.parent).stdout)["runs"][0]["results"][0]
+    places = [
+        (place["artifactLocation"]["uri"], place["region"]["startLine"])
+        for location in (*result["locations"], *result["relatedLocations"])
+        for place in [location["physicalLocation"]]
+    ]
+    assert places[0] == ("server.py", 7)
+    assert places[1][0] == "catalog.json"
+
+
 def test_a_lock_pins_effects_and_verify_tells_new_ones(read, tmp_path, command, write):
     tool = {"name": "run", "description": "Sync the berths.", "inputSchema": {"type": "object"}}
     catalog, lock = write("catalog.json", [tool]), tmp_path / "tdqs.lock"

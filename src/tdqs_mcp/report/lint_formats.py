@@ -16,6 +16,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
 from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
+from tdqs_mcp.results.contract import Absent
 from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
@@ -39,7 +40,9 @@ def github_text(reports: Sequence[LocatedReport]) -> str:
 def _annotation(located: LocatedReport, finding: Finding) -> str:
     position = located.find(finding.subject)
     values = {"title": f"{finding.rule} {finding.name}"}
-    if located.file is not None and position is not None:
+    if not isinstance(finding.code, Absent):
+        values = {"file": finding.code.file, "line": str(finding.code.line), **values}
+    elif located.file is not None and position is not None:
         values = {"file": located.file, "line": str(position.line), "col": str(position.column), **values}
     where = f"{located.report.server}, {finding.subject.label}"
     return _command(_COMMANDS[finding.severity], values, f"{where}: {sentence(finding)}")
@@ -212,10 +215,25 @@ def _result(located: LocatedReport, finding: Finding, *, index: int, counts: Cou
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": sentence(finding)},
-        "locations": [_location(located, finding.subject)],
+        **_locations(located, finding),
         "partialFingerprints": {"tdqsFinding/v1": f"{digest}:{counts[digest]}"},
         "properties": {"server": located.report.server, "pointer": finding.subject.path},
     }
+
+
+def _locations(located: LocatedReport, finding: Finding) -> dict[str, Any]:
+    """Return where a finding is: in the code that proves it, with the definition beside it, else in the definition."""
+    definition = _location(located, finding.subject)
+    if isinstance(finding.code, Absent):
+        return {"locations": [definition]}
+    place = _physical(finding.code.file, {"startLine": finding.code.line})
+    return {"locations": [definition | {"physicalLocation": place}], "relatedLocations": [definition]}
+
+
+def _physical(file: str, region: dict[str, int]) -> dict[str, Any]:
+    path = PurePath(file)  # relative where it is, so that a viewer finds the file in its own checkout
+    uri = path.as_uri() if path.is_absolute() else quote(file, errors="replace")
+    return {"artifactLocation": {"uri": uri}, "region": region}
 
 
 def _location(located: LocatedReport, place: Location) -> dict[str, Any]:
@@ -225,12 +243,8 @@ def _location(located: LocatedReport, place: Location) -> dict[str, Any]:
     }
     position = located.find(place)
     if located.file is not None and position is not None:
-        path = PurePath(located.file)  # relative where it is, so that a viewer finds the file in its own checkout
-        uri = path.as_uri() if path.is_absolute() else quote(located.file, errors="replace")
-        location["physicalLocation"] = {
-            "artifactLocation": {"uri": uri},
-            "region": {"startLine": position.line, "startColumn": position.column},
-        }
+        region = {"startLine": position.line, "startColumn": position.column}
+        location["physicalLocation"] = _physical(located.file, region)
     return location
 
 

@@ -9,6 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, TypeVar
 
 from tdqs_mcp.results.contract import ABSENT, Absent, Advice, Document, Internal, Name, Only, Pointer, published
+from tdqs_mcp.results.tool_code import CodePlace
 
 Item = TypeVar("Item")
 
@@ -119,6 +120,8 @@ class Finding:
     message: str
     suggestion: Advice[str | None]
     source: str
+    code: CodePlace | Absent = ABSENT
+    """Line of the tool's code that proves it; only where a rule reads code."""
 
     @published(after="subject")
     def path(self) -> Pointer:

@@ -1,10 +1,11 @@
 """Lane 8: a definition held against the code of its tool; each message quotes both, with file and line."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
+from tdqs_mcp.results.tool_code import CodeEffect, CodePlace, EffectKind, ToolCode
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_SHOWN = 2
@@ -38,6 +39,7 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
                 "set readOnlyHint to false",
                 None if is_certain else Severity.WARNING,
                 subject.tool,
+                code=_place(measured, _ordered(effects)[0]),
             )
 
 
@@ -52,6 +54,7 @@ def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
                 f"destructiveHint is false, but the code deletes, overwrites or runs code: {_lines(effects)}",
                 "set destructiveHint to true",
                 part=subject.tool,
+                code=_place(measured, *_ordered(effects)[:1]),
             )
 
 
@@ -66,6 +69,7 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
                 f"openWorldHint is false, but the code reaches the network: {_lines(effects)}",
                 "set openWorldHint to true, unless the host is part of the server",
                 part=subject.tool,
+                code=_place(measured, *_ordered(effects)[:1]),
             )
 
 
@@ -79,6 +83,7 @@ def destructive_reader(measured: Measured) -> Iterator[Hit]:
                 f"destructiveHint is true, but nothing that {code.handler} calls changes anything",
                 "set readOnlyHint to true and leave destructiveHint out",
                 part=subject.tool,
+                code=_place(measured, code.handler),
             )
 
 
@@ -93,6 +98,7 @@ def ignored_parameter(measured: Measured) -> Iterator[Hit]:
                 f"{name} changes nothing: the code that starts at {code.handler} never uses it",
                 "use it, or take it out of the schema",
                 part=subject.tool,
+                code=_place(measured, code.handler),
             )
 
 
@@ -106,6 +112,7 @@ def refused_value(measured: Measured) -> Iterator[Hit]:
                 f"the schema allows {dead.value!r}, which the code that starts at {code.handler} refuses",
                 "add the branch, or take the value out of the schema",
                 part=subject.tool,
+                code=_place(measured, code.handler),
             )
 
 
@@ -122,6 +129,7 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
                     f"the code sends data to {effect.host}, which no text names: {effect.file}:{effect.line}",
                     f"say that it sends the data to {effect.host}",
                     part=subject.tool,
+                    code=_place(measured, effect),
                 )
                 break
 
@@ -152,9 +160,22 @@ def _destroys(effect: CodeEffect) -> bool:
     )
 
 
+def _place(measured: Measured, *places: CodePlace | None) -> CodePlace | None:
+    """Return the first place with its path from where the folder was named, for programs that open the file."""
+    place = next(iter(places), None)
+    if place is None or measured.code is None:
+        return None
+    return CodePlace(file=(PurePosixPath(measured.code.folder) / place.file).as_posix(), line=place.line)
+
+
+def _ordered(effects: list[CodeEffect]) -> list[CodeEffect]:
+    """Return effects with the agent's own words before the others, then certain ones, then near ones."""
+    return sorted(effects, key=lambda effect: (not effect.is_given, bool(effect.condition), effect.depth))
+
+
 def _lines(effects: list[CodeEffect]) -> str:
-    """Return the first effects with their places, those with the agent's own words before the others."""
-    ordered = sorted(effects, key=lambda effect: (not effect.is_given, bool(effect.condition), effect.depth))
+    """Return the first effects with their places."""
+    ordered = _ordered(effects)
     return "; ".join(
         f"{effect.kind}{f' ({effect.text})' if effect.text else ''} at {effect.file}:{effect.line}"
         f"{f' if {effect.condition}' if effect.condition else ''}"

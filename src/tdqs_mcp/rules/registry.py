@@ -11,6 +11,7 @@ from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
+from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
 from tdqs_mcp.rules import (
     catalog_rules,
@@ -369,6 +370,7 @@ def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | Non
         message=hit.message,
         suggestion=hit.suggestion,
         source=hit.source or rule.source,
+        code=hit.code or ABSENT,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.tool_code import CodePlace
 
 Seen = TypeVar("Seen")
 
@@ -31,6 +32,9 @@ class Hit(NamedTuple):
 
     source: str | None = None
     """Where the hit's own limit is stated, if that is not the rule's source."""
+
+    code: CodePlace | None = None
+    """The line of the tool's code that proves it, in a rule that reads code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
