@@ -181,7 +181,6 @@ def test_effects_are_followed_through_modules_classes_and_constants(read):
         read,
         "return Client().drop(a)",
         before="from harbour.client import Client\n",
-        harbour____init___py="",
         harbour__client_py="""
         import httpx
 
@@ -201,6 +200,12 @@ def test_effects_are_followed_through_modules_classes_and_constants(read):
     (effect,) = tool.effects
     assert (effect.kind, effect.text, effect.host) == ("http-write", "DELETE", "api.harbour.test")
     assert verdicts(tool) == (False, True, True)
+
+
+def test_star_imports_are_followed(read):
+    parts = {"parts_py": "from files import *\n", "files_py": "def save(x):\n    open(x, 'w').write('')\n"}
+    tool = tool_of(read, "return parts.save(a)", before="import parts\n", **parts)
+    assert effects(tool) == ["file-write files.py:2"]
 
 
 def test_a_condition_is_told_where_one_parameter_decides(read):

@@ -79,6 +79,9 @@ class Resolution:
                 return self._scoped(scope, name)
             scope = scope.parent
         module = place.module
+        starred = self._starred(module, name) if module.is_python else None
+        if starred is not None:
+            return starred
         inner = None if module.is_python else module.named.get(name)
         if inner is not None:
             return self._bound(inner, self.scope_of(module))
@@ -194,7 +197,7 @@ class Resolution:
         """Return what a module of the project gives away under a name; None where there is nothing."""
         scope = self.scope_of(module)
         if module.is_python:
-            return self._scoped(scope, name) if name in scope.names else None
+            return self._scoped(scope, name) if name in scope.names else self._starred(module, name)
         key = ("export", module, name)
         if key in self._pending:
             return None
@@ -203,6 +206,19 @@ class Resolution:
             return self._exported(module, name, scope)
         finally:
             self._pending.discard(key)
+
+    def _starred(self, module: ProjectModule, name: str) -> Value | None:
+        """Return what `from part import *` brings under a name."""
+        for origin in self.scope_of(module).names.get("*", ()):
+            home = self.project.find(module, origin[0]) if isinstance(origin, tuple) else None
+            key = ("star", module, name)
+            if home is not None and home is not module and key not in self._pending:
+                self._pending.add(key)
+                value = self.exported(home, name)
+                self._pending.discard(key)
+                if value is not None:
+                    return value
+        return None
 
     def _exported(self, module: ProjectModule, name: str, scope: NameScope) -> Value | None:
         export = module.exports.get(name)
