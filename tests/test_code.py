@@ -413,6 +413,19 @@ def test_programs_get_the_line_of_the_code(read, tmp_path, command, write):
     assert places[1][0] == "catalog.json"
 
 
+def test_a_score_has_the_findings_about_the_code(read, tmp_path, command, write):
+    tool = {
+        "name": "run",
+        "description": "Sync.",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    }
+    catalog = write("catalog.json", [tool])
+    read(server_py=HEAD + '@server.tool()\ndef run(a: str) -> str:\n    open(a, "w").write("")\n    return a\n')
+    score = json.loads(command("score", catalog, "--source", tmp_path, "--format", "json").stdout)
+    assert "TDQ801" in json.dumps(score)
+
+
 def test_a_lock_pins_effects_and_verify_tells_new_ones(read, tmp_path, command, write):
     tool = {"name": "run", "description": "Sync the berths.", "inputSchema": {"type": "object"}}
     catalog, lock = write("catalog.json", [tool]), tmp_path / "tdqs.lock"

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document
+from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -48,6 +49,7 @@ from tdqs_mcp.cli.runner import (
     policy_of,
     refuse,
     shown_locator,
+    source_option,
     tool_option,
     views,
     waiting,
@@ -109,6 +111,7 @@ class ScoreOptions:
     is_dry_run: bool
     rubric: str
     skill: Path | None
+    source: Path | None
     fail_on_bad: bool
 
     @property
@@ -124,6 +127,7 @@ class ScoreOptions:
         refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
         refuse(not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed.")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
+        refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
         is_other = self.tool is not None and (self.fail_under or not self.is_tiered)
         refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
         if self.is_tiered:
@@ -157,6 +161,7 @@ _options = group_options(
     dry_run_option("is_dry_run", "Send nothing; say what a judge would be asked and what that takes."),
     rubric_option,
     skill_option("With --rubric bundles: the server's skill text, to be scored too."),
+    source_option("the rules that hold definitions against their code"),
     bad_option,
 )
 
@@ -188,20 +193,21 @@ def score(
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
         return
     judge: Judge | None = None
-    source: dict[str, Any] = {"spec": spec, "policy": policy_of()}
+    code = read_source(options.source) if options.source else None
+    basis: dict[str, Any] = {"spec": spec, "policy": replace(policy_of(), code=code)}
     if options.answers:
         accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)
-        source |= {"answers": answers, "accepted": accepted}
+        basis |= {"answers": answers, "accepted": accepted}
     else:
         judge = judge_of(choice, accept=options.accept, accept_all=options.accept_all)
-        source |= {"judge": judge}
+        basis |= {"judge": judge}
     lost = _undiscovered(page, judge, rubric=options.rubric, spec=spec)
     if options.is_tiered:
-        use = partial(judging.score_answers if options.answers else judging.score_blocking, **source)
+        use = partial(judging.score_answers if options.answers else judging.score_blocking, **basis)
         _score_tiers(locators, live, page, use, lost=lost, options=options)
         return
     label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
-    label = partial(label, rubric=options.rubric, skill=skill, **source)
+    label = partial(label, rubric=options.rubric, skill=skill, **basis)
     labels: list[LabelScore | None] = for_each(locators, live, label, undiscovered=lost)
     tell_usage()
     page.show(labels, _LABELS)
