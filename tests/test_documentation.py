@@ -49,6 +49,7 @@ def project(write, tmp_path, monkeypatch):
     """A folder with the files that the documentation names, and the home of somebody with one client."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(ROOT / "examples" / "server.py", tmp_path)
+    shutil.copytree(ROOT / "examples" / "careless", tmp_path / "src")
     for name in FILES:
         write(name, {"tools": PAIR})
     for name in "abcde":

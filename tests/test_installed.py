@@ -47,7 +47,7 @@ def test_the_servers_of_all_clients_are_listed_without_what_starts_them(tdqs_mcp
     assert "${input:key}" in rows["asks"]["unresolved"][0]
     assert sorted(problem.rpartition("/")[2] for problem in listed["problems"]) == [
         "mcp.json is not an object; correct it",
-        "mcp_config.json cannot be read (ValueError); correct it",
+        "mcp_config.json cannot be read (JSONDecodeError); correct it",
     ]
 
 
