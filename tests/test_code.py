@@ -244,6 +244,13 @@ def test_what_cannot_be_followed_makes_a_verdict_unknown_never_clean(read):
     assert [f"{call.text} {call.file}:{call.line}" for call in tool.unresolved] == ["harbourkit.act() server.py:9"]
 
 
+def test_what_all_tools_do_whatever_they_are_asked_leaves_their_verdicts_open(read):
+    tools = "".join(f"@server.tool()\ndef tool{n}(a: str) -> str:\n    return answer(a)\n\n" for n in range(5))
+    helpers = "def answer(a):\n    note()\n    return a\n\ndef note():\n    open('log', 'a').write('asked')\n"
+    report = read(server_py=HEAD + helpers + tools)
+    assert {(tool.effects, tool.read_only) for tool in report.tools} == {((), "unknown")}
+
+
 def test_a_guarded_statement_is_a_read(read):
     body = 'import sqlite3\nif not a.upper().startswith("SELECT"):\n    raise ValueError("only SELECT")\nsqlite3.connect("x").execute(a)'
     assert [effect.kind for effect in tool_of(read, body).effects] == ["db-read"]

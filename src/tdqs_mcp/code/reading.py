@@ -140,16 +140,17 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
         for place in {_place(sighting) for sighting in trace.effects if not sighting.parameters}
     )
     reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
-    few, most = max(MIN_SHARED, len(traces) * 3 // 4), max(MIN_SHARED, len(traces) * 9 // 10)
+    most = max(MIN_SHARED, len(traces) * 9 // 10)
 
     def is_housekeeping(sighting: Sighting) -> bool:
         if sighting.kind not in _CHANGES or sighting.depth < 2:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
-        return not sighting.parameters and plain[_place(sighting)] >= few
+        return not sighting.parameters and plain[_place(sighting)] >= most
 
     for trace in traces:
+        trace.housekeeping = [sighting for sighting in trace.effects if is_housekeeping(sighting)]
         trace.effects = [sighting for sighting in trace.effects if not is_housekeeping(sighting)]
 
 
@@ -160,7 +161,8 @@ def _place(sighting: Sighting) -> tuple[str, str, int]:
 def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
-    verdicts = judge(trace.effects, trace.unresolved) if registration.handler else judge((), (_NOWHERE,))
+    lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
+    verdicts = judge(trace.effects, lost)
     parameters = _parameters(registration)
     description = registration.definition.get("description")
     return ToolCode(

@@ -47,6 +47,9 @@ class CallTrace:
     errors: list[Sighting] = field(default_factory=list)
     limits: list[Sighting] = field(default_factory=list)
     unresolved: list[Sighting] = field(default_factory=list)
+    housekeeping: list[Sighting] = field(default_factory=list)
+    """Changes that nearly all tools of the server make whatever they are asked; they leave a verdict open."""
+
     environment: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     """Parameters that anything depends on."""

@@ -75,7 +75,7 @@ def _is_change(effect: Sighting) -> bool:
 def _is_open(effect: Sighting) -> bool:
     """Return whether an effect may be a change or none: a POST; an entry of a map that may be a cache."""
     if effect.kind in ("state-in-memory", "state-unknown"):
-        return (bool(effect.parameters) or effect.depth <= 1) and not _is_change(effect)
+        return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not _is_change(effect)
     return effect.kind in _OPEN
 
 
