@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from textwrap import dedent
@@ -294,7 +293,7 @@ def test_limits_defaults_and_errors_have_their_lines(read):
 
 
 def test_credentials_are_the_variables_that_the_code_reads(read):
-    assert tool_of(read, 'return os.environ["HARBOUR_KEY"]', before="import os\n").credentials in (("HARBOUR_KEY",), ())
+    assert tool_of(read, 'return os.environ["HARBOUR_KEY"]', before="import os\n").credentials == ("HARBOUR_KEY",)
     assert tool_of(read, 'return os.getenv("HARBOUR_KEY")', before="import os\n").credentials == ("HARBOUR_KEY",)
 
 
@@ -348,16 +347,16 @@ def test_a_folder_without_source_is_refused(tmp_path):
         tdqs_mcp.read_code(tmp_path)
 
 
-def test_the_cost_grows_with_the_tools(tmp_path):
-    def seconds(count):
+@pytest.mark.bench
+def test_the_cost_grows_with_the_tools(tmp_path, compare_work):
+    def reading(count):
+        folder = tmp_path / str(count)
+        folder.mkdir()
         tools = "".join(f"@server.tool()\ndef tool{n}(a: str) -> str:\n    return load(a)\n\n" for n in range(count))
-        (tmp_path / "server.py").write_text(HEAD + "def load(a):\n    return open(a).read()\n\n" + tools)
-        start = time.process_time()
-        tdqs_mcp.read_code(tmp_path)
-        return time.process_time() - start
+        (folder / "server.py").write_text(HEAD + "def load(a):\n    return open(a).read()\n\n" + tools)
+        return lambda: tdqs_mcp.read_code(folder)
 
-    seconds(10)
-    assert seconds(800) < 16 * max(seconds(100), 0.01)
+    compare_work(reading(800), reading(100), at_most=8)
 
 
 # The command
@@ -390,7 +389,7 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
     (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
     assert tool["readOnlyHint"] == {
         "value": False,
-        "justification": "file-write (open w, to the given path) at server.py:7",
+        "justification": "file-write (open w) at server.py:7",
     }
     assert tool["openWorldHint"]["value"] is False
 

@@ -169,7 +169,7 @@ def lint(
     refuse(source and len(locators) > 1, "--source is the code of one server")
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
-    code = linting.read_source(source) if source and source.is_dir() else None
+    code = linting.read_source(source) if source and (source.is_dir() or not fixes) else None
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")

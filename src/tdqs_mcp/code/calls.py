@@ -1,5 +1,6 @@
 """Following calls: into functions of the project, and to the effects of libraries."""
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from tdqs_mcp.code.knowledge import Spec, command_kind
@@ -64,11 +65,18 @@ class Calls(Resolution):
     """Calls of a project; `Interpreter` follows the bodies."""
 
     def _invoke(
-        self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
+        self,
+        closure: Closure,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        *,
+        depth: int,
+        line: int,
+        is_new: bool = False,
     ) -> Value:
         trace = self.trace
         arguments = tuple(bounded(value) for value in closure.leading + arguments)
-        is_new, self._is_new = self._is_new or closure.function.name in ("__init__", "constructor"), False
+        is_new = is_new or closure.function.name in ("__init__", "constructor")
         key = (closure.function, closure.receiver, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
             return trace.finished[key][0]
@@ -198,14 +206,18 @@ class Calls(Resolution):
         keywords: dict[str, Value],
         node: CallSite,
         frame: CallFrame,
+        *,
+        is_new: bool = False,
     ) -> Value:
-        """Return the result of a call, with its effects noted."""
+        """Return the result of a call, with its effects noted; `is_new` where its object was made in this call."""
         results: list[Value] = []
         targets = [value for value in alternatives(function) if value != Constant(value=None)]
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
-                    results.append(self._invoke(target, arguments, keywords, depth=frame.depth, line=node.line))
+                    results.append(
+                        self._invoke(target, arguments, keywords, depth=frame.depth, line=node.line, is_new=is_new)
+                    )
                 case ClassValue():
                     results.append(self._construct(target, arguments, keywords, node, frame))
                 case External():
@@ -387,8 +399,6 @@ class Calls(Resolution):
             return
         kind, text, host = effect
         parameters = parameters_of([target, *arguments, *keywords.values()])
-        if not parameters and kind == "http-write" and text in ("update()", "append()", "add()", "set()", "insert()"):
-            return  # session.headers.update(…): of the client, not of the service
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
             if guards and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards):
@@ -398,25 +408,25 @@ class Calls(Resolution):
             ):
                 kind, text = "sql-write", ", ".join(guards)
         owner = replace(target, name=target.name.rpartition(".")[0])
-        is_own = not self.trace.written.isdisjoint((*arguments[:1], owner))
-        if kind == "file-delete" and is_own:
-            return
-        written = (
-            arguments[1:2] if kind == "file-move" else arguments[:1] if _takes_path(target) else owner.arguments[:1]
-        )
+        subjects = {*arguments[:1], owner}
+        is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
+        is_overwriting = False
         if kind in ("file-write", "file-move"):
-            self.trace.written |= {*arguments[:1], owner}
-            is_over = text.startswith(_WRITERS) and text not in ADDING and any(map(_is_chosen, written))
-            text = f"{text}{OVERWRITING}" if is_over else text
+            self.trace.written |= subjects
+            path = (
+                arguments[1:2] if kind == "file-move" else arguments[:1] if _takes_path(target) else owner.arguments[:1]
+            )
+            is_overwriting = text.startswith(_WRITERS) and text not in ADDING and any(map(_is_chosen, path))
+        place = (frame.module, node.line, frame.depth)
         if kind == "file-move" or (kind == "process" and command_kind(text) == "write"):
-            # what is moved is written in one place and gone from another, unless the tool has made it itself
-            place = (frame.module, node.line, frame.depth)
-            self._note(self.trace.effects, "file-write", *place, text, parameters=parameters)
-            if is_own and kind == "file-move":
-                return
-            kind = "file-delete" if kind == "file-move" else kind
+            self._note(
+                self.trace.effects, "file-write", *place, text, parameters=parameters, is_overwriting=is_overwriting
+            )
+        kind = "file-delete" if kind == "file-move" else kind
+        if is_own and kind == "file-delete":
+            return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
-        self._note(sink, kind, frame.module, node.line, frame.depth, text, host, parameters)
+        self._note(sink, kind, *place, text, host, parameters, is_overwriting=is_overwriting)
 
     def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> None:
         numbers = [
@@ -439,15 +449,14 @@ class Calls(Resolution):
                 )
             )
 
+    @abstractmethod
     def _execute(self, block: Block, frame: CallFrame) -> None:
-        raise NotImplementedError
+        """Follow the statements of a block."""
 
+    @abstractmethod
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
-        raise NotImplementedError
+        """Bind a target, or the names of a pattern, to a value."""
 
-
-OVERWRITING = ", to the given path"
-"""End of the text of a write to exactly the path that the agent chose: what was there is gone."""
 
 _WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace", "move")
 """Beginnings of the names of calls that replace a file."""
@@ -461,6 +470,10 @@ ADDING = frozenset(
 def _takes_path(target: External) -> bool:
     """Return whether a call takes the path as its first argument: `open(path)`, `fs.writeFile(path)`; a Path has it."""
     return ").write_" not in target.name and ").open" not in target.name
+
+
+def _is_temporary(value: Value) -> bool:
+    return isinstance(value, External) and value.name.startswith("tempfile.")
 
 
 def _is_chosen(value: Value) -> bool:

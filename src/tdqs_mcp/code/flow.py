@@ -36,11 +36,10 @@ from tdqs_mcp.code.nodes import (
     Try,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, dotted_name, targets
+from tdqs_mcp.code.project import NameScope, dotted_name, last_name, targets
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import (
     UNKNOWN,
-    Alternatives,
     Argument,
     ClassValue,
     Closure,
@@ -274,18 +273,6 @@ class Interpreter(Calls):
         self.trace.used.add(left.name)
         if test.operator in ("<", "<=", ">", ">="):
             self.trace.passed.add(left.name)
-            text = f"{test.operator} {constants[0]}"
-            self.trace.limits.append(
-                Sighting(
-                    kind="bound",
-                    path=frame.module.path,
-                    line=test.line,
-                    depth=frame.depth,
-                    text=text,
-                    parameter=left.name,
-                )
-            )
-        self.trace.compared.setdefault(left.name, set()).update(constants)
         text_of_values = repr(constants[0]) if len(constants) == 1 else ", ".join(map(repr, constants))
         return (
             None,
@@ -321,7 +308,7 @@ class Interpreter(Calls):
                 self._use(*(value for key, value in pairs if key != "..."))
                 return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
             case Collection(values=parts):
-                values_ = tuple(self._spread(part, frame) for part in parts)
+                values_ = tuple(self.evaluate(part, frame) for part in parts)
                 return bounded(Listing(values=values_, parameters=parameters_of(values_)))
             case Subscript():
                 return self._index(node, frame)
@@ -424,10 +411,10 @@ class Interpreter(Calls):
             target = self.member(owner, function.key)
             if function.key in _MUTATING and not isinstance(target, Closure | External):
                 self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
-            self._is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
+            is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
             if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
                 target = unknown(target)
-            return self.call(target, tuple(arguments), keywords, node, frame)
+            return self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
         return self.call(self.evaluate(function, frame), tuple(arguments), keywords, node, frame)
 
     def _known_method(
@@ -543,9 +530,6 @@ class Interpreter(Calls):
         self._conditions = conditions
         return join(values)
 
-    def _spread(self, part: SyntaxNode, frame: CallFrame) -> Value:
-        return self.evaluate(part, frame)
-
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         match target:
             case Name(id=name):
@@ -594,7 +578,17 @@ class Interpreter(Calls):
         if certainty:
             text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
-            self._note(self.trace.effects, kind, frame.module, line, frame.depth, text, parameters=parameters)
+            is_entry = change == "[]"
+            self._note(
+                self.trace.effects,
+                kind,
+                frame.module,
+                line,
+                frame.depth,
+                text,
+                parameters=parameters,
+                is_entry=is_entry,
+            )
 
     def _is_state(self, node: SyntaxNode, frame: CallFrame) -> int:
         """Return how surely an expression stands for something that outlives the call: SURE, 1 for maybe, 0 for no.
@@ -636,9 +630,7 @@ class Interpreter(Calls):
         texts = [text_of(self.evaluate(argument, frame)) for argument in (*value.arguments, *value.keywords.values())]
         text = next((text for text in texts if text and len(text) > 3), "")
         if text:
-            self._note(
-                self.trace.errors, last_or_all(dotted_name(value.function)), frame.module, line, frame.depth, text
-            )
+            self._note(self.trace.errors, last_name(value.function), frame.module, line, frame.depth, text)
 
     def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
         """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
@@ -650,11 +642,6 @@ class Interpreter(Calls):
             text = text_of(error) if error is not None else None
             if text:
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
-
-
-def last_or_all(name: str) -> str:
-    """Return the last part of a dotted name."""
-    return name.rpartition(".")[2]
 
 
 def _compared(left: Value, operator: str, right: Value) -> bool | None:
@@ -689,8 +676,6 @@ def _text(values: Sequence[Value]) -> Value:
                 parts.append(str(constant))
             case PartialText(parts=inner):
                 parts += inner
-            case Alternatives(values=inner_values) if all(isinstance(inner, Constant) for inner in inner_values):
-                parts.append(None)
             case _:
                 parts.append(None)
     merged: list[str | None] = []

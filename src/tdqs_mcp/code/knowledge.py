@@ -29,15 +29,6 @@ _WRITES = re.compile(
     r"\b(INSERT\s+INTO|INSERT\s+OR|INSERT\s+IGNORE|UPDATE\s+[\w\"`.{}\[\]]+\s+SET|DELETE\s+FROM|DETACH\s+DELETE|CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP\w*\s+|UNIQUE\s+|VIRTUAL\s+)?(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|TRIGGER|EXTENSION)|ALTER\s+\w+|DROP\s+\w+|TRUNCATE|REPLACE\s+INTO|MERGE|COPY|GRANT|REVOKE|VACUUM)\b",
     re.IGNORECASE,
 )
-_READ_VERBS = re.compile(
-    r"^(get|list|read|describe|search|find|fetch|query|count|retrieve|show|check|exists?|is|has|head|lookup|scan|download|select|info|status|view|load|browse|iter|batch_get|aggregate|distinct|estimate|watch|peek|ping|test|validate|head|me|users?|history|conversations?_(?:list|history|replies|info)|by)(?=_|[A-Z]|$)"
-)
-_DELETE_VERBS = re.compile(
-    r"^(delete|remove|drop|destroy|purge|clear|trash|erase|truncate|flush|unlink|reset|terminate|revoke|empty)(?=_|[A-Z]|$)"
-)
-_WRITE_VERBS = re.compile(
-    r"^(create|add|insert|update|upsert|put|patch|set|write|edit|modify|save|send|post|publish|move|copy|rename|archive|restore|assign|upload|append|merge|close|open|start|stop|run|execute|invoke|apply|enable|disable|attach|detach|import|register|mark|transition|link|scale|commit|push|tag|batch_write|batch_update|cancel|fork|star|lock|complete|reopen|invite|submit|trigger|incr|decr|expire|hset|lpush|rpush|sadd|zadd|xadd|reply|comment|replace(?=_|[A-Z]))(?=_|[A-Z]|$)"
-)
 _LOCAL = re.compile(r"^(localhost|127\.|\[?::1|0\.0\.0\.0)")
 
 
@@ -301,7 +292,18 @@ _DATA_METHODS = frozenset(
 
 
 def _has_verb(name: str) -> bool:
-    return name in _HTTP_METHODS or any(verbs.match(name) for verbs in (_READ_VERBS, _WRITE_VERBS, _DELETE_VERBS))
+    return name in _HTTP_METHODS or bool(_verb_kind(name))
+
+
+@cache
+def _verbs() -> Mapping[str, re.Pattern[str]]:
+    data = tomllib.loads(files("tdqs_mcp.code").joinpath("data", "verbs.toml").read_text(encoding="utf-8"))
+    return {kind: re.compile(f"({'|'.join(words.split())})(?=_|[A-Z]|$)") for kind, words in data.items()}
+
+
+def _verb_kind(name: str) -> str:
+    """Return `read`, `delete` or `write` by the verb that a method's name begins with, else nothing."""
+    return next((kind for kind, verbs in _verbs().items() if verbs.match(name)), "")
 
 
 _HTTP_METHODS = {
@@ -311,6 +313,14 @@ _HTTP_METHODS = {
     "put": "http-write",
     "patch": "http-write",
 }
+
+
+_KINDS = {
+    "http": {"read": "http-read", "write": "http-write", "delete": "http-write", "": "http-unknown"},
+    "db": {"read": "db-read", "write": "sql-write", "delete": "sql-write", "": "sql-unknown"},
+    "file": {"read": "local-read", "write": "file-write", "delete": "file-delete", "": "unknown"},
+}
+"""Effects of a client's method by its channel and its verb."""
 
 
 def _by_verb(path: str, channel: str) -> Effect | None:
@@ -330,19 +340,7 @@ def _by_verb(path: str, channel: str) -> Effect | None:
     if name in _HTTP_METHODS and channel == "http":
         kind = _HTTP_METHODS[name]
         return kind, name.upper(), ""
-    read, write, delete = {
-        "http": ("http-read", "http-write", "http-write"),
-        "db": ("db-read", "sql-write", "sql-write"),
-        "file": ("local-read", "file-write", "file-delete"),
-    }[channel]
-    if _READ_VERBS.match(name):
-        return read, f"{name}()", ""
-    if _DELETE_VERBS.match(name):
-        return delete, f"DELETE {name}()", ""
-    if _WRITE_VERBS.match(name):
-        return write, f"{name}()", ""
-    return (
-        None
-        if is_result
-        else ({"http": "http-unknown", "db": "sql-unknown", "file": "unknown"}[channel], f"{name}()", "")
-    )
+    verb = _verb_kind(name)
+    if not verb and is_result:
+        return None
+    return _KINDS[channel][verb], f"DELETE {name}()" if verb == "delete" else f"{name}()", ""

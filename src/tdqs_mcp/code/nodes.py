@@ -250,8 +250,6 @@ class Module:
     language: str
     """`python` or `script`."""
 
-    comments: tuple[str, ...] = ()
-
 
 def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield the nodes directly below a node."""

@@ -13,7 +13,7 @@ from tdqs_mcp.code.python_nodes import read_python
 from tdqs_mcp.code.registrations import Finder, Registration, is_context
 from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
-from tdqs_mcp.code.verdicts import judge
+from tdqs_mcp.code.verdicts import destroys, judge
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -48,7 +48,7 @@ _SKIPPED = frozenset(
     "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ docs examples "
     "example fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
 )
-_CHANGES = frozenset("state-in-memory file-write file-delete process sql-write http-write sends-data-out".split())
+_SHARED_CHANGES = frozenset("state-in-memory file-write file-delete sql-write http-write sends-data-out".split())
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -143,7 +143,7 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     most = max(MIN_SHARED, len(traces) * 9 // 10)
 
     def is_housekeeping(sighting: Sighting) -> bool:
-        if sighting.kind not in _CHANGES or sighting.depth < 2:
+        if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
@@ -220,6 +220,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             host=sighting.host,
             condition=" and ".join(sighting.conditions),
             is_given=bool(sighting.parameters),
+            is_destroying=destroys(sighting),
         )
 
 
@@ -287,11 +288,7 @@ def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterat
 
 
 def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]:
-    limits = {
-        (sighting.parameter, sighting.text): sighting
-        for sighting in trace.limits
-        if sighting.kind == "limit" and sighting.parameter
-    }
+    limits = {(sighting.parameter, sighting.text): sighting for sighting in trace.limits if sighting.parameter}
     for (parameter, text), sighting in limits.items():
         yield CodeLimit(parameter=parameter, text=text, file=sighting.path, line=sighting.line)
     closure = registration.handler

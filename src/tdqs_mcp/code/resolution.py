@@ -1,5 +1,6 @@
 """Resolving names, members and types of a project to values; nothing is run."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -44,10 +45,14 @@ from tdqs_mcp.code.values import (
 MAX_DEPTH = 14
 """Calls between a handler and the deepest effect that is looked for; four reach 96% of them."""
 
-_PASSING_MEMBERS = frozenset(["data"])
+MUTED_CALLS = 60
+"""Calls that are followed to evaluate what does not happen in a call of the tool, such as the top of a module."""
+
+MAX_BINDINGS = 4
+"""Assignments of a name that are looked at, the last ones: `client = None`, then `client = Client()` in a condition."""
 
 
-class Resolution:
+class Resolution(ABC):
     """Names of a project; `Interpreter` evaluates what they are bound to."""
 
     def __init__(self, project: Project, knowledge: Knowledge) -> None:
@@ -59,7 +64,6 @@ class Resolution:
         self._attributes: dict[tuple[Instance, str], Value] = {}
         self._pending: set[object] = set()
         self._is_muted = False
-        self._is_new = False
         self._shared: dict[object, tuple[Value, CallTrace]] = {}
         self._assigned: dict[Function, dict[str, list[Assign]]] = {}
 
@@ -99,7 +103,7 @@ class Resolution:
         with self.muted():
             bindings = scope.names.get(name, ())
             if bindings:
-                value = join(self._bound(binding, scope) for binding in bindings[-4:])
+                value = join(self._bound(binding, scope) for binding in bindings[-MAX_BINDINGS:])
             else:
                 value = self._given(scope, name)
         scope.cache[name] = value
@@ -282,7 +286,7 @@ class Resolution:
     def muted(self) -> Iterator[None]:
         """Evaluate what does not happen in a call of the tool, such as the top of a module."""
         trace, conditions, was_muted = self.trace, self._conditions, self._is_muted
-        self.trace, self._conditions, self._is_muted = CallTrace(calls=MAX_CALLS - 60), (), True
+        self.trace, self._conditions, self._is_muted = CallTrace(calls=MAX_CALLS - MUTED_CALLS), (), True
         try:
             yield
         finally:
@@ -296,7 +300,7 @@ class Resolution:
     def _member(self, value: Value, key: str) -> Value:
         match value:
             case Argument(name=name) if name == ALL:
-                return value if key in _PASSING_MEMBERS else Argument(name=key, parameters=frozenset({key}))
+                return value if key == "data" else Argument(name=key, parameters=frozenset({key}))
             case Constant(value=str()) | PartialText() if key == "value":
                 return value
             case Dictionary():
@@ -310,7 +314,7 @@ class Resolution:
                 return self._class_member(value, key)
             case ModuleValue(module=module):
                 return self._module_member(module, key)
-            case External(name="process.env"):
+            case External(name="process.env" | "os.environ") if key.isupper():
                 self.trace.environment.add(key)
                 return UNKNOWN
             case External(name=name, parameters=parameters, arguments=arguments):
@@ -460,6 +464,9 @@ class Resolution:
         text: str = "",
         host: str = "",
         parameters: frozenset[str] = frozenset(),
+        *,
+        is_overwriting: bool = False,
+        is_entry: bool = False,
     ) -> None:
         sighting = Sighting(
             kind=kind,
@@ -470,6 +477,8 @@ class Resolution:
             host=host,
             conditions=tuple(dict.fromkeys(self._conditions)),
             parameters=parameters,
+            is_overwriting=is_overwriting,
+            is_entry=is_entry,
         )
         sink.append(sighting)
 
@@ -479,14 +488,15 @@ class Resolution:
             self.trace.used |= names
             self.trace.passed |= names
 
+    @abstractmethod
     def evaluate(self, node: SyntaxNode, frame: CallFrame) -> Value:
         """Return what is known of an expression's value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _invoke(
         self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
     ) -> Value:
-        raise NotImplementedError
+        """Return what a function gives back, with its effects noted."""
 
 
 def _place(target: ClassValue) -> "CallFrame | NameScope":

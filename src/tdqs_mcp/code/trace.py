@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from tdqs_mcp.code.nodes import (
-    Function,
-)
+from tdqs_mcp.code.nodes import Function
 from tdqs_mcp.code.project import NameScope, ProjectModule
-from tdqs_mcp.code.values import (
-    ClassValue,
-    Value,
-)
+from tdqs_mcp.code.values import Value
 
 MAX_CALLS = 3000
 """Calls that are followed for one tool."""
@@ -38,6 +33,12 @@ class Sighting:
     parameters: frozenset[str] = frozenset()
     """Parameters of the tool that the call's arguments are made from."""
 
+    is_overwriting: bool = False
+    """A file is written at exactly the path that the agent chose: what was there is gone."""
+
+    is_entry: bool = False
+    """An entry of a map is set or taken, as in a cache."""
+
 
 @dataclass(slots=True)
 class CallTrace:
@@ -57,7 +58,6 @@ class CallTrace:
     passed: set[str] = field(default_factory=set)
     """Those of them that are used for more than comparisons with constants."""
 
-    compared: dict[str, set[object]] = field(default_factory=dict)
     exhausted: dict[str, set[object]] = field(default_factory=dict)
     """Values of a parameter that have a branch, where all others end in an error."""
 
@@ -87,7 +87,6 @@ class CallFrame:
     parent: "CallFrame | NameScope"
     names: dict[str, Value] = field(default_factory=dict)
     receiver: Value | None = None
-    owner: ClassValue | None = None
     depth: int = 0
     results: list[Value] = field(default_factory=list)
     state: dict[str, int] = field(default_factory=dict)

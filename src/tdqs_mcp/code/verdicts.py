@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.code.calls import ADDING, OVERWRITING
+from tdqs_mcp.code.calls import ADDING
 from tdqs_mcp.code.knowledge import command_kind, is_local
 from tdqs_mcp.code.trace import Sighting
 
@@ -33,7 +33,7 @@ _ADDING = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """The four hints of a tool; None where the code leaves one open."""
+    """The four hints of a tool, the worst case over its arguments; None where the code leaves one open."""
 
     read_only: bool | None
     destructive: bool | None
@@ -52,7 +52,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     is_changing = any(map(_is_own, changes))
     read_only = False if is_changing else None if is_doubtful or changes else True
     destructive = False if read_only else None
-    if any(_destroys(effect) for effect in changes if effect.parameters or effect.depth <= 1):
+    if any(destroys(effect) for effect in changes if effect.parameters or effect.depth <= 1):
         destructive = True
     elif not is_doubtful and all(map(_adds, changes)):
         destructive = False
@@ -68,7 +68,7 @@ def _is_change(effect: Sighting) -> bool:
     if effect.kind == "process":
         return command_kind(effect.text) in ("write", "delete")
     if effect.kind == "state-in-memory":
-        return effect.depth <= MAX_STATE_DEPTH and bool(effect.parameters) and not effect.text.endswith("[]")
+        return effect.depth <= MAX_STATE_DEPTH and bool(effect.parameters) and not effect.is_entry
     return effect.kind in _CHANGES
 
 
@@ -87,13 +87,13 @@ def _is_own(effect: Sighting) -> bool:
     return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code"
 
 
-def _destroys(effect: Sighting) -> bool:
+def destroys(effect: Sighting) -> bool:
     """Return whether a change takes or overwrites something."""
     match effect.kind:
         case "file-delete" | "runs-code":
             return True
         case "file-write":
-            return effect.text.endswith(OVERWRITING)
+            return effect.is_overwriting
         case "process":
             return command_kind(effect.text) == "delete"
         case "http-write":

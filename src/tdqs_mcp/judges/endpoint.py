@@ -2,6 +2,7 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -166,7 +167,7 @@ class Endpoint:
         return self.public(error_message(_object(response.content)) or response.text) or "nothing more"
 
 
-class EndpointModel:
+class EndpointModel(ABC):
     """A model behind an endpoint, asked within limits of number and time; all requests wait if it asks for that."""
 
     cut_advice: str
@@ -206,9 +207,9 @@ class EndpointModel:
         """Return what every request carries."""
         return {}
 
+    @abstractmethod
     async def ask(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """Return the answer, by as many tries as it takes."""
-        raise NotImplementedError
 
     async def complete(self, request: Request) -> str | Failure:
         """Return the answer; whatever goes wrong with one is its Failure alone."""

@@ -69,7 +69,10 @@ class CodeEffect(CodePlace):
     """Condition on the tool's parameters for the line; empty where there is none or it is not known."""
 
     is_given: Internal[bool]
-    """What the line writes or sends comes from the tool's parameters."""
+    """The arguments of the line come from the tool's parameters."""
+
+    is_destroying: Internal[bool]
+    """The line takes or overwrites something."""
 
     @property
     def pinned(self) -> str:

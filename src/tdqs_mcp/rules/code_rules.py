@@ -20,7 +20,6 @@ _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.
 _CHANGES = _CERTAIN | {EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE, EffectKind.PROCESS, EffectKind.STATE_IN_MEMORY}
 _NETWORK = frozenset({EffectKind.HTTP_READ, EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
 _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
-_DESTROYING = ("DELETE", "PUT", "DROP", "TRUNCATE", "UPDATE", "update", "replace")
 
 
 @rule("TDQ801", severity=Severity.ERROR, source=HINTS_SOURCE)
@@ -48,7 +47,7 @@ def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
     """The definition says that the tool destroys nothing, and its code deletes or overwrites something."""
     for subject, code in _coded(measured):
         if _hint(subject, "destructiveHint") is False and code.destructive is True:
-            effects = [effect for effect in code.effects if _destroys(effect)]
+            effects = [effect for effect in code.effects if effect.is_destroying]
             yield Hit(
                 "/annotations/destructiveHint",
                 f"destructiveHint is false, but the code deletes, overwrites or runs code: {_lines(effects)}",
@@ -150,14 +149,6 @@ def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
 def _hint(subject: Subject, name: str) -> object:
     annotations = subject.tool.raw.get("annotations")
     return annotations.get(name) if isinstance(annotations, dict) else None
-
-
-def _destroys(effect: CodeEffect) -> bool:
-    if effect.kind in (EffectKind.FILE_DELETE, EffectKind.RUNS_CODE):
-        return True
-    return effect.kind in (EffectKind.HTTP_WRITE, EffectKind.SQL_WRITE, EffectKind.PROCESS) and any(
-        word in effect.text for word in _DESTROYING
-    )
 
 
 def _place(measured: Measured, *places: CodePlace | None) -> CodePlace | None:
