@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import Spec, command_kind
+from tdqs_mcp.code.knowledge import DESTROYS, Spec, command_kind, statement_harm
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
@@ -397,7 +397,7 @@ class Calls(Resolution):
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
-        kind, text, host = effect
+        kind, text, harm = effect.kind, effect.text, effect.harm
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
@@ -407,26 +407,26 @@ class Calls(Resolution):
                 word.upper().startswith(("CREATE", "INSERT", "UPDATE", "DELETE", "NOT SELECT")) for word in guards
             ):
                 kind, text = "sql-write", ", ".join(guards)
+                harm = statement_harm(text)
         owner = replace(target, name=target.name.rpartition(".")[0])
         subjects = {*arguments[:1], owner}
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
-        is_overwriting = False
         if kind in ("file-write", "file-move"):
             self.trace.written |= subjects
             path = (
                 arguments[1:2] if kind == "file-move" else arguments[:1] if _takes_path(target) else owner.arguments[:1]
             )
-            is_overwriting = text.startswith(_WRITERS) and text not in ADDING and any(map(_is_chosen, path))
+            if not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
+                harm = DESTROYS  # the agent chose exactly this path: what was there is gone
         place = (frame.module, node.line, frame.depth)
         if kind == "file-move" or (kind == "process" and command_kind(text) == "write"):
-            self._note(
-                self.trace.effects, "file-write", *place, text, parameters=parameters, is_overwriting=is_overwriting
-            )
-        kind = "file-delete" if kind == "file-move" else kind
+            self._note(self.trace.effects, "file-write", *place, text, parameters=parameters, harm=harm)
+        if kind == "file-move":
+            kind, harm = "file-delete", DESTROYS
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
-        self._note(sink, kind, *place, text, host, parameters, is_overwriting=is_overwriting)
+        self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
 
     def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> None:
         numbers = [
@@ -460,11 +460,6 @@ class Calls(Resolution):
 
 _WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace", "move")
 """Beginnings of the names of calls that replace a file."""
-
-ADDING = frozenset(
-    "mkdir makedirs mkdirSync ensureDir touch appendFile appendFileSync symlink link chmod chmodSync".split()
-) | {"open a", "open x", "open ab", "open a+"}
-"""Texts of writes to files that take nothing away."""
 
 
 def _takes_path(target: External) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import Calls
+from tdqs_mcp.code.knowledge import ADDS
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -578,7 +579,7 @@ class Interpreter(Calls):
         if certainty:
             text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
-            is_entry = change == "[]"
+            is_entry = change == "[]"  # as a cache does
             self._note(
                 self.trace.effects,
                 kind,
@@ -587,6 +588,7 @@ class Interpreter(Calls):
                 frame.depth,
                 text,
                 parameters=parameters,
+                harm=ADDS,
                 is_entry=is_entry,
             )
 

@@ -18,8 +18,24 @@ from tdqs_mcp.code.values import (
     text_of,
 )
 
-Effect = tuple[str, str, str]
-"""Kind, what is known of it (method, command, SQL), and the host of a request."""
+DESTROYS, ADDS = "destroys", "adds"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call of a library does."""
+
+    kind: str
+    text: str
+    """Method of a request, words of a command, beginning of a statement: as far as it is known."""
+
+    host: str = ""
+    harm: str = ""
+    """DESTROYS for what takes or overwrites something, ADDS for what takes nothing; empty where it is not known."""
+
+    address: str = ""
+    """Host and path of a request, `{}` for computed parts, as far as a part of the path is known."""
+
 
 _READS = re.compile(
     r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*|EXPLAIN\s+)*(SELECT|WITH|PRAGMA|SHOW|DESCRIBE|DESC|EXPLAIN|MATCH|CALL|USE|VALUES|SET|ATTACH|LOAD|INSTALL|BEGIN|COMMIT|ROLLBACK|START|EXISTS)\b",
@@ -59,7 +75,7 @@ class Spec:
             case _:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
-                return kind, words or word, ""
+                return _plain(kind, words or word)
 
 
 class Knowledge:
@@ -166,14 +182,33 @@ def _request(
     for option in options:
         host = host or _host(option.get("baseURL") or option.get("url"))
     is_read = method in ("GET", "HEAD", "OPTIONS", "POST query")
-    kind = (
-        "http-read"
-        if is_read
-        else "http-write"
-        if method in ("PUT", "PATCH", "DELETE", "POST mutation")
-        else "sends-data-out"
-    )
-    return ("http-unknown" if method == "?" else kind), method, host
+    path = _path(url)
+    address = f"{host}{path}" if path.strip("/{}") else ""
+    if method == "POST":
+        return _posted(path, host, address)
+    if is_read:
+        return Effect("http-read", method, host, address=address)
+    harm = DESTROYS if method in ("DELETE", "PUT") else ""
+    return Effect("http-unknown" if method == "?" else "http-write", method, host, harm)
+
+
+def _posted(path: str, host: str, address: str) -> Effect:
+    """Return the effect of a POST: by the verb that its path ends in, as do `/search` and `/chat.postMessage`.
+
+    Without one it proves no write.
+    """
+    last = path.rstrip("/").rpartition("/")[2].rpartition(".")[2].replace("-", "_")
+    verb = "" if _is_noun(last) else _verb_kind(last)
+    kind = {"read": "http-read", "": "sends-data-out"}.get(verb, "http-write")
+    return Effect(kind, f"POST {last}" if verb else "POST", host, _harm(last) if verb else "", address)
+
+
+def _path(url: Value | None) -> str:
+    """Return the path of a URL, `{}` for computed parts: `/v0/{}/records`."""
+    text = text_of(next(iter(alternatives(url)))) if url is not None else None
+    if isinstance(url, External) and url.arguments:  # new URL("/records", base)
+        text = text_of(url.arguments[0])
+    return re.sub(r"^(\w+://)?[^/]*", "", (text or "").partition("?")[0])
 
 
 def _graphql(values: Sequence[Value]) -> str:
@@ -234,27 +269,35 @@ def _statement(value: Value | None) -> Effect | None:
     if isinstance(value, External) and value.arguments:  # sqlalchemy.text("SELECT …")
         texts = [text_of(value.arguments[0])]
     outcomes = [_statement_text(text) for text in texts]
-    return next((outcome for outcome in outcomes if outcome[0] == "sql-write"), outcomes[0])
+    return next((outcome for outcome in outcomes if outcome.kind == "sql-write"), outcomes[0])
 
 
 def _statement_text(text: str | None) -> Effect:
     if text is None:
-        return "sql-unknown", "", ""
+        return Effect("sql-unknown", "")
     beginning = " ".join(text.split())[:80]
     if _WRITES.search(text):
-        return "sql-write", beginning, ""
+        return Effect("sql-write", beginning, harm=statement_harm(beginning))
     if _READS.match(text) and "{}" not in text[:12]:
-        return "db-read", beginning, ""
-    return "sql-unknown", beginning, ""
+        return Effect("db-read", beginning)
+    return Effect("sql-unknown", beginning)
+
+
+def statement_harm(text: str) -> str:
+    """Return what a statement that changes a database does to what is there."""
+    words = text.upper().split()
+    if any(word in words for word in ("DELETE", "DROP", "TRUNCATE", "UPDATE", "REPLACE", "SELECT")):
+        return DESTROYS
+    return ADDS if " ".join(words).startswith(("INSERT INTO", "CREATE TABLE")) else ""
 
 
 def _opened(mode: Value | None) -> Effect | None:
     text = text_of(mode) if mode is not None else "r"
     if text is None:
-        return "unknown", "open() with a computed mode", ""
+        return Effect("unknown", "open() with a computed mode")
     if any(letter in text for letter in "wax+"):
-        return "file-write", f"open {text}", ""
-    return "local-read", "open", ""
+        return Effect("file-write", f"open {text}", harm="" if "w" in text or "+" in text else ADDS)
+    return Effect("local-read", "open")
 
 
 @cache
@@ -273,7 +316,8 @@ def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effec
                 words += text.split() if len(text) < 200 else [text[:60]]
         if isinstance(value, Listing) and words:
             break
-    return "process", " ".join(words)[:120], ""
+    command = " ".join(words)[:120]
+    return Effect("process", command, harm=DESTROYS if command_kind(command) == "delete" else "")
 
 
 def command_kind(words: str) -> str:
@@ -303,7 +347,32 @@ def _verbs() -> Mapping[str, re.Pattern[str]]:
 
 def _verb_kind(name: str) -> str:
     """Return `read`, `delete` or `write` by the verb that a method's name begins with, else nothing."""
-    return next((kind for kind, verbs in _verbs().items() if verbs.match(name)), "")
+    kind = next((kind for kind, verbs in _verbs().items() if verbs.match(name)), "")
+    return {"noun": "read", "add": "write"}.get(kind, kind)
+
+
+def _is_noun(name: str) -> bool:
+    return bool(_verbs()["noun"].match(name))
+
+
+def _harm(name: str) -> str:
+    """Return what a method does to what is there, by the verb that its name begins with."""
+    verb = _verb_kind(name)
+    if verb == "delete" or name.startswith(("update", "replace")):
+        return DESTROYS
+    return ADDS if verb == "write" and _verbs()["add"].match(name) else ""
+
+
+def _plain(kind: str, text: str) -> Effect:
+    """Return the effect of a call that the data names; of the writes to files some take nothing away."""
+    harm = {"file-delete": DESTROYS, "runs-code": DESTROYS, "state-in-memory": ADDS}.get(kind, "")
+    return Effect(kind, text, harm=ADDS if kind == "file-write" and text in _ADDING else harm)
+
+
+_ADDING = frozenset(
+    "mkdir makedirs mkdirSync ensureDir touch appendFile appendFileSync symlink link chmod chmodSync".split()
+)
+"""Writes to files that take nothing away."""
 
 
 _HTTP_METHODS = {
@@ -338,9 +407,8 @@ def _by_verb(path: str, channel: str) -> Effect | None:
     ):
         return None
     if name in _HTTP_METHODS and channel == "http":
-        kind = _HTTP_METHODS[name]
-        return kind, name.upper(), ""
+        return Effect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
     verb = _verb_kind(name)
     if not verb and is_result:
         return None
-    return _KINDS[channel][verb], f"DELETE {name}()" if verb == "delete" else f"{name}()", ""
+    return Effect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))

@@ -3,17 +3,18 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import Knowledge
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, Knowledge
 from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.python_nodes import read_python
 from tdqs_mcp.code.registrations import Finder, Registration, is_context
 from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
-from tdqs_mcp.code.verdicts import destroys, judge
+from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -66,6 +67,7 @@ def read_code(folder: str | Path) -> CodeReport:
     interpreter = Interpreter(Project(modules), Knowledge())
     registrations = Finder(interpreter).find()
     traces = [_follow(interpreter, registration) for registration in registrations]
+    _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
     tools = tuple(_tool(registration, trace) for registration, trace in zip(registrations, traces, strict=True))
     lost = [
@@ -126,6 +128,21 @@ def _module(name: str, path: Path) -> Module:
     from tdqs_mcp.code.script_nodes import read_script  # noqa: PLC0415  # tree-sitter: for JavaScript alone
 
     return read_script(name, content)
+
+
+def _mark_creating(traces: Sequence[CallTrace]) -> None:
+    """Take a POST to an address that the same code reads by GET for the creation of something there.
+
+    `POST /projects/{}/branches` makes a branch where `GET /projects/{}/branches` lists them.
+    """
+    read = {sighting.address for trace in traces for sighting in trace.effects if sighting.text == "GET"} - {""}
+    for trace in traces:
+        trace.effects = [
+            replace(sighting, kind="http-write", harm=ADDS)
+            if sighting.kind == "sends-data-out" and sighting.address in read
+            else sighting
+            for sighting in trace.effects
+        ]
 
 
 def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
@@ -220,7 +237,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             host=sighting.host,
             condition=" and ".join(sighting.conditions),
             is_given=bool(sighting.parameters),
-            is_destroying=destroys(sighting),
+            is_destroying=sighting.harm == DESTROYS,
         )
 
 

@@ -465,7 +465,8 @@ class Resolution(ABC):
         host: str = "",
         parameters: frozenset[str] = frozenset(),
         *,
-        is_overwriting: bool = False,
+        harm: str = "",
+        address: str = "",
         is_entry: bool = False,
     ) -> None:
         sighting = Sighting(
@@ -477,7 +478,8 @@ class Resolution(ABC):
             host=host,
             conditions=tuple(dict.fromkeys(self._conditions)),
             parameters=parameters,
-            is_overwriting=is_overwriting,
+            harm=harm,
+            address=address,
             is_entry=is_entry,
         )
         sink.append(sighting)

@@ -33,8 +33,11 @@ class Sighting:
     parameters: frozenset[str] = frozenset()
     """Parameters of the tool that the call's arguments are made from."""
 
-    is_overwriting: bool = False
-    """A file is written at exactly the path that the agent chose: what was there is gone."""
+    harm: str = ""
+    """DESTROYS for what takes or overwrites something, ADDS for what takes nothing; empty where it is not known."""
+
+    address: str = ""
+    """Host and path of a request, as far as a part of the path is known."""
 
     is_entry: bool = False
     """An entry of a map is set or taken, as in a cache."""

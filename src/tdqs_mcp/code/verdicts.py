@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.code.calls import ADDING
-from tdqs_mcp.code.knowledge import command_kind, is_local
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind, is_local
 from tdqs_mcp.code.trace import Sighting
 
 _CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
@@ -14,21 +13,6 @@ _OPEN = frozenset("sends-data-out http-unknown sql-unknown".split())
 
 MAX_STATE_DEPTH = 3
 """Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
-
-_DESTROYING = ("DELETE", "PUT", "update", "replace")
-_ADDING = (
-    "create",
-    "add",
-    "insert",
-    "send",
-    "post",
-    "comment",
-    "reply",
-    "upload",
-    "append",
-    "INSERT INTO",
-    "CREATE TABLE",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +36,9 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     is_changing = any(map(_is_own, changes))
     read_only = False if is_changing else None if is_doubtful or changes else True
     destructive = False if read_only else None
-    if any(destroys(effect) for effect in changes if effect.parameters or effect.depth <= 1):
+    if any(effect.harm == DESTROYS for effect in changes if effect.parameters or effect.depth <= 1):
         destructive = True
-    elif not is_doubtful and all(map(_adds, changes)):
+    elif not is_doubtful and all(effect.harm == ADDS for effect in changes):
         destructive = False
     return Verdicts(
         read_only=read_only,
@@ -85,35 +69,6 @@ def _is_own(effect: Sighting) -> bool:
     Deeper ones without them may be caches and set-up.
     """
     return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code"
-
-
-def destroys(effect: Sighting) -> bool:
-    """Return whether a change takes or overwrites something."""
-    match effect.kind:
-        case "file-delete" | "runs-code":
-            return True
-        case "file-write":
-            return effect.is_overwriting
-        case "process":
-            return command_kind(effect.text) == "delete"
-        case "http-write":
-            return effect.text.startswith(_DESTROYING)
-        case "sql-write":
-            words = effect.text.upper().split()
-            return any(word in words for word in ("DELETE", "DROP", "TRUNCATE", "UPDATE", "REPLACE", "SELECT"))
-        case _:
-            return False
-
-
-def _adds(effect: Sighting) -> bool:
-    """Return whether a change takes nothing."""
-    match effect.kind:
-        case "http-write" | "sql-write":
-            return effect.text.startswith(_ADDING)
-        case "file-write":
-            return effect.text in ADDING
-        case _:
-            return effect.kind == "state-in-memory"
 
 
 def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting], commands: Sequence[str]) -> bool | None:
