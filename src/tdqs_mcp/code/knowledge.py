@@ -22,8 +22,8 @@ DESTROYS, ADDS = "destroys", "adds"
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """What a call of a library does."""
+class LibraryEffect:
+    """The effect of a call of a library."""
 
     kind: str
     text: str
@@ -54,7 +54,9 @@ class Spec:
 
     words: tuple[str, ...]
 
-    def effect(self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effect | None:
+    def effect(
+        self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> LibraryEffect | None:
         """Return what a call with these arguments does; None for nothing that counts."""
         kind, *details = self.words
         match kind:
@@ -157,7 +159,7 @@ def _argument(arguments: Sequence[Value], keywords: Mapping[str, Value], positio
 
 def _request(
     details: Sequence[str], target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
-) -> Effect | None:
+) -> LibraryEffect | None:
     """Return a request's effect: `http GET 0` has its URL as the first argument, `http ? 0 1` its method there."""
     method, *positions = details
     url = _argument(arguments, keywords, positions[-1] if positions else "0", "url", "uri", "endpoint")
@@ -187,12 +189,12 @@ def _request(
     if method == "POST":
         return _posted(path, host, address)
     if is_read:
-        return Effect("http-read", method, host, address=address)
+        return LibraryEffect("http-read", method, host, address=address)
     harm = DESTROYS if method in ("DELETE", "PUT") else ""
-    return Effect("http-unknown" if method == "?" else "http-write", method, host, harm)
+    return LibraryEffect("http-unknown" if method == "?" else "http-write", method, host, harm)
 
 
-def _posted(path: str, host: str, address: str) -> Effect:
+def _posted(path: str, host: str, address: str) -> LibraryEffect:
     """Return the effect of a POST: by the verb that its path ends in, as do `/search` and `/chat.postMessage`.
 
     Without one it proves no write.
@@ -200,7 +202,7 @@ def _posted(path: str, host: str, address: str) -> Effect:
     last = path.rstrip("/").rpartition("/")[2].rpartition(".")[2].replace("-", "_")
     verb = "" if _is_noun(last) else _verb_kind(last)
     kind = {"read": "http-read", "": "sends-data-out"}.get(verb, "http-write")
-    return Effect(kind, f"POST {last}" if verb else "POST", host, _harm(last) if verb else "", address)
+    return LibraryEffect(kind, f"POST {last}" if verb else "POST", host, _harm(last) if verb else "", address)
 
 
 def _path(url: Value | None) -> str:
@@ -264,7 +266,7 @@ def is_local(host: str) -> bool:
     return bool(_LOCAL.match(host))
 
 
-def _statement(value: Value | None) -> Effect | None:
+def _statement(value: Value | None) -> LibraryEffect | None:
     texts = [text_of(inner) for inner in alternatives(value)] if value is not None else [None]
     if isinstance(value, External) and value.arguments:  # sqlalchemy.text("SELECT …")
         texts = [text_of(value.arguments[0])]
@@ -272,15 +274,15 @@ def _statement(value: Value | None) -> Effect | None:
     return next((outcome for outcome in outcomes if outcome.kind == "sql-write"), outcomes[0])
 
 
-def _statement_text(text: str | None) -> Effect:
+def _statement_text(text: str | None) -> LibraryEffect:
     if text is None:
-        return Effect("sql-unknown", "")
+        return LibraryEffect("sql-unknown", "")
     beginning = " ".join(text.split())[:80]
     if _WRITES.search(text):
-        return Effect("sql-write", beginning, harm=statement_harm(beginning))
+        return LibraryEffect("sql-write", beginning, harm=statement_harm(beginning))
     if _READS.match(text) and "{}" not in text[:12]:
-        return Effect("db-read", beginning)
-    return Effect("sql-unknown", beginning)
+        return LibraryEffect("db-read", beginning)
+    return LibraryEffect("sql-unknown", beginning)
 
 
 def statement_harm(text: str) -> str:
@@ -291,13 +293,13 @@ def statement_harm(text: str) -> str:
     return ADDS if " ".join(words).startswith(("INSERT INTO", "CREATE TABLE")) else ""
 
 
-def _opened(mode: Value | None) -> Effect | None:
+def _opened(mode: Value | None) -> LibraryEffect | None:
     text = text_of(mode) if mode is not None else "r"
     if text is None:
-        return Effect("unknown", "open() with a computed mode")
+        return LibraryEffect("unknown", "open() with a computed mode")
     if any(letter in text for letter in "wax+"):
-        return Effect("file-write", f"open {text}", harm="" if "w" in text or "+" in text else ADDS)
-    return Effect("local-read", "open")
+        return LibraryEffect("file-write", f"open {text}", harm="" if "w" in text or "+" in text else ADDS)
+    return LibraryEffect("local-read", "open")
 
 
 @cache
@@ -306,7 +308,7 @@ def _commands() -> Mapping[str, str]:
     return {command: kind for kind, commands in tomllib.loads(text).items() for command in commands}
 
 
-def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effect:
+def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> LibraryEffect:
     """Return the effect of starting a program: its words as far as known, and what they are known to do."""
     words: list[str] = []
     for value in (*arguments, *keywords.values()):
@@ -317,7 +319,7 @@ def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Effec
         if isinstance(value, Listing) and words:
             break
     command = " ".join(words)[:120]
-    return Effect("process", command, harm=DESTROYS if command_kind(command) == "delete" else "")
+    return LibraryEffect("process", command, harm=DESTROYS if command_kind(command) == "delete" else "")
 
 
 def command_kind(words: str) -> str:
@@ -363,10 +365,10 @@ def _harm(name: str) -> str:
     return ADDS if verb == "write" and _verbs()["add"].match(name) else ""
 
 
-def _plain(kind: str, text: str) -> Effect:
+def _plain(kind: str, text: str) -> LibraryEffect:
     """Return the effect of a call that the data names; of the writes to files some take nothing away."""
     harm = {"file-delete": DESTROYS, "runs-code": DESTROYS, "state-in-memory": ADDS}.get(kind, "")
-    return Effect(kind, text, harm=ADDS if kind == "file-write" and text in _ADDING else harm)
+    return LibraryEffect(kind, text, harm=ADDS if kind == "file-write" and text in _ADDING else harm)
 
 
 _ADDING = frozenset(
@@ -392,7 +394,7 @@ _KINDS = {
 """Effects of a client's method by its channel and its verb."""
 
 
-def _by_verb(path: str, channel: str) -> Effect | None:
+def _by_verb(path: str, channel: str) -> LibraryEffect | None:
     """Return the effect of a method of a service's client by its verb: known for the packages that the data names.
 
     `client.list().push(x)` changes the list, not the service: what is called on a result by a list's method is none.
@@ -407,8 +409,8 @@ def _by_verb(path: str, channel: str) -> Effect | None:
     ):
         return None
     if name in _HTTP_METHODS and channel == "http":
-        return Effect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
+        return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
     verb = _verb_kind(name)
     if not verb and is_result:
         return None
-    return Effect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))
+    return LibraryEffect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))
