@@ -77,11 +77,15 @@ class Calls(Resolution):
         trace = self.trace
         arguments = tuple(bounded(value) for value in closure.leading + arguments)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
-        key = (closure.function, closure.receiver, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
+        key = (closure, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
             return trace.finished[key][0]
-        if key in trace.active or sum(active[0] is closure.function for active in trace.active) > 1:
+        if key in trace.active:
             return UNKNOWN  # recursion: what it does has been seen
+        if sum(active[0].function is closure.function for active in trace.active) > 1:
+            if isinstance(closure.scope, CallFrame) or any(isinstance(value, Closure) for value in arguments):
+                self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+            return UNKNOWN  # the same with other arguments; a function among them may do anything
         if depth + 1 > MAX_DEPTH or trace.calls >= MAX_CALLS:
             self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
@@ -326,6 +330,8 @@ class Calls(Resolution):
             if not isinstance(value, Closure | Instance) and value.size <= MAX_SIZE // 4
         )
         parameters = parameters_of([target, *arguments, *keywords.values()])
+        if self.knowledge.is_content(name, is_python=frame.module.is_python):
+            return unknown(target, *arguments)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
 
     def _super(self, frame: CallFrame) -> Value:
@@ -401,13 +407,14 @@ class Calls(Resolution):
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
-            if guards and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards):
+            is_read = bool(guards) and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards)
+            if is_read and not effect.is_script:
                 kind = "db-read"
             elif guards and all(
                 word.upper().startswith(("CREATE", "INSERT", "UPDATE", "DELETE", "NOT SELECT")) for word in guards
             ):
                 kind, text = "sql-write", ", ".join(guards)
-                harm = statement_harm(text)
+                harm = DESTROYS if statement_harm(text) == DESTROYS else ""
         owner = replace(target, name=target.name.rpartition(".")[0])
         subjects = {*arguments[:1], owner}
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from urllib.parse import urlsplit
@@ -36,6 +36,9 @@ class LibraryEffect:
     address: str = ""
     """Host and path of a request, `{}` for computed parts, as far as a part of the path is known."""
 
+    is_script: bool = False
+    """The text may hold several statements: its beginning proves nothing of the rest."""
+
 
 _READS = re.compile(
     r"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*|EXPLAIN\s+)*(SELECT|WITH|PRAGMA|SHOW|DESCRIBE|DESC|EXPLAIN|MATCH|CALL|USE|VALUES|SET|ATTACH|LOAD|INSTALL|BEGIN|COMMIT|ROLLBACK|START|EXISTS)\b",
@@ -64,10 +67,9 @@ class Spec:
                 return None
             case "http":
                 return _request(details, target, arguments, keywords)
-            case "sql":
-                return _statement(
-                    _argument(arguments, keywords, details[0] if details else "0", "sql", "query", "statement")
-                )
+            case "sql" | "sql-script":
+                text = _argument(arguments, keywords, details[0] if details else "0", "sql", "query", "statement")
+                return replace(_statement(text), is_script=kind == "sql-script")
             case "open":
                 return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
             case "command":
@@ -114,6 +116,13 @@ class Knowledge:
             return ()
         return data.methods.get(last) if "." in name else None
 
+    def is_content(self, name: str, *, is_python: bool) -> bool:
+        """Return whether a call gives back what was put into a container: `tools.get(name)` of a Map."""
+        owner, _, last = name.rpartition(".")
+        containers = self._languages[is_python].containers
+        parts = owner.replace("()", "").split(".")
+        return last in _TAKING and any(".".join(parts[:length]) in containers for length in (1, 2))
+
     def method(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
         """Return what a method of this name does whatever its object is; None where the name does not tell."""
         return self._languages[is_python].methods.get(name)
@@ -122,6 +131,7 @@ class Knowledge:
 @dataclass(frozen=True, slots=True)
 class _Language:
     harmless: frozenset[str]
+    containers: frozenset[str]
     packages: Mapping[str, Mapping[str, Sequence[Spec]]]
     methods: Mapping[str, Sequence[Spec]]
 
@@ -136,7 +146,12 @@ def _load(name: str) -> _Language:
         for package in entry["names"].split():
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
-    return _Language(harmless=frozenset(data["harmless"].split()), packages=packages, methods=methods)
+    return _Language(
+        harmless=frozenset(data["harmless"].split()),
+        containers=frozenset(data["containers"].split()),
+        packages=packages,
+        methods=methods,
+    )
 
 
 def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:
@@ -266,7 +281,7 @@ def is_local(host: str) -> bool:
     return bool(_LOCAL.match(host))
 
 
-def _statement(value: Value | None) -> LibraryEffect | None:
+def _statement(value: Value | None) -> LibraryEffect:
     texts = [text_of(inner) for inner in alternatives(value)] if value is not None else [None]
     if isinstance(value, External) and value.arguments:  # sqlalchemy.text("SELECT …")
         texts = [text_of(value.arguments[0])]
@@ -331,6 +346,8 @@ def command_kind(words: str) -> str:
             return kind
     return ""
 
+
+_TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
 
 _DATA_METHODS = frozenset(
     "push append pop shift unshift sort splice fill set add update insert extend clear end get copy".split()

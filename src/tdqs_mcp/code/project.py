@@ -25,6 +25,7 @@ from tdqs_mcp.code.nodes import (
     ObjectLiteral,
     SyntaxNode,
     Try,
+    children,
     walk,
 )
 
@@ -157,18 +158,6 @@ class Project:
         """Every class with its module."""
         return [(module, node) for module in self.modules for node in walk(module.tree.body) if isinstance(node, Class)]
 
-    @cached_property
-    def calls(self) -> Mapping[str, Sequence[tuple[ProjectModule, CallSite]]]:
-        """Calls by the last name of what is called, to find what an enclosing function was given."""
-        index: dict[str, list[tuple[ProjectModule, CallSite]]] = {}
-        for module in self.modules:
-            for node in walk(module.tree.body):
-                if isinstance(node, CallSite):
-                    name = last_name(node.function)
-                    if name:
-                        index.setdefault(name, []).append((module, node))
-        return index
-
 
 def _dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -263,3 +252,24 @@ class NameScope:
     def names(self) -> Mapping[str, Sequence[Binding]]:
         """Bindings of the scope's own names."""
         return bound_names(self.function.body) if self.function else self.module.bindings
+
+
+def scoped(top: NameScope) -> Iterator[tuple[SyntaxNode, NameScope]]:
+    """Yield every node of a module with the scope in which it is evaluated."""
+    pending: list[tuple[SyntaxNode, NameScope]] = [(top.module.tree.body, top)]
+    while pending:
+        node, scope = pending.pop()
+        yield node, scope
+        match node:
+            case Function():
+                inner = NameScope(module=scope.module, function=node, parent=scope)
+                pending.append((node.body, inner))
+                pending += [(part, scope) for part in (*node.decorators, *node.parameters)]
+            case Class():
+                for method in node.methods.values():
+                    owner = NameScope(module=scope.module, function=method, parent=scope, owner=node)
+                    yield method, NameScope(module=scope.module, parent=scope, owner=node)
+                    pending.append((method.body, owner))
+                pending += [(part, scope) for part in node.fields.values()]
+            case _:
+                pending += [(part, scope) for part in reversed(list(children(node)))]

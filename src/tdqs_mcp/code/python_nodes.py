@@ -158,7 +158,7 @@ class _Reader:
         """Return a chain of conditions; a pattern that is no value matches anything of it."""
         rest = Block(line=line, statements=[])
         for case in reversed(cases):
-            body = self.block(case.body, line)
+            body = self.block(case.body, case.pattern.lineno)
             values = _pattern_values(case.pattern)
             if values is None:
                 rest = body if isinstance(case.pattern, ast.MatchAs) and case.guard is None else _either(body, rest)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, Knowledge
+from tdqs_mcp.code.knowledge import DESTROYS, Knowledge
 from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.python_nodes import read_python
@@ -138,7 +138,7 @@ def _mark_creating(traces: Sequence[CallTrace]) -> None:
     read = {sighting.address for trace in traces for sighting in trace.effects if sighting.text == "GET"} - {""}
     for trace in traces:
         trace.effects = [
-            replace(sighting, kind="http-write", harm=ADDS)
+            replace(sighting, kind="http-write")
             if sighting.kind == "sends-data-out" and sighting.address in read
             else sighting
             for sighting in trace.effects

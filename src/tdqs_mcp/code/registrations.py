@@ -1,6 +1,6 @@
 """Where a project registers its tools, and which function answers a call of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tdqs_mcp.code.flow import Interpreter
@@ -14,10 +14,9 @@ from tdqs_mcp.code.nodes import (
     Name,
     ObjectLiteral,
     SyntaxNode,
-    children,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, scoped
 from tdqs_mcp.code.trace import ALL, CallFrame
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -83,7 +82,7 @@ class Finder:
     def find(self) -> list[Registration]:
         """Return the tools by name, in the order of their files; each has a handler, or says why it has none."""
         for module in self._interpreter.project.modules:
-            for node, scope in _scoped(self._interpreter.scope_of(module)):
+            for node, scope in scoped(self._interpreter.scope_of(module)):
                 self._visit(node, scope)
         tools: dict[str, Registration] = {}
         for registration in self._found.direct:
@@ -443,24 +442,3 @@ def script_arguments(handler: Closure) -> tuple[Value, ...]:
 def everything() -> Argument:
     """Return the object of all arguments."""
     return Argument(name=ALL, parameters=frozenset({ALL}))
-
-
-def _scoped(top: NameScope) -> Iterator[tuple[SyntaxNode, NameScope]]:
-    """Yield every node of a module with the scope in which it is evaluated."""
-    pending: list[tuple[SyntaxNode, NameScope]] = [(top.module.tree.body, top)]
-    while pending:
-        node, scope = pending.pop()
-        yield node, scope
-        match node:
-            case Function():
-                inner = NameScope(module=scope.module, function=node, parent=scope)
-                pending.append((node.body, inner))
-                pending += [(part, scope) for part in (*node.decorators, *node.parameters)]
-            case Class():
-                for method in node.methods.values():
-                    owner = NameScope(module=scope.module, function=method, parent=scope, owner=node)
-                    yield method, NameScope(module=scope.module, parent=scope, owner=node)
-                    pending.append((method.body, owner))
-                pending += [(part, scope) for part in node.fields.values()]
-            case _:
-                pending += [(part, scope) for part in reversed(list(children(node)))]

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 
 from tdqs_mcp.code.knowledge import Knowledge
 from tdqs_mcp.code.nodes import (
@@ -23,7 +24,7 @@ from tdqs_mcp.code.nodes import (
     Template,
     walk,
 )
-from tdqs_mcp.code.project import Binding, NameScope, Project, ProjectModule, dotted_name
+from tdqs_mcp.code.project import Binding, NameScope, Project, ProjectModule, dotted_name, last_name, scoped
 from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -39,6 +40,7 @@ from tdqs_mcp.code.values import (
     Value,
     alternatives,
     join,
+    made_from,
     unknown,
 )
 
@@ -125,6 +127,17 @@ class Resolution(ABC):
             return self._self(scope.parent) if scope.parent else None
         return Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=scope.parent))
 
+    @cached_property
+    def _calls(self) -> Mapping[str, Sequence[tuple[CallSite, NameScope]]]:
+        """Calls by the last name of what is called, with their scopes, to find what an enclosing function was given."""
+        index: dict[str, list[tuple[CallSite, NameScope]]] = {}
+        for module in self.project.modules:
+            for node, scope in scoped(self.scope_of(module)):
+                name = last_name(node.function) if isinstance(node, CallSite) else ""
+                if name and isinstance(node, CallSite):
+                    index.setdefault(name, []).append((node, scope))
+        return index
+
     def _given(self, scope: NameScope, name: str) -> Value:
         """Return what an enclosing function is given for a parameter: by its type, or by its only call."""
         parameter = self._parameter(scope, name)
@@ -136,15 +149,15 @@ class Resolution(ABC):
         value = self.typed(parameter.annotation, scope)
         if value is not UNKNOWN or not function.name:
             return value
-        calls = self.project.calls.get(function.name, ())
+        calls = self._calls.get(function.name, ())
         if len(calls) != 1:
             return UNKNOWN
-        module, call = calls[0]
-        position = function.parameters.index(parameter) - (scope.owner is not None and module.is_python)
+        call, place = calls[0]
+        position = function.parameters.index(parameter) - (scope.owner is not None and place.module.is_python)
         node = call.keywords.get(name) or (call.arguments[position] if 0 <= position < len(call.arguments) else None)
         if node is None:
             return UNKNOWN
-        value = self.evaluate(node, CallFrame(module=module, parent=self.scope_of(module)))
+        value = self.evaluate(node, CallFrame(module=place.module, parent=place, receiver=self._self(place)))
         if parameter.pattern is not None:
             path = (
                 [key for key, target in parameter.pattern.items if _binds(target, name)]
@@ -307,7 +320,7 @@ class Resolution(ABC):
                 item = value.get(key)
                 if item is None and value.is_whole:
                     return Constant(value=None)
-                return item if item is not None else unknown(value)
+                return made_from(item, value.later) if item is not None else unknown(value)
             case Instance():
                 return self._attribute(value, key)
             case ClassValue():

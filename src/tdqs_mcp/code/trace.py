@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from tdqs_mcp.code.nodes import Function
 from tdqs_mcp.code.project import NameScope, ProjectModule
-from tdqs_mcp.code.values import Value
+from tdqs_mcp.code.values import Closure, Value
 
 MAX_CALLS = 3000
 """Calls that are followed for one tool."""
@@ -74,7 +74,7 @@ class CallTrace:
     """What calls of a function have returned so far, each with other arguments."""
 
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
-    active: set[tuple[object, ...]] = field(default_factory=set)
+    active: set[tuple[Closure, *tuple[object, ...]]] = field(default_factory=set)
     guards: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """How a parameter's text must begin, because the code refuses others."""
 

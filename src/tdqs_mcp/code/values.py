@@ -127,6 +127,11 @@ class Dictionary(Value):
     items: tuple[tuple[str, Value], ...]
 
     @property
+    def later(self) -> frozenset[str]:
+        """Parameters of what was put into it after it was made."""
+        return self.parameters - parameters_of(value for _, value in self.items)
+
+    @property
     def is_whole(self) -> bool:
         """Return whether all keys are known."""
         return all(key not in ("", "...") for key, _ in self.items)
@@ -179,8 +184,16 @@ def bounded(value: Value) -> Value:
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
-    """Return the values that a value may be."""
-    return value.values if isinstance(value, Alternatives) else (value,)
+    """Return the values that a value may be, each made also from what was put into it afterwards."""
+    if not isinstance(value, Alternatives):
+        return (value,)
+    later = value.parameters - parameters_of(value.values)
+    return tuple(made_from(inner, later) for inner in value.values)
+
+
+def made_from(value: Value, parameters: frozenset[str]) -> Value:
+    """Return a value that was made from further parameters."""
+    return value if parameters <= value.parameters else replace(value, parameters=value.parameters | parameters)
 
 
 def join(values: Iterable[Value]) -> Value:

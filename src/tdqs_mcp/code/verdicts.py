@@ -11,6 +11,8 @@ _NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())
 _OPEN = frozenset("sends-data-out http-unknown sql-unknown".split())
 """Effects that may be a read or a change: a POST is no write by itself."""
 
+_STATES = frozenset({"state-in-memory", "state-unknown"})
+
 MAX_STATE_DEPTH = 3
 """Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
 
@@ -33,7 +35,9 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     commands = [command_kind(effect.text) for effect in effects if effect.kind == "process"]
     changes = [effect for effect in effects if _is_change(effect)]
     is_doubtful = bool(unresolved) or any(map(_is_open, effects)) or "" in commands
-    is_changing = any(map(_is_own, changes))
+    # `self.data.append(task); self.save()`: what is saved was made from the agent's words
+    is_saving = any(effect.kind in _STATES and effect.parameters and not effect.is_entry for effect in effects)
+    is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
     read_only = False if is_changing else None if is_doubtful or changes else True
     destructive = False if read_only else None
     if any(effect.harm == DESTROYS for effect in changes if effect.parameters or effect.depth <= 1):
@@ -58,7 +62,7 @@ def _is_change(effect: Sighting) -> bool:
 
 def _is_open(effect: Sighting) -> bool:
     """Return whether an effect may be a change or none: a POST; an entry of a map that may be a cache."""
-    if effect.kind in ("state-in-memory", "state-unknown"):
+    if effect.kind in _STATES:
         return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not _is_change(effect)
     return effect.kind in _OPEN
 
