@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -14,7 +14,7 @@ from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, read
-from tdqs_mcp.facts.text.words import LEAD_IN, STOPWORDS, Cue, Effect
+from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
@@ -69,6 +69,20 @@ class Subject:
     def redirect(self) -> str | None:
         """The first sentence that sends the agent to a sibling instead."""
         return relations.redirect(self.prose.cues, self.mentions)
+
+    @property
+    def tells_usage(self) -> bool:
+        """A sibling is named, or a sentence with a cue of usage has a word that would not fit any tool.
+
+        "Call it whenever possible." has none; "Use when:" is read with the line below it.
+        """
+        prose = self.prose
+        places = {place for cue in _USAGE for place in prose.cue_places.get(cue, ())}
+        if self.mentions or (places and prose.language != "en"):
+            return True
+        below = {place + 1 for place in places if prose.sentences[place].rstrip("*_ ").endswith(":")}
+        words = {stem(word) for place in places | below for word in (prose.spoken[place : place + 1] or [()])[0]}
+        return bool(words - fitting_stems() - {stem(part) for part in name_parts(self.tool.name)})
 
     @property
     def is_effect_open(self) -> bool:
@@ -146,6 +160,16 @@ class Subject:
 
 
 _words = partial(words_from, "names")
+_USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
+
+
+@cache
+def fitting_stems() -> frozenset[str]:
+    """Stems that fit any tool, those of the phrases that speak of usage among them."""
+    cued = {word for cue in _USAGE for phrase in PHRASES[cue] for word in phrase.split()}
+    return frozenset(map(stem, cued | STOPWORDS | words_from("wording", "generic")))
+
+
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION})
 
 

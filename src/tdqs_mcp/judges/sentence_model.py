@@ -57,6 +57,9 @@ class Sentence(NamedTuple):
     entry: str | None
     """The parameter whose entry it is, in lower case."""
 
+    is_silent: bool
+    """An agent may not see it or reads it twice, or its content words all stood before."""
+
     is_prose: bool
     """Neither a heading, an entry of a list of parameters nor a mere word or two."""
 
@@ -67,7 +70,7 @@ class Text:
 
     sentences: Sequence[Sentence]
     stems: frozenset[str]
-    """Words of all sentences."""
+    """Words of all sentences that an agent sees."""
 
     repeated: int
     """Words that stand there once more."""
@@ -139,9 +142,15 @@ def read_text(subject: Subject) -> Text:
     )
     sentences = tuple(_sentences(context))
     words = subject.prose.words
-    stems = _stems(words)
+    spoken = enumerate(subject.prose.spoken)
+    stems = _stems(word for place, sentence in spoken if place not in subject.prose.silent for word in sentence)
     return Text(
-        sentences=sentences, stems=stems, repeated=len(words) - len(stems), own=own, names=names, described=described
+        sentences=sentences,
+        stems=stems,
+        repeated=len(words) - len(_stems(words)),
+        own=own,
+        names=names,
+        described=described,
     )
 
 
@@ -159,12 +168,12 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, sentence)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = list(map(stem, words))
-        telling = {form for form in stems if len(form) > 1} - FUNCTION_STEMS
+        telling = set() if place in prose.silent else {form for form in stems if len(form) > 1} - FUNCTION_STEMS
         fresh = frozenset(telling - generic_stems() - context.own - fresh_before)
         content = telling.intersection(stems[:MAX_WORDS])
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
-        entry = name if name in context.properties else None
+        entry = name if name in context.properties and place not in prose.silent else None
         is_heading, is_item, is_label = _is_heading(text), bool(_ITEM.match(text)), bool(_LABEL.match(text))
         traits = {
             "first": FULL * (place == 0),
@@ -191,6 +200,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
+            is_silent=place in prose.silent or (place > 0 and traits["said before"] == FULL),
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
         fresh_before |= fresh
@@ -391,7 +401,7 @@ class SentenceModel:
         return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(text.sentences))
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
-        if not is_first and sentence.traits.get("said before") == FULL:
+        if sentence.is_silent:
             return SentenceReading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, most=0)
         sums = list(self.bases)
         for columns in filter(None, map(self.weights.get, sentence.terms)):

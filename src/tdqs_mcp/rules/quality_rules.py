@@ -87,12 +87,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 )
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
-    usage = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
-    if (
-        not subject.signals.is_missing_description
-        and not subject.mentions
-        and not any(cue in subject.prose.cues for cue in usage)
-    ):
+    if not subject.signals.is_missing_description and not subject.tells_usage:
         yield Hit(
             "/description",
             "the description does not say when to use the tool",

@@ -68,7 +68,7 @@ _PROFILES: Mapping[str, frozenset[str]] = {
     language: frozenset(words.split()) for language, words in _TABLE["profiles"].items()
 }
 _ENGLISH_WORDS = _PROFILES["en"] | LEMMAS.keys()
-_FOREIGN = frozenset().union(*_PROFILES.values()) - _ENGLISH_WORDS
+FOREIGN = frozenset().union(*_PROFILES.values()) - _ENGLISH_WORDS
 
 _PATTERNS = PatternTable("languages")
 _SLAVIC = ("bulgarian", "russian")
@@ -291,10 +291,10 @@ def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
     if not text.isascii() and _PATTERNS.beyond_latin.search(text):
         return _by_script(text) or _by_words(vocabulary)
     # English words and hardly any others: a fast check that nearly every description passes.
-    if text.isascii() and _FOREIGN.isdisjoint(vocabulary):
+    if text.isascii() and FOREIGN.isdisjoint(vocabulary):
         is_plainly_english = not _ENGLISH_WORDS.isdisjoint(vocabulary)
     else:
-        is_plainly_english = len(vocabulary & _ENGLISH_WORDS) > FEW * (len(vocabulary & _FOREIGN) + 1)
+        is_plainly_english = len(vocabulary & _ENGLISH_WORDS) > FEW * (len(vocabulary & FOREIGN) + 1)
     return "en" if is_plainly_english else _by_words(vocabulary)
 
 

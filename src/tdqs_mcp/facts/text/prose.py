@@ -1,7 +1,7 @@
 """Facts of the text of a definition: sentences, verb, cues, contradictions, repetition, length, praise, lead-ins."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from tdqs_mcp.facts.text.words import (
     CARRIERS,
     CJK,
     EFFECTS,
+    IDEOGRAPHS,
     KNOWN,
     LEAD_IN,
     LEMMAS,
@@ -41,6 +42,12 @@ MIN_LETTERS = 12
 MIN_REPEATED = 5
 """Words of a sentence that counts as repeated."""
 
+MIN_TOLD = 4
+"""Words, or characters of Chinese, Japanese or Korean, of a sentence whose language is asked."""
+
+MAX_START = 60
+"""Characters of a sentence by which it is found in its text again."""
+
 _SENTENCE_END = re.compile(
     r"\s(?:(?<=[.!?。！？]\s)(?<!e\.g\.\s)(?<!i\.e\.\s)(?<!etc\.\s)\s*|"
     r"(?<=[a-z0-9)\]]\s)\s*(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
@@ -50,6 +57,9 @@ _SENTENCE_END = re.compile(
 
 _FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
 """Where a sentence ends without white space."""
+
+_OTHER_SCRIPT = re.compile(rf"\A([\x00-\x7f]{{12,}}[\w)\]])\s+(?={IDEOGRAPHS}{{3}})")
+"""Where a line of Latin words goes on in Chinese, Japanese or Korean: "Lists orders 列出客户的订单"."""
 
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
@@ -94,8 +104,12 @@ class Prose:
     restates_loosely: bool
     """There are words, and the name has all of them: `delete_issue` described as "Deletes an issue."."""
 
+    silent: AbstractSet[int]
+    """The positions of sentences that an agent may not see, or reads twice: in a comment or a hidden element, or in a
+    second language and without a number or identifier that no sentence before it has."""
+
     cues: Mapping[Cue, str]
-    """The first sentence that gives each cue."""
+    """The first sentence that gives each cue; a silent one gives none."""
 
     cue_places: Mapping[Cue, Sequence[int]]
     """The positions of the sentences that give each cue, once for each time, in order."""
@@ -112,9 +126,11 @@ def read(tool: Tool, signals: Signals) -> Prose:
     text = trim(tool.description or "")[:MAX_TEXT]
     sentences = sentences_of(text)
     spoken = [words_of(sentence) for sentence in sentences]
+    silent = _silent_places(text, sentences, spoken)
+    audible = [place for place in range(len(sentences)) if place not in silent]
     all_words = tuple(chain.from_iterable(spoken))
-    vocabulary = set(all_words)
-    language = detect_language(text, vocabulary)
+    vocabulary = {word for place in audible for word in spoken[place]}
+    language = detect_language("\n".join(sentences[place] for place in audible) if silent else text, vocabulary)
     lexicon = lexicon_of(language)
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
@@ -127,6 +143,11 @@ def read(tool: Tool, signals: Signals) -> Prose:
         if lexicon
         else _english(text, spoken, set(map(stem, vocabulary)), name_words)
     )
+    cue_places = {
+        cue: [place for place in places if place not in silent]
+        for cue, places in reading.places.items()
+        if not silent.issuperset(places)
+    }
     return Prose(
         language=language,
         is_readable=language in KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
@@ -141,8 +162,9 @@ def read(tool: Tool, signals: Signals) -> Prose:
         has_vague_verb=reading.has_vague_verb,
         is_only_name=_is_only_name(text, tool),
         restates_loosely=bool(all_words) and not reading.new_words and (lexicon is not None or not CJK.search(text)),
-        cues={cue: sentences[places[0]] for cue, places in reading.places.items()},
-        cue_places=reading.places,
+        silent=silent,
+        cues={cue: sentences[places[0]] for cue, places in cue_places.items()},
+        cue_places=cue_places,
         repeated_sentences=len(long) - len(set(long)),
         contradiction=reading.mutation if signals.read_only is True else None,
     )
@@ -229,9 +251,40 @@ def sentences_of(text: str) -> tuple[str, ...]:
         if line.strip():
             blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
-    spaced = blocks if text.isascii() else [_FULL_STOP.sub(" ", block) for block in blocks]
-    parts = (part.strip() for block in spaced for part in _SENTENCE_END.split(block))
+    if not text.isascii():
+        halves = (half for block in blocks for half in _OTHER_SCRIPT.sub("\\1\0", block).split("\0"))
+        blocks = [_FULL_STOP.sub(" ", half) for half in halves]
+    parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
     return tuple(part for part in parts if part)
+
+
+def _silent_places(text: str, sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> frozenset[int]:
+    """The positions of sentences that stand in what a page hides, or repeat the text in a second language."""
+    hidden = [match.span() for match in _PATTERNS.hidden.finditer(text)] if "<" in text or "[//]" in text else []
+    silent = set()
+    if hidden:
+        end = 0
+        for place, sentence in enumerate(sentences):
+            start = max(text.find(sentence[:MAX_START], end), end)
+            end = start + len(sentence)
+            if any(opening < end and start < closing for opening, closing in hidden):
+                silent.add(place)
+    return frozenset(silent.union(_repeated_abroad(sentences, spoken)))
+
+
+def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> Iterator[int]:
+    first, marks = None, set[str]()
+    for place, (sentence, words) in enumerate(zip(sentences, spoken, strict=True)):
+        is_english = sentence.isascii() and foreign_prose.FOREIGN.isdisjoint(words)
+        is_long = len(words) >= MIN_TOLD or len(CJK.findall(sentence)) >= MIN_TOLD
+        if is_english and first in (None, "en"):
+            language: str | None = "en" if words else None
+        else:
+            language = detect_language(sentence, set(words)) if is_long else first
+        own = {mark.strip("`") for mark in _PATTERNS.mark.findall(sentence)}
+        if language not in (None, first) and first is not None and own <= marks:
+            yield place
+        first, marks = first or language, marks | own
 
 
 def cues_of(words: Sequence[str]) -> frozenset[Cue]:
