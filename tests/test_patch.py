@@ -607,14 +607,15 @@ def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp
     [
         (["-", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
         (["http://127.0.0.1:1/mcp", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
-        (["s.json", "--source", "."], "--source needs --write FILE.patch"),
-        (["s.json", "--source", ".", "--write", "x.json"], "--source needs --write FILE.patch"),
-        (["s.json", "--source", "empty", "--write", "x.patch"], "holds no Python file"),
+        (["s.json", "--source", "s.py"], "--source FILE needs --write FILE.patch"),
+        (["s.json", "--source", "s.py", "--write", "x.json"], "--source FILE needs --write FILE.patch"),
+        (["s.json", "--source", "empty", "--write", "x.patch"], "has no Python, JavaScript or TypeScript file"),
         (["s.json", "--write", "no/x.patch"], "cannot be written"),
     ],
 )
 def test_a_patch_of_nothing_that_could_be_patched_exits_2(command, write, tmp_path, args, said):
     write("s.json", [tool("run", "Run.")])
+    write("s.py", HEAD)
     (tmp_path / "empty").mkdir()
     run = command("rewrite", *args, cwd=tmp_path)
     assert run.returncode == 2

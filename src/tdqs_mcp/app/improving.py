@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.judging import guarded, score, score_measured
-from tdqs_mcp.app.linting import Policy, find
+from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
@@ -20,9 +20,11 @@ from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Plan, Question, Rewrite, WhatIf
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.author_material import assign_places, material_statements
+from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import propose
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
@@ -49,6 +51,7 @@ async def rewrite(
     material: Material = NOTHING,
     writer: Model | None = None,
     drafts: Mapping[str, Mapping[str, Any]] = _NO_DRAFTS,
+    code: CodeReport | None = None,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
@@ -58,29 +61,29 @@ async def rewrite(
     until it holds. A `writer` then words each of them anew, without what the checks refuse; a judge other than the
     offline one may prefer the proposal. `drafts` are definitions, or changed fields of them, that somebody has written
     for the tools of these names: they get the same checks and are the rewrites. No definition grows by more than
-    `growth` tokens, but for those. The judge sees the chosen tools, then those of their new definitions that differ.
+    `growth` tokens, but for those, and by as many for what `code` shows, which comes first as the author's words do.
+    The judge sees the chosen tools, then those of their new definitions that differ.
     Raises UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a
     tool that is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
+    measured = replace(measured, code=code) if code else measured
     drafts = _changed_drafts(drafts, measured.catalog, tools) if drafts else drafts
     chosen, findings = _chosen_indices(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
     start, latest_findings, base = measured, findings, before
-    if author_proposals := _author_proposals(measured, chosen, basis, mode):
-        start = _measure_proposed(measured, list(author_proposals.values()))
+    if settled := _settled_proposals(measured, chosen, basis, mode):
+        start = _measure_proposed(measured, list(settled.values()))
         latest_findings = registry.check(start)
-        base = before | await _assess(start, author_proposals.keys(), latest_findings, judge=judge, spec=spec)
+        base = before | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
     proposals = [rewrite_review.admit(item) for item in propose(start, mode=mode, growth=basis.growth)]
     rewrites, tried = await _accept_proposals(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
     )
     rewrites = [
-        rewrite_review.with_proposal(item, author_proposals[item.index], before[item.index])
-        if item.index in author_proposals
-        else item
+        rewrite_review.with_proposal(item, settled[item.index], before[item.index]) if item.index in settled else item
         for item in rewrites
     ]
     if writer is not None or drafts:
@@ -106,15 +109,18 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
-def _author_proposals(
+def _settled_proposals(
     measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode
 ) -> dict[int, Proposal]:
-    """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
-    subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
-    statements = (
-        (subject, material_statements(subject, basis.checker.material(subject), mode)) for subject in subjects
-    )
-    proposals = (rewrite_review.admit(Proposal(subject=subject, parts=parts)) for subject, parts in statements)
+    """Return the author's words, then what the code proves, by their tool's index, whatever a judge makes of it."""
+    proven = code_statements(measured, mode=mode, growth=basis.growth)
+    proposals = []
+    for subject in measured.subjects:
+        if subject.tool.index in chosen:
+            parts = material_statements(subject, basis.checker.material(subject), mode)
+            paths = {part.path for part in parts} - {"/description"}
+            more = (part for part in proven.get(subject.tool.index, ()) if part.path not in paths)
+            proposals.append(rewrite_review.admit(Proposal(subject=subject, parts=(*parts, *more))))
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
 
@@ -338,10 +344,21 @@ def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
     return score.rollup.coherence
 
 
-async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> Comparison:
-    """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers."""
-    scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
-    return catalog_diff.compare(old, new, scores)
+async def compare(
+    old: Catalog,
+    new: Catalog,
+    *,
+    code: CodeReport | None = None,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+) -> Comparison:
+    """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers.
+
+    With `code`, both are held against it.
+    """
+    policy = replace(DEFAULT_POLICY, code=code)
+    first, second = [await score(catalog, judge=judge, spec=spec, policy=policy) for catalog in (old, new)]
+    return catalog_diff.compare(old, new, (first, second))
 
 
 async def select(

@@ -11,6 +11,7 @@ import click
 
 from tdqs_mcp.app import improving
 from tdqs_mcp.app.catalogs import blocking, capture_document
+from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
@@ -91,7 +92,7 @@ _SHORT = {"y": "yes", "n": "no"}
     type=TARGET,
     help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
-@source_option("--write FILE.patch")
+@source_option("statements about what it does, and for --write FILE.patch")
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
@@ -155,6 +156,7 @@ def rewrite(
     """
     if is_interview:
         _check_terminal()
+    code = read_source(source) if source and source.is_dir() else None
     place = _patched_place(locator, target, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
@@ -165,6 +167,7 @@ def rewrite(
         mode=Mode(mode),
         growth=growth,
         drafts=_read_drafts(draft, tools or ()) if draft else {},
+        code=code,
         judge=chosen,
         spec=spec,
     )
@@ -267,10 +270,10 @@ def _read_drafts(path: Path, tools: Sequence[str]) -> dict[str, Mapping[str, Any
 def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
     """The file or folder that is to be patched; None where no patch is asked for."""
     is_patch = target is not None and target.suffix in SUFFIXES
-    if source is not None and not is_patch:
-        raise click.UsageError("--source needs --write FILE.patch, the patch to write")
+    if source is not None and not source.is_dir() and not is_patch:
+        raise click.UsageError("--source FILE needs --write FILE.patch, the patch to write; a folder is read as well")
     if source is not None or not is_patch:
-        return source
+        return source if is_patch else None
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":
         raise click.UsageError("a patch is one of a JSON file as LOCATOR, or of the Python code that --source names")
@@ -346,12 +349,21 @@ _COMPARE = views(compare_blocks)
 @click.argument("old", metavar="OLD", type=LOCATOR)
 @click.argument("new", metavar="NEW", type=LOCATOR)
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
+@source_option("rules that hold both versions against their code")
 @judge_options
 @spec_option
 @live_options
 @page_options("html", help="What to print: markdown for a pull request, html for a browser.")
 def compare(
-    old: str, new: str, *, fail_on_regression: bool, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page
+    old: str,
+    new: str,
+    *,
+    fail_on_regression: bool,
+    source: Path | None,
+    choice: JudgeChoice,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
 ) -> None:
     """Compare two versions of a catalog, or two definitions of one tool.
 
@@ -363,12 +375,13 @@ def compare(
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(choice)
+    code = read_source(source) if source else None
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]
     if before and after:
         with waiting().on(f"judging {after.server}"):
-            results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
+            results = [blocking(improving.compare)(before, after, code=code, judge=chosen, spec=spec)]
     tell_usage()
     page.show(results, _COMPARE)
     end(results, partial(_compare_outcome, fails=fail_on_regression))

@@ -13,7 +13,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, dotted_name
 from tdqs_mcp.code.resolution import MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     MAX_SIZE,
     UNKNOWN,
@@ -198,6 +198,10 @@ class Calls(Resolution):
             if type(value) is Value:
                 typed_value = self.typed(parameter.annotation, frame.parent)
                 value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
+            text = closure.function.documentation
+            if text and isinstance(value, Argument) and value.name == parameter.name:
+                place = (closure.module, closure.function.line, frame.depth)
+                self._note(self.trace.texts, "text", *place, text, parameters=frozenset({parameter.name}))
             if parameter.pattern is not None:
                 self._assign(parameter.pattern, value, frame)
             else:
@@ -443,18 +447,8 @@ class Calls(Resolution):
         self._use(*arguments)
         if len(numbers) == 1 and len(names) == 1:
             word = "at most" if name.endswith("min") else "at least"
-            (parameter,) = names
-            self.trace.limits.append(
-                Sighting(
-                    kind="limit",
-                    path=frame.module.path,
-                    line=node.line,
-                    depth=frame.depth,
-                    text=f"{word} {numbers[0]}",
-                    parameter=parameter,
-                    conditions=self._conditions,
-                )
-            )
+            text = f"{word} {numbers[0]}"
+            self._note(self.trace.limits, "limit", frame.module, node.line, frame.depth, text, parameters=names)
 
     @abstractmethod
     def _execute(self, block: Block, frame: CallFrame) -> None:

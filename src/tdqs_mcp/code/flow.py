@@ -3,7 +3,7 @@
 The code is read with what is known of its values; it is never run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import Calls
@@ -38,7 +38,7 @@ from tdqs_mcp.code.nodes import (
     walk,
 )
 from tdqs_mcp.code.project import NameScope, dotted_name, last_name, targets
-from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     UNKNOWN,
     Argument,
@@ -58,6 +58,7 @@ from tdqs_mcp.code.values import (
     text_of,
     unknown,
 )
+from tdqs_mcp.results.tool_code import COUNTED
 
 _PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate data arguments params copy".split())
 """Members of all arguments, and calls that they go through, whose result is all arguments again."""
@@ -149,7 +150,7 @@ class Interpreter(Calls):
                 continue
             values.setdefault(name, set()).update(compared)
             if statement.otherwise.statements:
-                pending = [*statement.otherwise.statements]
+                pending = [*statement.otherwise.statements, *(pending if leaves else ())]
             elif not leaves:
                 values = {}
 
@@ -228,11 +229,13 @@ class Interpreter(Calls):
                 outcome, positive, negative = self._test(inner, frame)
                 return None if outcome is None else not outcome, negative, positive
             case Logic(operator="and", values=values):
+                self._note_index(values, frame)
                 tests = [self._test(inner, frame) for inner in values]
                 outcomes = [outcome for outcome, _, _ in tests]
                 result = False if False in outcomes else True if all(outcomes) else None
                 return result, " and ".join(positive for _, positive, _ in tests if positive), ""
             case Logic(operator="or", values=values):
+                self._note_index(values, frame)
                 tests = [self._test(inner, frame) for inner in values]
                 outcomes = [outcome for outcome, _, _ in tests]
                 result = True if True in outcomes else False if all(outcome is False for outcome in outcomes) else None
@@ -257,6 +260,17 @@ class Interpreter(Calls):
             case _:
                 self._use(value)
                 return None, "", ""
+
+    def _note_index(self, tests: Sequence[SyntaxNode], frame: CallFrame) -> None:
+        """Note a parameter that is held against 0 and a length: `index < 0 or index >= len(slides)`."""
+        compared = [test for test in tests if isinstance(test, Compare)]
+        starts = {name.id for test in compared for name, other in _sides(test) if _is_zero(other)}
+        for test in compared:
+            for name, other in _sides(test):
+                value = frame.names.get(name.id)
+                if name.id in starts and _is_length(other) and isinstance(value, Argument) and value.name:
+                    place = (frame.module, test.line, frame.depth)
+                    self._note(self.trace.limits, "limit", *place, COUNTED, parameters=frozenset({value.name}))
 
     def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
         left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
@@ -477,16 +491,14 @@ class Interpreter(Calls):
         bounds = node.key.values if isinstance(node.key, Collection) else ()
         last = bounds[1] if len(bounds) > 1 else None
         if isinstance(last, Literal) and isinstance(last.value, int) and last.value > 0 and len(value.parameters) == 1:
-            (parameter,) = value.parameters
-            self.trace.limits.append(
-                Sighting(
-                    kind="limit",
-                    path=frame.module.path,
-                    line=node.line,
-                    depth=frame.depth,
-                    text=f"the first {last.value}",
-                    parameter=parameter,
-                )
+            self._note(
+                self.trace.limits,
+                "limit",
+                frame.module,
+                node.line,
+                frame.depth,
+                f"the first {last.value}",
+                parameters=value.parameters,
             )
 
     def _logic(self, node: Logic, frame: CallFrame) -> Value:
@@ -644,6 +656,24 @@ class Interpreter(Calls):
             text = text_of(error) if error is not None else None
             if text:
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+
+
+def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:
+    """Yield the names of a comparison, each with the other side."""
+    for side, other in ((test.left, test.right), (test.right, test.left)):
+        if isinstance(side, Name):
+            yield side, other
+
+
+def _is_zero(node: SyntaxNode) -> bool:
+    return isinstance(node, Literal) and node.value == 0 and not isinstance(node.value, bool)
+
+
+def _is_length(node: SyntaxNode) -> bool:
+    """Return whether an expression is a length: `len(slides)`, `slides.length`."""
+    if isinstance(node, CallSite):
+        return isinstance(node.function, Name) and node.function.id == "len"
+    return isinstance(node, Attribute) and node.key == "length"
 
 
 def _compared(left: Value, operator: str, right: Value) -> bool | None:

@@ -22,6 +22,7 @@ from tdqs_mcp.results.tool_code import (
     CodeLimit,
     CodePlace,
     CodeReport,
+    CodeText,
     DeadValue,
     EffectKind,
     Handler,
@@ -200,6 +201,7 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
         unresolved=tuple(_unresolved(trace.unresolved)),
         description=text_of(description) if description is not None else None,
         hints=tuple(_hints(registration.definition.get("annotations"))),
+        texts=tuple(_texts(trace.texts)),
     )
 
 
@@ -305,9 +307,14 @@ def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterat
 
 
 def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]:
-    limits = {(sighting.parameter, sighting.text): sighting for sighting in trace.limits if sighting.parameter}
+    limits = {
+        (parameter, sighting.text): sighting
+        for sighting in trace.limits
+        for parameter in sighting.parameters
+        if parameter
+    }
     for (parameter, text), sighting in limits.items():
-        yield CodeLimit(parameter=parameter, text=text, file=sighting.path, line=sighting.line)
+        yield CodeLimit(parameter=parameter, text=text, file=sighting.path, line=sighting.line, depth=sighting.depth)
     closure = registration.handler
     for parameter, value in trace.defaults.items():
         if closure is not None and parameter and value is not None:
@@ -315,10 +322,33 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
                 parameter=parameter, text=f"default {value!r}", file=closure.module.path, line=closure.function.line
             )
 
+    for parameter, values in trace.exhausted.items():
+        if closure is not None and len(values) > 1:
+            text = f"one of {', '.join(sorted(map(str, values)))}"
+            yield CodeLimit(parameter=parameter, text=text, file=closure.module.path, line=closure.function.line)
 
-def _errors(errors: Iterable[Sighting]) -> Iterator[CodeError]:
-    for text, sighting in {sighting.text: sighting for sighting in errors}.items():
-        yield CodeError(text=text, file=sighting.path, line=sighting.line, is_result=sighting.kind == "result")
+
+def _errors(errors: Sequence[Sighting]) -> Iterator[CodeError]:
+    """Yield the errors, each text once: where it needs the fewest conditions."""
+    order = sorted(errors, key=lambda error: (-len(error.conditions), -error.depth))
+    nearest = {error.text: error for error in order}
+    for text in dict.fromkeys(error.text for error in errors):
+        error = nearest[text]
+        yield CodeError(
+            text=text,
+            file=error.path,
+            line=error.line,
+            is_result=error.kind == "result",
+            depth=error.depth,
+            condition=" and ".join(error.conditions),
+        )
+
+
+def _texts(texts: Iterable[Sighting]) -> Iterator[CodeText]:
+    """Yield what functions document that a parameter is handed to, the nearest first."""
+    for sighting in sorted(texts, key=lambda sighting: sighting.depth):
+        (parameter,) = sighting.parameters
+        yield CodeText(parameter=parameter, text=sighting.text, file=sighting.path, line=sighting.line)
 
 
 def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:

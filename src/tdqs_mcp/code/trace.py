@@ -29,7 +29,6 @@ class Sighting:
 
     host: str = ""
     conditions: tuple[str, ...] = ()
-    parameter: str = ""
     parameters: frozenset[str] = frozenset()
     """Parameters of the tool that the call's arguments are made from."""
 
@@ -51,6 +50,9 @@ class CallTrace:
     errors: list[Sighting] = field(default_factory=list)
     limits: list[Sighting] = field(default_factory=list)
     unresolved: list[Sighting] = field(default_factory=list)
+    texts: list[Sighting] = field(default_factory=list)
+    """Documentation of functions that a parameter is handed to under its own name."""
+
     housekeeping: list[Sighting] = field(default_factory=list)
     """Changes that nearly all tools of the server make whatever they are asked; they leave a verdict open."""
 

@@ -287,6 +287,7 @@ def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
         subjects=tuple(subjects),
         unmeasured=tuple(unmeasured),
         shadow_candidates=relations.shadow_candidates([(subject.tool, subject.signals) for subject in subjects]),
+        code=earlier.code if earlier else None,
     )
 
 

@@ -94,6 +94,9 @@ class Route(StrEnum):
     EXAMPLE = "example"
     """A recorded call that succeeded."""
 
+    CODE = "code"
+    """A line of the tool's code."""
+
 
 AUTHOR = frozenset((Route.FACT, Route.ANSWER, Route.FAILURE, Route.EXAMPLE))
 """Statements that rest on the author's material."""

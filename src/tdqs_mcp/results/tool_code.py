@@ -10,6 +10,10 @@ Proof: TypeAlias = bool | Literal["unknown"]
 """A verdict: true or false where the code proves it, else unknown."""
 
 
+COUNTED = "counted from 0"
+"""The limit of a parameter that the code holds against the length of a list."""
+
+
 class EffectKind(StrEnum):
     """Kind of what a line of code does outside its function."""
 
@@ -103,6 +107,12 @@ _VERBS = {
 }
 
 
+def names_host(text: str, host: str) -> bool:
+    """Return whether a text in small letters names a host or its product: `github` of `api.github.com`."""
+    labels = [label for label in host.split(".")[:-1] if len(label) > 3]
+    return host in text or any(label in text for label in labels)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadValue:
     """A value that the schema allows and the code refuses."""
@@ -117,7 +127,10 @@ class CodeLimit(CodePlace):
 
     parameter: str
     text: str
-    """`at most 100`, `at least 1`, `the first 50`, `default 10`."""
+    """`at most 100`, `at least 1`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`."""
+
+    depth: Internal[int] = 0
+    """Calls between the handler and the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +143,25 @@ class CodeError(CodePlace):
     is_result: bool
     """It is returned as a normal result."""
 
+    depth: Internal[int] = 0
+    """Calls between the handler and the line."""
+
+    condition: Internal[str] = ""
+    """Condition on the tool's parameters, as of an effect."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unresolved(CodePlace):
     """A call that could not be followed; a verdict that depends on it is unknown."""
 
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeText(CodePlace):
+    """The documentation of a function that a parameter is handed to under its own name."""
+
+    parameter: str
     text: str
 
 
@@ -172,6 +199,9 @@ class ToolCode:
 
     hints: Internal[tuple[tuple[str, bool], ...]] = ()
     """Hints at the registration."""
+
+    texts: Internal[tuple[CodeText, ...]] = ()
+    """What the code's own documentation may say of the parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.results.tool_code import CodeEffect, CodePlace, EffectKind, ToolCode
+from tdqs_mcp.results.tool_code import CodeEffect, CodePlace, EffectKind, ToolCode, names_host
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_SHOWN = 2
@@ -122,7 +122,7 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
     for subject, code in _coded(measured):
         text = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
         for effect in code.effects:
-            if effect.kind in _SENDING and effect.host and effect.is_given and not _names(text, effect.host):
+            if effect.kind in _SENDING and effect.host and effect.is_given and not names_host(text, effect.host):
                 yield Hit(
                     "/description",
                     f"the code sends data to {effect.host}, which no text names: {effect.file}:{effect.line}",
@@ -131,12 +131,6 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
                     code=_place(measured, effect),
                 )
                 break
-
-
-def _names(text: str, host: str) -> bool:
-    """Return whether a text names a host or the product that it is called after: `github` of `api.github.com`."""
-    labels = [label for label in host.split(".")[:-1] if len(label) > 3]
-    return host in text or any(label in text for label in labels)
 
 
 def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:

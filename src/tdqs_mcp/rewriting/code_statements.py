@@ -1,0 +1,530 @@
+"""Statements that the code of a tool gives: effects, errors, limits, results, hints; and what questions it answers."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any
+
+from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.schema import arguments, signals
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.parameter_texts import list_entries
+from tdqs_mcp.facts.text.prose import plain_text
+from tdqs_mcp.facts.text.words import (
+    EFFECTS,
+    LEMMAS,
+    Cue,
+    Effect,
+    content_stems,
+    effect_of,
+    is_plural,
+    numbers_of,
+    stem,
+)
+from tdqs_mcp.facts.threats import find_threats
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
+from tdqs_mcp.results.improvements import Component, Mode, Question, QuestionTopic, Route
+from tdqs_mcp.results.tool_code import COUNTED, CodeEffect, CodeError, CodePlace, EffectKind, ToolCode, names_host
+from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed
+from tdqs_mcp.rewriting.draft_checks import is_ruled_out
+from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.questions import find_open_parameters
+
+MAX_SENTENCES = {Mode.COMPACT: 3, Mode.FULL: 5}
+"""Sentences about the code in one description: what matters to an agent, not all that happens."""
+
+MAX_DEPTH = 2
+"""Calls between the handler and a line that is the tool's own work; deeper ones are a library's."""
+
+MAX_ERROR = 120
+"""Characters of an error's text that a sentence repeats."""
+
+MAX_PARAMETER_TEXT = 200
+"""Characters of the code's documentation of a parameter."""
+
+MIN_SHARED = 4
+"""Tools that have an error before it may be one of the whole server, which tells of none of them."""
+
+SHARE_TOLD = 60
+"""Percent of a sentence's words that the definition has, for it to say the same in other words."""
+
+_PATTERNS = PatternTable("rewriting")
+_CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.SQL_WRITE, EffectKind.HTTP_WRITE})
+_SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
+_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
+
+
+def code_statements(measured: Measured, *, mode: Mode, growth: int) -> dict[int, tuple[Statement, ...]]:
+    """Return what the code of each tool gives that its definition does not say, by the tool's index.
+
+    Sentences and limits take at most `growth` tokens together; what the code's documentation says of a parameter is the
+    author's and takes none. Hints are set where code and words agree.
+    """
+    if measured.code is None:
+        return {}
+    common = _common_errors(measured)
+    statements: dict[int, tuple[Statement, ...]] = {}
+    for subject, code in _coded(measured):
+        parts = [*_hints(subject, code)]
+        if can_continue_in_english(subject) and not subject.signals.is_missing_description:
+            sentences = list(_sentences(subject, code, common, measured))[: MAX_SENTENCES[mode]]
+            documented = {part.path: part for part in _documented(subject, code)}
+            limits = [part for part in _limited(subject, code) if part.path not in documented]
+            parts += [*documented.values(), *_within([*sentences, *limits], growth)]
+        statements[subject.tool.index] = tuple(parts)
+    return {index: parts for index, parts in statements.items() if parts}
+
+
+def code_answers(measured: Measured) -> frozenset[tuple[str, str]]:
+    """Return the tools and places of questions that the code answers, though no definition says it."""
+    return frozenset(
+        (subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(subject, code)
+    )
+
+
+def with_code(questions: Sequence[Question], measured: Measured) -> list[Question]:
+    """Return the questions with what the code shows: "By the code, `sync` deletes files (sync.py:41). Can …?"."""
+    evidence = {subject.tool.name: words for subject, code in _coded(measured) if (words := _main_effect(code))}
+    return [
+        replace(question, text=f"By the code, `{tool}` {evidence[tool]}. {question.text}")
+        if question.about in _ABOUT_EFFECTS and len(question.tools) == 1 and (tool := question.tools[0]) in evidence
+        else question
+        for question in questions
+    ]
+
+
+_ABOUT_EFFECTS = frozenset(
+    {
+        QuestionTopic.BEHAVIOR,
+        QuestionTopic.READ_ONLY,
+        QuestionTopic.DESTRUCTIVE,
+        QuestionTopic.IDEMPOTENT,
+        QuestionTopic.OPEN_WORLD,
+    }
+)
+
+
+def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
+    by_name = {tool.name: tool for tool in measured.code.tools} if measured.code else {}
+    for subject in measured.subjects:
+        code = by_name.get(subject.tool.name)
+        if code is not None and code.handler is not None and not subject.is_duplicate:
+            yield subject, code
+
+
+def _common_errors(measured: Measured) -> frozenset[str]:
+    """Return the errors that half of the tools have."""
+    counts = Counter(error.text for _, code in _coded(measured) for error in code.errors)
+    most = max(MIN_SHARED, len(measured.subjects) // 2)
+    return frozenset(text for text, count in counts.items() if count >= most)
+
+
+def _within(statements: Sequence[Statement], growth: int) -> Iterator[Statement]:
+    for statement in statements:
+        words = statement.sentence or str(statement.value)
+        growth -= signals.estimate_tokens(words)
+        if growth >= 0:
+            yield statement
+
+
+def _source(place: CodePlace) -> str:
+    return f"code {place}"
+
+
+# Hints
+
+
+def _hints(subject: Subject, code: ToolCode) -> Iterator[Statement]:
+    """Yield the hints that are not set, where the code proves them and the words do not deny them.
+
+    A reading of code may miss a change, and a name may lie; both together are right. A hint that the author has set is
+    changed only where both are against it.
+    """
+    annotations = subject.tool.raw.get("annotations")
+    if not subject.tool.is_mcp or not (annotations is None or isinstance(annotations, Mapping)):
+        return
+    present: Mapping[str, Any] = annotations or {}
+    new = {name: place for name, value, place in _proven(subject, code, present) if present.get(name) is not value}
+    values = {name: value for name, value, _ in _proven(subject, code, present)}
+    if new:
+        sources = [_source(place) for place in new.values()]
+        value = {**present, **{name: values[name] for name in new}}
+        yield set_value("/annotations", value, Route.CODE, sources, component=Component.LIMITATIONS)
+
+
+def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Iterator[tuple[str, bool, CodePlace]]:
+    """Yield hints with their values and the lines that prove them."""
+    handler = code.handler or code.registration
+    verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
+    is_changing = any(verb.is_mutating for verb in verbs if verb)
+    changes = [effect for effect in code.effects if effect.kind not in _READS and effect.is_given]
+    certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
+    taking = [effect for effect in certain if effect.is_destroying]
+    if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
+        if not is_changing and not is_ruled_out("readOnlyHint", subject, value=True):
+            yield "readOnlyHint", True, handler
+    elif code.read_only is False and certain and is_changing:
+        yield "readOnlyHint", False, certain[0]
+        if code.destructive is True and taking:
+            yield "destructiveHint", True, taking[0]
+        elif code.destructive is False and not is_ruled_out("destructiveHint", subject, value=False):
+            yield "destructiveHint", False, handler
+        if "idempotentHint" not in present and all(map(_repeats, changes)):
+            yield "idempotentHint", True, certain[0]
+    if isinstance(code.open_world, bool) and "openWorldHint" not in present:
+        remote = next((effect for effect in code.effects if effect.kind not in (_CERTAIN - _SENDING)), handler)
+        yield "openWorldHint", code.open_world, remote if code.open_world else handler
+
+
+def _repeats(effect: CodeEffect) -> bool:
+    """Return whether a second run of the line changes nothing more: PUT and DELETE (RFC 9110), a file written anew."""
+    if effect.kind is EffectKind.HTTP_WRITE:
+        return effect.text in ("PUT", "DELETE")
+    return effect.kind is EffectKind.FILE_WRITE and effect.is_destroying
+
+
+# Sentences
+
+
+def _sentences(subject: Subject, code: ToolCode, common: AbstractSet[str], measured: Measured) -> Iterator[Statement]:
+    """Yield the sentences that the definition does not say, what cannot be undone first."""
+    about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
+    novelty = _Novelty(subject)
+    for effect in code.effects:
+        sentence = _effect_sentence(effect, subject, about)
+        if sentence and novelty.is_new(sentence):
+            yield add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
+    errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
+    sentences: list[tuple[CodePlace, str, int]] = [(error, *_error_sentence(error, subject, code)) for error in errors]
+    returned = _returned(subject, code)
+    sentences.append((code.handler or code.registration, returned, 1))
+    for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
+        if sentence and novelty.is_new(sentence):
+            component = Component.PURPOSE if sentence == returned else Component.LIMITATIONS
+            yield add_sentence(sentence, Route.CODE, [_source(place)], component=component)
+
+
+class _Novelty:
+    """Knows what a definition says, and which sentences have been added."""
+
+    def __init__(self, subject: Subject) -> None:
+        texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
+        self._text = plain_text(" ".join(texts))
+        self._stems = content_stems(words_of(" ".join(texts)))
+        self._sentences: list[frozenset[str]] = []
+
+    def is_new(self, sentence: str) -> bool:
+        """Return whether neither the definition nor an earlier sentence says this, or most of it."""
+        if plain_text(sentence) in self._text:
+            return False
+        stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns"])
+        is_new = bool(stems) and all(
+            100 * len(stems & words) < SHARE_TOLD * len(stems) for words in (self._stems, *self._sentences)
+        )
+        if is_new:
+            self._sentences.append(stems)
+        return is_new
+
+
+def _effect_sentence(effect: CodeEffect, subject: Subject, about: str) -> str | None:  # noqa: PLR0911  # one line a kind
+    """Return what a line does as a sentence, where it is the tool's own work and no text names it."""
+    condition = _condition(effect.condition, subject)
+    if effect.depth > MAX_DEPTH or condition is None:
+        return None
+    words = _words_in(subject)
+    verbs = {EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS}
+    if effect.is_destroying and not (effect.is_given or effect.condition):
+        return None
+    match effect.kind:
+        case EffectKind.FILE_DELETE if not _says_deleting(words, verbs):
+            return _clause(condition, "deletes files")
+        case EffectKind.SQL_WRITE if effect.is_destroying and effect.text.upper().startswith(("DELETE", "TRUNCATE")):
+            return None if _says_deleting(words, verbs) else _clause(condition, "deletes rows of a database")
+        case EffectKind.HTTP_WRITE if effect.text == "DELETE":
+            return None if _says_deleting(words, verbs) else _clause(condition, "deletes what is stored on the service")
+        case EffectKind.FILE_WRITE if effect.is_destroying and not _says_overwriting(words):
+            return _clause(condition, "overwrites an existing file at the given path")
+        case EffectKind.FILE_WRITE if effect.is_given and not _says_keeping(words, verbs):
+            return _clause(condition, "writes files on the machine of the server")
+        case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
+            named = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
+            return None if names_host(named, effect.host) else _clause(condition, f"sends its input to {effect.host}")
+        case EffectKind.PROCESS if program := _program(effect.text):
+            is_named = program.lower() in words
+            return None if is_named else _clause(condition, f"runs `{program}` on the machine of the server")
+        case _:
+            return None
+
+
+def _words_in(subject: Subject) -> frozenset[str]:
+    """Return the words of name, description and parameters."""
+    texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
+    names = [subject.tool.name, *(parameter.name for parameter in subject.signals.parameters)]
+    spoken = [word.lower() for text in texts for word in words_of(text)]
+    return frozenset((*spoken, *(part.lower() for name in names for part in name_parts(name))))
+
+
+def _says_deleting(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
+    return Effect.DELETE in verbs or not words_from("hints", "deleting").isdisjoint(words)
+
+
+def _says_overwriting(words: AbstractSet[str]) -> bool:
+    return any(word.startswith(("overwrit", "replac", "exist")) for word in words)
+
+
+def _says_keeping(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
+    is_changing = any(effect.is_mutating or effect is Effect.PRODUCE for effect in verbs)
+    return is_changing or not words_from("rewriting", "keeping").isdisjoint(words)
+
+
+def _program(command: str) -> str | None:
+    """Return the program of a command: `git` of `git log {}`."""
+    first = command.split(" ", 1)[0].rpartition("/")[2]
+    return first if _PROGRAM.fullmatch(first) else None
+
+
+_PROGRAM = lazy_pattern(r"[a-z][a-z0-9_-]{1,20}")
+
+
+def _condition(condition: str, subject: Subject) -> str | None:
+    """Return when a line is reached, in words: `` With `operation` "remove", ``; None where that is not plain."""
+    names = {parameter.name for parameter in subject.signals.parameters}
+    phrases: list[str] = []
+    for part in condition.split(" and ") if condition else ():
+        match = _TEST.fullmatch(part)
+        if match is None or match["name"] not in names:
+            return None
+        if match["value"]:
+            phrases.append(f'with `{match["name"]}` "{match["value"]}"')
+        elif not match["other"]:  # `operation != 'add'` follows from `operation == 'remove'`
+            phrases.append(f"{'without' if match['not'] else 'with'} `{match['name']}`")
+    chosen = list(dict.fromkeys(phrases))
+    if len(chosen) > MAX_CONDITIONS or (condition and not chosen):
+        return None
+    words = " and ".join(chosen)
+    return f"{words[0].upper()}{words[1:]}, " if words else ""
+
+
+MAX_CONDITIONS = 2
+"""Conditions of one sentence."""
+
+_TEST = lazy_pattern(r"(?P<not>not )?(?P<name>\w+)(?: == '(?P<value>[^']{1,30})'| != (?P<other>'[^']{1,30}'))?")
+
+
+def _clause(condition: str, words: str) -> str:
+    return f"{condition}it {words}." if condition else f"{words[0].upper()}{words[1:]}."
+
+
+def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple[str, int]:
+    """Return an error as a sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing.
+
+    Only what is about the tool's own input; empty for the others.
+    """
+    names = {parameter.name for parameter in subject.signals.parameters}
+    text = _plain_error(error.text)
+    if not text or _leaks(text, names | {subject.tool.name, *code.credentials}):
+        return "", 0
+    parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
+    if parts.isdisjoint(stem(word.lower()) for word in words_of(text)):
+        return "", 0
+    if _PATTERNS.demand.fullmatch(text) and "{" not in text:
+        marked = _marked(text, names)
+        return f"{marked[0].upper()}{marked[1:]}.", 0
+    if error.condition and "==" in error.condition.replace("!=", ""):
+        return "", 0
+    match = _PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text)
+    return ("", 0) if match is None else (_marked(f"Fails if {_failing(match)}.", names), 2)
+
+
+def _plain_error(text: str) -> str:
+    """Return the first sentence of an error without what is computed; empty where it says nothing then."""
+    first = re.split(r"(?<=[\w}'\"`)])[.!;](?=\s|$)|\n", text.strip(), maxsplit=1)[0]
+    first = re.sub(r"^(?:error|validation error)\s*[:\-]\s*", "", first, flags=re.IGNORECASE)
+    first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
+    first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
+    first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
+    first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", r"\1", first)
+    is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
+    return first.rstrip(" .:") if is_plain and not find_threats({"description": first}) else ""
+
+
+def _leaks(text: str, names: AbstractSet[str]) -> bool:
+    """Return whether a text has a name of the code that the agent does not know: `pool_mgr`, `getClient()`, `a=b`."""
+    return any(word.strip("`'\".,:;()") not in names for word in text.split() if _INTERNAL.search(word))
+
+
+_INTERNAL = lazy_pattern(r"\w_\w|[a-z][A-Z]|\w\(|\w=|\w\.[a-z]\w*\.|::|[<>{}\\]")
+
+
+def _failing(match: re.Match[str]) -> str:
+    """Return the condition of a failure: `the paper is not found on arXiv`."""
+    thing, rest = match["thing"], match["rest"] or ""
+    predicate = re.sub(r"^(was|were)\b", lambda verb: {"was": "is"}.get(verb[0], "are"), match["what"])
+    is_many = is_plural(thing.split()[-1].lower())
+    if not re.match(r"(?:is|are|was|were|does|do|has|have|exceeds?)\b", predicate):
+        predicate = f"{'are' if is_many else 'is'} {predicate}"
+    if match.re is _PATTERNS.absence:
+        return f"no {thing} {predicate}{rest}"
+    first, _, rest_of_thing = thing.partition(" ")
+    own = first if not first.isalpha() or first.isupper() or not first.istitle() else first.lower()
+    determiner = "" if first.lower() in _DETERMINERS else "the "
+    return f"{determiner}{own}{' ' if rest_of_thing else ''}{rest_of_thing} {predicate}{rest}"
+
+
+_DETERMINERS = frozenset("no any all each every this that these both either neither".split())
+
+
+def _marked(sentence: str, names: AbstractSet[str]) -> str:
+    """Return a sentence with the parameters that no plain word is like in backticks."""
+    for name in sorted(names, key=len, reverse=True):
+        if not (name.isalpha() and name.islower()):
+            sentence = re.sub(rf"(?<![\w`'\"]){re.escape(name)}(?![\w`'\"])", f"`{name}`", sentence)
+    return sentence
+
+
+def _returned(subject: Subject, code: ToolCode) -> str:
+    """Return the sentence about the keys of a result that no text and no schema names."""
+    head = "object with keys "
+    form = code.returns or ""
+    if subject.signals.has_output_schema or Cue.RETURN in subject.prose.cues or not form.startswith(head):
+        return ""
+    keys = form.removeprefix(head).split(", ")
+    if len([key for key in keys if key.lower() not in words_from("rewriting", "bare_keys")]) < 2:
+        return ""
+    first = keys[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else keys
+    more = len(keys) - len(first)
+    names = ", ".join(f"`{key}`" for key in first)
+    return f"Returns {names} and {more} more fields." if more else f"Returns {listed(keys)}."
+
+
+# Parameters
+
+
+def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
+    """Yield what the code's own documentation says of parameters that nothing explains."""
+    words = _words_in(subject)
+    for name in find_open_parameters(subject):
+        schema = arguments.properties(subject.tool).get(name)
+        entry = _entry(name, words, code) if name not in code.unused_parameters else None
+        if entry and isinstance(schema, Mapping):
+            text, place = entry
+            limits = list(_limits(name, {**schema, "description": text}, subject, code))
+            yield _parameter(name, [(text, place), *limits])
+
+
+def _limited(subject: Subject, code: ToolCode) -> Iterator[Statement]:
+    """Yield descriptions of parameters with the limits that the code has for them."""
+    open_parameters = find_open_parameters(subject)
+    for name, schema in arguments.properties(subject.tool).items():
+        old = schema.get("description") if isinstance(schema, Mapping) else 0
+        limits = list(_limits(name, schema, subject, code)) if old is None or isinstance(old, str) else []
+        if limits:
+            yield _parameter(name, limits, old if isinstance(old, str) and name not in open_parameters else "")
+
+
+def _parameter(name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "") -> Statement:
+    """Return a parameter's description: the texts behind what it says already."""
+    path = f"{arguments.property_pointer(name)}/description"
+    value = " ".join([*([_ended(old)] if old else []), *(text for text, _ in texts)])
+    return set_value(path, value, Route.CODE, [_source(place) for _, place in texts], component=Component.PARAMETERS)
+
+
+def _ended(text: str) -> str:
+    text = text.rstrip()
+    return text if text.endswith((".", "!", "?", ":", "`", ")")) else f"{text}."
+
+
+def _entry(name: str, words: AbstractSet[str], code: ToolCode) -> tuple[str, CodePlace] | None:
+    """Return what the documentation of the nearest function says of a parameter that it gets under this name."""
+    for text in code.texts:
+        for entry in list_entries(text.text) if text.parameter == name else ():
+            line = " ".join(entry.text.split()).replace("if None", "if omitted")
+            if entry.name == name and _tells(line, name, words):
+                return _ended(f"{line[0].upper()}{line[1:]}"), text
+    return None
+
+
+def _tells(text: str, name: str, words: AbstractSet[str]) -> bool:
+    """Return whether a parameter's documentation says more than its name, and speaks of what the tool does.
+
+    "The query to validate" speaks of a helper: the tool does not validate.
+    """
+    own = content_stems(words_of(text)) - content_stems(part.lower() for part in name_parts(name))
+    verbs = [verb for verb in re.findall(r"\bto ([a-z]+)", text) if effect_of(verb) in _LOOKING and verb not in words]
+    is_plain = text.isascii() and len(text) <= MAX_PARAMETER_TEXT and not verbs
+    return bool(own) and is_plain and not find_threats({"description": text})
+
+
+_LOOKING = (Effect.READ, Effect.PRODUCE)
+
+
+def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCode) -> Iterator[tuple[str, CodePlace]]:
+    """Yield the bounds, the default and the closed values in the code that neither schema nor text has."""
+    limits = [limit for limit in code.limits if limit.parameter == name and limit.depth <= MAX_DEPTH]
+    kinds = Counter(limit.text.rpartition(" ")[0] for limit in limits)
+    texts = f"{subject.tool.description or ''} {schema.get('description') or ''}"
+    is_number = schema.get("type") in ("integer", "number")
+    is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
+    for limit in limits:
+        head, _, value = limit.text.rpartition(" ")
+        if kinds[head] > 1 or value in numbers_of(texts) or value.strip("'") in words_of(texts):
+            continue
+        keyword = {"at most": "maximum", "at least": "minimum"}.get(head)
+        if keyword and is_number and keyword not in schema and not value.endswith(".0") and value not in ("0", "1"):
+            yield f"{head.capitalize()} {value}.", limit
+        elif head == "default" and not is_required and "default" not in schema and value not in _EMPTY:
+            spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
+            yield f"Default: {spelled}.", limit
+        elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):
+            yield f"{COUNTED.capitalize()}.", limit
+        elif limit.text.startswith("one of ") and "enum" not in schema and "anyOf" not in schema:
+            values = limit.text.removeprefix("one of ").split(", ")
+            if not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
+                yield f"One of {listed(values, 'or')}.", limit
+
+
+_EMPTY = ("''", "None", "[]", "{}")
+"""Defaults that say nothing."""
+
+
+# Questions
+
+
+def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
+    """Yield the places that the code answers."""
+    yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
+    effects = {subject.prose.effect, subject.prose.name_effect}
+    is_reading = Effect.READ in effects or subject.signals.read_only
+    if is_reading and (code.errors or not code.unresolved):
+        yield str(QuestionTopic.BEHAVIOR)  # when it fails
+    if (code.returns or "").startswith("object with keys "):
+        yield str(QuestionTopic.RETURNS)
+    if isinstance(code.open_world, bool):
+        yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}"
+    if code.read_only is False and code.destructive is False:
+        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
+        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
+    elif any(_adds(effect) for effect in code.effects):
+        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"
+    elif code.read_only is False and code.destructive is True:
+        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
+
+
+def _adds(effect: CodeEffect) -> bool:
+    """Return whether a second run of the line adds once more."""
+    return effect.is_given and effect.text.startswith(("POST", "INSERT INTO", "insert", "open a"))
+
+
+def _main_effect(code: ToolCode) -> str:
+    """Return the most telling effect with its line: `deletes files (sync.py:41)`."""
+    changes = [effect for effect in code.effects if effect.kind not in _READS]
+    ordered = sorted(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth))
+    if not ordered:
+        return ""
+    effect = ordered[0]
+    is_method = effect.text.isupper() and effect.kind in _SENDING | {EffectKind.HTTP_UNKNOWN}
+    words = f"sends {effect.text} requests{f' to {effect.host}' if effect.host else ''}" if is_method else effect.words
+    return f"{words} ({effect.file}:{effect.line})"
