@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.clients import InstalledReport, PortabilityReport, ServerList
+from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
 from tdqs_mcp.results.contract import schema
 from tdqs_mcp.results.findings import LintReport, RuleList
@@ -50,6 +51,7 @@ CONTRACTS = {
     "grade": ServerGrade,
     "portability": PortabilityReport,
     "code": CodeReport,
+    "code-review": CodeReview,
     "lock": DefinitionLock,
     "verify": LockReport,
     "sweep": SweepReport,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.code_review import code_cases
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import signals
@@ -20,9 +21,10 @@ from tdqs_mcp.report.lint_report import dimension_page, lane_page, rubric_page, 
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, ToolCase, render, render_hardened
-from tdqs_mcp.rubrics.rubric import RUBRICS
+from tdqs_mcp.rubrics.rubric import CODE, RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import label_rubrics
@@ -240,9 +242,14 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
-    """The cases that a judge is asked: tools that need one, and the tool set and its shadow candidates, or a skill."""
+def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs", code: CodeReport | None = None) -> list[Case]:
+    """The cases that a judge is asked: tools that need one, and the tool set and its shadow candidates, or a skill.
+
+    Under the code rubric, the tools with their code.
+    """
     measured = measure(catalog)
+    if code is not None:
+        return [*code_cases(measured, code)]
     if rubric != "tdqs":
         return [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric)]
     return [*all_cases(measured), *shadow_cases(measured, spec=DEFAULT_SPEC)]
@@ -399,16 +406,23 @@ def prompts(
     spec: str = DEFAULT_SPEC,
     rubric: str = "tdqs",
     skill: str | None = None,
+    code: CodeReport | None = None,
 ) -> dict[str, Any]:
     """Every prompt that a judge would get; with a tool's name, that tool's alone. Raises UnknownIdError.
 
+    The code rubric needs the code of the tools, and leaves out those whose handler was not found.
     Each entry has the published bytes, which any judge may be given, and below `hardened` those that our own LLM judges
     get unless `--exact-prompt` says otherwise.
     """
     if tool is not None:
         with_tool(catalog, tool)
     measured = measure(catalog)
-    cases = [case for case in tool_cases(measured, rubric=rubric) if tool in (None, case.subject.tool.name)]
+    if code is None and rubric == CODE:
+        raise InputError("the code rubric needs the code: name its folder with --source")
+    if code is not None:
+        cases = code_cases(measured, code, tool=tool)
+    else:
+        cases = [case for case in tool_cases(measured, rubric=rubric) if tool in (None, case.subject.tool.name)]
     document: dict[str, Any] = {
         "tools": [
             {
@@ -419,6 +433,8 @@ def prompts(
             for case in cases
         ]
     }
+    if rubric == CODE:
+        return document
     skills = [SkillCase(text=skill, measured=measured)] if skill else skill_cases(measured, rubric=rubric)
     if skills and (skill or tool is None):
         document["skill"] = _published_and_hardened(skills[0])

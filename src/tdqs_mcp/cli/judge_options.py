@@ -18,7 +18,7 @@ from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.blocks import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
-from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
+from tdqs_mcp.rubrics.rubric import CODE, TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
 
 
@@ -111,7 +111,11 @@ judge_options = group_options(
 
 
 rubric_option = click.option(
-    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
+    "--rubric",
+    type=click.Choice((*TOOL_RUBRICS, CODE)),
+    default=TOOL_RUBRICS[0],
+    show_default=True,
+    help="What is scored; code: what a model finds who holds the definitions against the --source.",
 )
 bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labeled Bad.")
 spec_option = click.option(

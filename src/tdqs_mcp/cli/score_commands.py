@@ -13,6 +13,7 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document
+from tdqs_mcp.app.code_review import review_code, review_code_answers
 from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
@@ -58,11 +59,12 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.gate.policy import answered, calibrated, earns, is_good, labeled, reaches
+from tdqs_mcp.gate.policy import answered, calibrated, earns, is_good, labeled, reaches, reviewed
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, draw_badge
+from tdqs_mcp.report.code_report import review_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
@@ -77,16 +79,19 @@ from tdqs_mcp.report.score_report import (
     tool_blocks,
 )
 from tdqs_mcp.results.clients import InstalledOutcome
+from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier
-from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
+from tdqs_mcp.rubrics.rubric import CODE, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
 _LABELS = views(label_blocks)
 _SKILL = views(skill_blocks)
+_REVIEW = views(review_blocks)
 _LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
 _RANKING = views(ranking_blocks)["text"]
 _NAME_MODEL = (
@@ -128,10 +133,17 @@ class ScoreOptions:
         refuse(not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed.")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
         refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
-        is_other = self.tool is not None and (self.fail_under or not self.is_tiered)
+        is_code = self.rubric == CODE
+        is_other = self.tool is not None and (self.fail_under or not (self.is_tiered or is_code))
         refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
         if self.is_tiered:
             refuse(self.fail_on_bad, "the tdqs rubric has tiers, no labels; use --fail-under")
+        elif is_code:
+            is_gated = self.fail_under or self.fail_on_bad
+            refuse(
+                is_gated, "the code rubric has findings that nothing proves; leave --fail-under and --fail-on-bad out"
+            )
+            refuse(not self.source, "the code rubric needs the code: name its folder with --source")
         else:
             refuse(self.fail_under, f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad")
         is_other = self.rubric != "bundles" and self.skill
@@ -189,6 +201,9 @@ def score(
         return
     answers = read_answers(options.answers, choice) if options.answers else None
     skill = read_text(options.skill) if options.skill else None
+    if options.source and options.rubric == CODE:
+        _review(locators, live, choice, read_source(options.source), answers, options=options, page=page)
+        return
     if options.is_dry_run:
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
         return
@@ -213,6 +228,38 @@ def score(
     page.show(labels, _LABELS)
     needs_model = options.rubric == "bundles" and not (judge or options.answers)
     _end_labels(labels, fail_on_bad=options.fail_on_bad, needs_model=needs_model)
+
+
+def _review(
+    locators: Sequence[str],
+    live: LiveOptions,
+    choice: JudgeChoice,
+    code: CodeReport,
+    answers: object,
+    *,
+    options: ScoreOptions,
+    page: Page,
+) -> None:
+    """Hold definitions against their code by a model or its answers; 2 where a tool has no answer that can be used."""
+    tool, ledger = options.tool, None
+    if options.answers:
+        use: Any = partial(review_code_answers, code=code, answers=answers, tool=tool)
+    else:
+        judge: Judge | None
+        judge, ledger = preview_of(choice) if options.is_dry_run else (judge_of(choice), None)
+        use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
+
+    def review(catalog: Catalog) -> CodeReview:
+        return use(catalog if tool is None else judging.with_tool(catalog, tool))  # type: ignore[no-any-return]
+
+    reviews = for_each(locators, live, review)
+    if ledger is not None:
+        page.show([ledger], _LEDGER)
+        end(reviews)
+        return
+    tell_usage()
+    page.show(reviews, _REVIEW)
+    end(reviews, reviewed, left_open=OPEN, needs_tools=True)
 
 
 def _undiscovered(page: Page, judge: Judge | None, **options: Any) -> Any:  # noqa: ANN401  # score_undiscovered's
@@ -479,15 +526,27 @@ def explain(name: str, *, page: Page) -> None:
 @tool_option("Only this tool's prompt.")
 @rubric_option
 @skill_option("A skill text of the server, whose prompt is wanted too.")
+@source_option("--rubric code")
 @spec_option
 @live_options
 @page_options()
 def prompts(
-    locator: str, *, tool: str | None, rubric: str, skill: Path | None, spec: str, live: LiveOptions, page: Page
+    locator: str,
+    *,
+    tool: str | None,
+    rubric: str,
+    skill: Path | None,
+    source: Path | None,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
 ) -> None:
     """Print the exact prompts that a judge would get, as published and hardened."""
+    refuse(source and rubric != CODE, "--source belongs to --rubric code")
     text = read_text(skill) if skill else None
-    documents = for_each((locator,), live, partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
+    code = read_source(source) if source else None
+    use = partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text, code=code)
+    documents = for_each((locator,), live, use)
     page.show(documents, _PROMPTS)
     end(documents, needs_tools=True)
 

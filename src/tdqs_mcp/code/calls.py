@@ -141,6 +141,8 @@ class Calls(Resolution):
                 )
                 for sighting in additions
             )
+        for place, inner in part.functions.items():
+            trace.functions.setdefault(place, inner + depth + 1)
         trace.environment |= part.environment
         trace.written |= part.written
 
@@ -158,6 +160,8 @@ class Calls(Resolution):
         if frame.receiver is None and not closure.module.is_python:
             frame.receiver = parent.receiver if isinstance(parent, CallFrame) else self._self(parent)
             frame.is_new = isinstance(parent, CallFrame) and parent.is_new
+        place = (closure.module.path, closure.function.line, closure.function.end)
+        self.trace.functions.setdefault(place, depth)
         self._bind(closure, frame, list(arguments), keywords)
         conditions = self._conditions
         self._execute(closure.function.body, frame)

@@ -22,6 +22,7 @@ from tdqs_mcp.results.tool_code import (
     CodeLimit,
     CodePlace,
     CodeReport,
+    CodeSpan,
     CodeText,
     DeadValue,
     EffectKind,
@@ -202,6 +203,9 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
         description=text_of(description) if description is not None else None,
         hints=tuple(_hints(registration.definition.get("annotations"))),
         texts=tuple(_texts(trace.texts)),
+        functions=tuple(
+            CodeSpan(file=file, line=line, end=end, depth=depth) for (file, line, end), depth in trace.functions.items()
+        ),
     )
 
 

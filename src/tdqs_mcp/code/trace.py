@@ -71,6 +71,9 @@ class CallTrace:
     arms: list[tuple[str, int]] = field(default_factory=list)
     """Where comparisons that are known to be true lead: the arms of a dispatch by the tool's name."""
 
+    functions: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    """Functions that were followed, by file, first and last line, with the calls between the handler and each."""
+
     calls: int = 0
     contexts: dict[Function, list[Value]] = field(default_factory=dict)
     """What calls of a function have returned so far, each with other arguments."""

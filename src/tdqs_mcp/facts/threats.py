@@ -118,6 +118,38 @@ def find_secrets(text: str) -> Iterator[str]:
                 break
 
 
+_KEY_REST = re.compile(r"[\w+/=~-]*")
+"""The end of a key of which a format describes the beginning."""
+
+
+def hide_secrets(text: str) -> str:
+    """Return the text with `***` for keys, placeholders too, and for values beside names such as `api_key`.
+
+    Line breaks stay, so that line numbers do.
+    """
+    formats = [(sign, pattern) for sign, _, pattern in _secret_formats()]
+    for sign, pattern in (*_hidden_formats(), *formats):
+        text = _hide(pattern, text) if sign in text else text
+    return text
+
+
+@cache
+def _hidden_formats() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((sign, lazy_pattern(pattern)) for sign, pattern in read_table("threats")["secrets"]["hidden"])
+
+
+def _hide(pattern: re.Pattern[str], text: str) -> str:
+    parts, end = [], 0
+    for match in pattern.finditer(text):
+        begin, stop = match.span("secret") if match.groupdict().get("secret") else match.span()
+        rest = _KEY_REST.match(text, stop)
+        stop = rest.end() if rest else stop
+        if begin >= end:
+            parts += [text[end:begin], "***", "\n" * text.count("\n", begin, stop)]
+            end = stop
+    return "".join([*parts, text[end:]])
+
+
 # Forged turns
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Selection
+from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.comparisons import LockReport
 from tdqs_mcp.results.findings import (
     Outcome,
@@ -93,6 +94,11 @@ def labeled(score: LabelScore | SkillScore) -> Outcome:
     if has_failed or score.discovery_status:
         return Outcome.UNKNOWN
     return labeled(score.skill) if score.skill else Outcome.PASSED
+
+
+def reviewed(review: CodeReview) -> Outcome:
+    """Unknown when the model gave no usable answer about a tool; its findings fail nothing, as they are not proven."""
+    return Outcome.UNKNOWN if review.ungraded else Outcome.PASSED
 
 
 _LABELED = {

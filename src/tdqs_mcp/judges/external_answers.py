@@ -1,12 +1,14 @@
 """Verdicts from answers that came from elsewhere; those about tools are matched by hash where given, else by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.results.tool_code import CodeSlice
 from tdqs_mcp.results.verdicts import JudgeStamp, ShadowCandidate, Ungraded, Verdict
-from tdqs_mcp.rubrics.answer import confirmed, read_verdict
+from tdqs_mcp.rubrics.answer import check_remarks, confirmed, read_verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 
 ANYBODY = JudgeStamp(id="answers", version="1")
@@ -18,7 +20,10 @@ class ExternalAnswers:
     """Answers to the published prompts. One bad answer leaves one case ungraded, with the reason."""
 
     answers: Mapping[str, Any]
-    """An object like `{"tools": [{"name": …, "answer": …}], "coherence": …, "shadowing": […], "skill": …}`."""
+    """An object like `{"tools": [{"name": …, "answer": …}], "coherence": …, "shadowing": […], "skill": …}`.
+
+    `model` in it names who answered.
+    """
 
     judge: JudgeStamp = ANYBODY
 
@@ -29,13 +34,17 @@ class ExternalAnswers:
 
     def problems(self, cases: Sequence[Case], candidates: Sequence[ShadowCandidate]) -> tuple[str, ...]:
         """Return a sentence for each answer that no case, and no shadow candidate, can use."""
-        _, unused = self._assign(cases)
+        entries, unused = self._assign(cases)
+        for place, entry in entries.items():
+            unused += self._refused_remarks(cases[place], entry.get("answer"))
         _, refused = confirmed(candidates, self.answers.get("shadowing") or [])
         return (*unused, *(f"a shadowing entry was not used: {reason}" for reason in refused))
 
     def _verdict(self, case: Case, entry: Mapping[str, Any] | None) -> Verdict | Ungraded:
         if isinstance(case, ToolCase):
             missing = Ungraded(judge=self.judge.id, reason="no answer was given for this definition")
+            if entry is not None and case.code is not None:
+                return self._read_remarks(case, case.code, entry.get("answer"))
             return missing if entry is None else self._read(case, entry.get("answer"), label="the answer")
         if isinstance(case, ShadowCase):
             risks, _ = confirmed(case.measured.shadow_candidates, self.answers.get("shadowing") or [])
@@ -60,6 +69,22 @@ class ExternalAnswers:
             return read_verdict(case, answer)
         except ContractError as error:
             return Ungraded(judge=self.judge.id, reason=f"{label} breaks the output format: {error}")
+
+    def _read_remarks(self, case: ToolCase, code: CodeSlice, answer: object) -> Verdict | Ungraded:
+        """The findings that are accepted; `problems` has the others."""
+        try:
+            remarks, _ = check_remarks(case, code, answer)
+        except ContractError as error:
+            return Ungraded(judge=self.judge.id, reason=f"the answer breaks the output format: {error}")
+        return Verdict(judgements={}, summary="", remarks=tuple(remarks))
+
+    def _refused_remarks(self, case: Case, answer: object) -> list[str]:
+        if not isinstance(case, ToolCase) or case.code is None:
+            return []
+        with suppress(ContractError):  # then there is no verdict, with the reason
+            _, refused = check_remarks(case, case.code, answer)
+            return [f"{case.subject.tool.name!r}, {reason}" for reason in refused]
+        return []
 
     def _unasked(self, reason: str) -> Ungraded:
         return Ungraded(judge=self.judge.id, reason=reason, was_asked=False)
@@ -93,4 +118,6 @@ def read_external(answers: object, judge: JudgeStamp | None = None) -> ExternalA
     """Return the answers in an object. Raises InputError for anything else."""
     if not isinstance(answers, Mapping) or not isinstance(answers.get("tools", []), list):
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
-    return ExternalAnswers(answers=answers, judge=judge or ANYBODY)
+    model = answers.get("model")
+    named = replace(ANYBODY, model=model) if isinstance(model, str) and model.strip() else ANYBODY
+    return ExternalAnswers(answers=answers, judge=judge or named)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence_name, unseen
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, by_tool, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
@@ -33,7 +34,7 @@ PAGE_BUDGET = 24_000
 Scored: TypeAlias = ServerScore | LabelScore
 GradedTool: TypeAlias = ToolScore | LabeledTool
 AnyTool: TypeAlias = GradedTool | UngradedTool
-Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill"]
+Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill", "code"]
 Entry = TypeVar("Entry")
 
 
@@ -122,7 +123,7 @@ def prompts_answer(
     next_step: str,
 ) -> AgentAnswer:
     """Return a page of the prompts of `prompts --format json` that have no answer, cut where it grows too long."""
-    entries = prompts["tools"] if part == "tools" else [prompts[part]]
+    entries = prompts["tools"] if part in ("tools", "code") else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]
     page = within_budget(ahead[: window.limit], lambda place: len(entries[place]["user"]))
@@ -324,17 +325,45 @@ def judgement_answer(
     absent = {"coherenceMissing": is_coherence_missing, "skillMissing": is_skill_missing}
     content = {
         **_score_content(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
-        "accepted": sum(reply.refused is None for reply in replies),
-        "refused": [
-            {"name": fence_name(reply.name), "reason": fence(reply.refused)}
-            for reply in replies
-            if reply.refused is not None
-        ],
+        **_replies(replies),
         "unverified": [
             {"name": fence_name(reply.name), "doubts": list(map(fence, reply.doubts))} for reply in doubtful
         ],
-        "missingCount": len(missing),
-        "missing": list(map(fence_name, missing[:MAX_NAMES])),
+        **_missing(missing),
         **{key: is_missing for key, is_missing in absent.items() if is_missing is not None},
     }
     return AgentAnswer(content=content)
+
+
+def review_answer(
+    review: CodeReview, *, catalog: str, next_step: str, replies: Sequence[AnswerStatus], missing: Sequence[str]
+) -> AgentAnswer:
+    """Return the findings of the caller, who has read the code, as far as its answers were accepted."""
+    findings = within_budget(answer(finding) for finding in review.findings)
+    content = {
+        "notice": NOTICE,
+        "server": fence_name(review.server),
+        "catalog": catalog,
+        **answer(review, only=f"judge({JUDGE}) tool_count reviewed_tool_count"),
+        "findingCount": len(review.findings),
+        "findings": findings,
+        **_replies(replies),
+        **_missing(missing),
+        "problems": first_problems(review.problems),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
+
+
+def _replies(replies: Sequence[AnswerStatus]) -> dict[str, Any]:
+    """Return how many answers were accepted, and why others were refused."""
+    refused = [(reply.name, reply.refused) for reply in replies if reply.refused is not None]
+    return {
+        "accepted": len(replies) - len(refused),
+        "refused": [{"name": fence_name(name), "reason": fence(reason)} for name, reason in refused],
+    }
+
+
+def _missing(names: Sequence[str]) -> dict[str, Any]:
+    """Return the tools without an answer."""
+    return {"missingCount": len(names), "missing": list(map(fence_name, names[:MAX_NAMES]))}

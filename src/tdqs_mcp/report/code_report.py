@@ -15,8 +15,10 @@ from tdqs_mcp.report.blocks import (
     columns,
     count_words,
     problem_items,
+    ungraded_items,
 )
-from tdqs_mcp.results.tool_code import CodeEffect, CodeReport, EffectKind, Proof, ToolCode
+from tdqs_mcp.results.code_review import CodeReview, ModelFinding
+from tdqs_mcp.results.tool_code import CodeEffect, CodeReport, EffectKind, Proof, RemarkKind, ToolCode
 
 MAX_EFFECTS = 12
 """Effects of a tool in a terminal; JSON has all."""
@@ -88,6 +90,34 @@ def effect_words(effect: CodeEffect) -> str:
     host = f" to {effect.host}" if effect.host else ""
     when = f" if {effect.condition}" if effect.condition else ""
     return f"{effect.kind}{detail}{host} at {effect.file}:{effect.line}{when}"
+
+
+def review_blocks(review: CodeReview) -> list[Block]:
+    """A model's findings by tool, contradictions first; each with both quotations."""
+    counts = [
+        count_words(review.count(kind), noun)
+        for kind, noun in ((RemarkKind.CONTRADICTION, "contradiction"), (RemarkKind.MISSING_FACT, "missing fact"))
+    ]
+    read = f"{review.reviewed_tool_count} of {count_words(review.tool_count, 'tool')}"
+    blocks: list[Block] = [
+        Title(f"{review.server} · {', '.join(counts)} · {read} read by {review.judge.model or review.judge.id}"),
+        Line("Both quotations of each stand where they should. What the model makes of them is not proven.", "dim"),
+    ]
+    by_tool: dict[str, list[ModelFinding]] = {}
+    for finding in sorted(review.findings, key=lambda finding: (finding.index, finding.remark.kind)):
+        by_tool.setdefault(finding.tool, []).append(finding)
+    for tool, findings in by_tool.items():
+        blocks += [Heading(tool), Items([(_remark_words(finding), "") for finding in findings], indent=2)]
+    return [*blocks, ungraded_items(review.ungraded), problem_items(review.problems)]
+
+
+def _remark_words(finding: ModelFinding) -> str:
+    """Return a finding in one line: kind, place, statement and both quotations."""
+    remark = finding.remark
+    against = f", against {remark.definition!r}" if remark.definition else ""
+    kind = remark.kind.value.replace("-", " ")
+    place = f"{remark.file}:{remark.line}"
+    return f"{kind}, read by {finding.read_by}: {remark.statement} ({remark.code!r} at {place}{against})"
 
 
 def openai_hints(report: CodeReport) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Findings about the code of tools: handlers, effects, limits and errors, with file and line."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -166,6 +167,17 @@ class CodeText(CodePlace):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSpan(CodePlace):
+    """A function on the way of a tool's calls."""
+
+    end: int
+    """Last line of the function."""
+
+    depth: int
+    """Calls between the handler and the function; 0 for the handler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCode:
     """The code of a tool, followed from its handler."""
 
@@ -203,6 +215,9 @@ class ToolCode:
     texts: Internal[tuple[CodeText, ...]] = ()
     """What the code's own documentation may say of the parameters."""
 
+    functions: Internal[tuple[CodeSpan, ...]] = ()
+    """Handler and functions that it calls, as far as they were followed, in the order of the calls."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeReport(Document):
@@ -216,3 +231,48 @@ class CodeReport(Document):
     def find(self, name: str) -> ToolCode | None:
         """Return a tool's code by its name."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSlice:
+    """Lines of a tool's code for a model: the handler and what it calls, without secrets."""
+
+    lines: Mapping[str, Mapping[int, str]]
+    """Text by file and number."""
+
+    left_out: int = 0
+    """Functions that were followed and for which there was no room."""
+
+    @property
+    def text(self) -> str:
+        """Return the lines with their numbers, by file; `...` stands for lines between them."""
+        parts = []
+        for file, lines in self.lines.items():
+            parts.append(f"=== {file}")
+            last = min(lines) - 1
+            for number, line in sorted(lines.items()):
+                parts += ["..."] if number > last + 1 else []
+                parts.append(f"{number:>5} | {line}")
+                last = number
+        rest = f"({self.left_out} more functions that are called are not shown)"
+        return "\n".join([*parts, *([rest] if self.left_out else [])])
+
+
+class RemarkKind(StrEnum):
+    """Kind of what a model remarks on a definition that it held against the code."""
+
+    CONTRADICTION = "contradiction"
+    MISSING_FACT = "missing-fact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeRemark(CodePlace):
+    """A model's statement about a tool's code. Its quotations stand where it says; the statement itself is unproven."""
+
+    kind: RemarkKind
+    statement: str
+    code: str
+    """Quotation that stands at the line."""
+
+    definition: str | None
+    """Words of the definition that the code contradicts; null for a missing fact."""

@@ -19,6 +19,7 @@ from tdqs_mcp.results.contract import (
     Unit,
     published,
 )
+from tdqs_mcp.results.tool_code import CodeRemark
 
 
 class Tier(StrEnum):
@@ -274,6 +275,9 @@ class Verdict(Judged):
 
     risks: tuple[ShadowingRisk, ...] = ()
     """The confirmed pairs, where the question was about shadow candidates: there are no scores then."""
+
+    remarks: tuple[CodeRemark, ...] = ()
+    """What was found under the code rubric: there are no scores then."""
 
     ballots: tuple[Ballot, ...] = ()
     """What each juror gave, where a jury judged."""

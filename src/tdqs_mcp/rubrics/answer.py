@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -12,8 +12,9 @@ from tdqs_mcp.errors import ContractError, fault_message
 from tdqs_mcp.facts.text.words import find_quotation, is_verbatim, quotations_in
 from tdqs_mcp.json_text import read_only_object
 from tdqs_mcp.results.labels import Label
+from tdqs_mcp.results.tool_code import CodeRemark, CodeSlice, RemarkKind
 from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
-from tdqs_mcp.rubrics.prompt import Case, ShadowCase, texts
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, ToolCase, definition_texts, texts
 from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric, load
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -223,6 +224,8 @@ SHADOWING: Mapping[str, Any] = object_schema(
 
 def schema_of(case: Case) -> Mapping[str, Any]:
     """JSON Schema of what `read_verdict` reads."""
+    if isinstance(case, ToolCase) and case.code is not None:
+        return CODE_FINDINGS
     return SHADOWING if isinstance(case, ShadowCase) else answer_schema(load(case.rubric))
 
 
@@ -230,6 +233,8 @@ def read_verdict(case: Case, answer: object) -> Verdict:
     """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
     if isinstance(case, ShadowCase):
         return _read_pairs(case, answer)
+    if isinstance(case, ToolCase) and case.code is not None:
+        return _read_remarks(case, case.code, answer)
     sources = texts(case)
     verdict = read_answer(load(case.rubric), answer, sources=sources)
     judgements = {key: _verified(judgement, sources) for key, judgement in verdict.judgements.items()}
@@ -267,3 +272,108 @@ def _read_pairs(case: ShadowCase, answer: object) -> Verdict:
     if risks:  # of "no pair" there is one wording, whoever says so
         refuse_copied(answer, texts(case))
     return Verdict(judgements={}, summary="", risks=tuple(risks))
+
+
+MIN_QUOTED = 4
+"""Characters of a quotation of code without its spaces: a bracket stands anywhere."""
+
+MAX_LINES = 30
+"""Lines of code that one quotation may run over."""
+
+_REMARK = {key: {"type": "string"} for key in ("statement", "definition", "file", "code")}
+CODE_FINDINGS: Mapping[str, Any] = object_schema(
+    {
+        "findings": {
+            "type": "array",
+            "items": object_schema(
+                {"kind": {"type": "string", "enum": list(RemarkKind)}, **_REMARK, "line": {"type": "integer"}}
+            ),
+        }
+    }
+)
+"""JSON Schema of the answer under the code rubric."""
+
+
+class _RemarkAnswer(BaseModel):
+    model_config = ConfigDict(strict=True)
+    kind: Literal["contradiction", "missing-fact"]
+    statement: Annotated[Text, Field(pattern=r"\S")]
+    definition: Text = ""
+    file: Text
+    line: Annotated[int, Field(strict=True), BeforeValidator(_whole)]
+    code: Text
+
+
+def check_remarks(case: ToolCase, code: CodeSlice, answer: object) -> tuple[list[CodeRemark], list[str]]:
+    """Return the findings whose quotations stand where they say, and why others are refused. Raises ContractError."""
+    parsed = parse_json(answer)
+    entries = parsed.get("findings") if isinstance(parsed, Mapping) else None
+    if not isinstance(entries, list):
+        raise ContractError('it is not an object like {"findings": […]}')
+    remarks, refused = dict[CodeRemark, None](), []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            remarks[_remark(case, code, entry)] = None
+        except ContractError as error:
+            refused.append(f"finding {number}: {error}")
+    if remarks:  # of "no finding" there is one wording, whoever says so
+        refuse_copied(answer, texts(case))
+    return list(remarks), refused
+
+
+def _read_remarks(case: ToolCase, code: CodeSlice, answer: object) -> Verdict:
+    remarks, refused = check_remarks(case, code, answer)
+    if refused:
+        raise ContractError("; ".join(refused[:MAX_PROBLEMS]))
+    return Verdict(judgements={}, summary="", remarks=tuple(remarks))
+
+
+def _remark(case: ToolCase, code: CodeSlice, entry: object) -> CodeRemark:
+    """A finding. Raises ContractError where a quotation does not stand where it should."""
+    read = _validated(_RemarkAnswer, entry)
+    fault = _misquotation(code, read.file, read.line, read.code)
+    if fault:
+        raise ContractError(fault)
+    definition, kind = definition_texts(case), RemarkKind(read.kind)
+    quotation = None
+    if kind is RemarkKind.CONTRADICTION:
+        quotation = find_quotation(read.definition, definition) if read.definition.strip() else None
+        if quotation is None:
+            raise ContractError(
+                f"definition: {excerpt(read.definition)!r} does not stand in the definition; copy its words"
+            )
+    elif find_quotation(read.statement, definition):
+        raise ContractError("statement: the definition says this already, word for word")
+    return CodeRemark(
+        kind=kind,
+        statement=read.statement.strip(),
+        file=read.file,
+        line=read.line,
+        code=read.code,
+        definition=quotation,
+    )
+
+
+def _misquotation(code: CodeSlice, file: str, line: int, quotation: str) -> str | None:
+    """Return why a quotation of code is refused; None where it stands at that line."""
+    lines = code.lines.get(file)
+    words = " ".join(quotation.split())
+    if lines is None:
+        return f"file: {excerpt(file)!r} is not among the files here: {', '.join(code.lines)}"
+    if line not in lines:
+        return f"line: {line} of {file} is not shown"
+    if len(words.replace(" ", "")) < MIN_QUOTED:
+        return f"code: {excerpt(quotation)!r} is too short to prove anything; quote the statement"
+    if _stands_at(lines, line, words):
+        return None
+    places = [str(number) for number in lines if _stands_at(lines, number, words)]
+    other = f"it stands at line {' and '.join(places[:3])}" if places else "nor does it stand at another line shown"
+    return f"code: {excerpt(quotation)!r} does not stand at {file}:{line}; {other}"
+
+
+def _stands_at(lines: Mapping[int, str], line: int, words: str) -> bool:
+    """Return whether words begin in a line; they may go on in the lines after it, however they are spaced."""
+    first = " ".join(lines[line].split())
+    following = [" ".join(lines[number].split()) for number in range(line + 1, line + MAX_LINES) if number in lines]
+    begin = " ".join([first, *filter(None, following)]).find(words)
+    return 0 <= begin < len(first)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tdqs_mcp.canonical import pretty_json, short_hash, visible
+from tdqs_mcp.results.tool_code import CodeSlice
 from tdqs_mcp.results.verdicts import ShadowCandidate
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
@@ -66,6 +67,9 @@ class ToolCase:
     rubric: str = "tdqs"
     measured: "Measured | None" = None
     """The catalog with its server's name; None for a tool that stands alone."""
+
+    code: CodeSlice | None = None
+    """The tool's code; only under the code rubric."""
 
     @property
     def server(self) -> str:
@@ -135,6 +139,13 @@ def texts(case: Case) -> tuple[str, ...]:
     return tuple(_fields(case).foreign.values())
 
 
+def definition_texts(case: ToolCase) -> tuple[str, ...]:
+    """The definition itself, as a judge gets to see it."""
+    fields = _fields(case).foreign
+    names = ("name", "title", "description", "input_schema", "output_schema", "annotations")
+    return tuple(fields[name] for name in names if name in fields)
+
+
 def _fields(case: Case) -> Fields:
     if isinstance(case, ToolCase):
         return _tool_fields(case)
@@ -148,6 +159,10 @@ def _fields(case: Case) -> Fields:
 
 def _tool_fields(case: ToolCase) -> Fields:
     tool, signals = case.subject.tool, case.subject.signals
+    code = {}
+    if case.code is not None:
+        schema = "None provided" if tool.output_schema is None else pretty_json(_without_nul(tool.output_schema))
+        code = {"output_schema": schema, "code": case.code.text}
     payload = {"server_name": case.server, "tool_name": tool.name, "description": tool.description or ""}
     return Fields(
         settings={
@@ -169,6 +184,7 @@ def _tool_fields(case: ToolCase) -> Fields:
             "siblings": "\n".join(name for name in case.names if name != tool.name) or "None",
             # The paper's scanner shows its jury these three and no schema; the published answers rest on that.
             "tool_payload": pretty_json(_without_nul(payload)),
+            **code,
         },
     )
 

@@ -233,6 +233,10 @@ class ServerContext:
         self._keep(key, definitions, size)  # here, because these caches are not made for threads
         return definitions, key
 
+    def admit_source(self, folder: str) -> Path:
+        """The folder of a server's code, if the operator allows it. Raises InputError."""
+        return self._permissions.admit_folder(folder)
+
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
         key = resumed_catalog(call)

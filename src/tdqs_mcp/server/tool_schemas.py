@@ -39,7 +39,7 @@ def _described(name: str, **limits: Any) -> Any:  # noqa: ANN401  # Field's own
 
 
 class Answer(BaseModel):
-    """The judgement of one tool, with the hash of what was judged."""
+    """The judgement of one tool."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
     name: str = Field(description="As prepared")
@@ -83,6 +83,7 @@ OldVersion = Annotated[Catalog, _described("old_version")]
 NewVersion = Annotated[Catalog, _described("new_version")]
 Part = Annotated[agent_answers.Part, _described("part")]
 Again = Annotated[bool, _described("again")]
+SourceFolder = Annotated[str, _described("source_folder")]
 PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
 Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
 CoherenceAnswer = Annotated[dict[str, Any] | str | None, _described("coherence_answer")]

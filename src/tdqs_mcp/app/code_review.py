@@ -1,0 +1,108 @@
+"""Definitions held against their code by a model: its cases, and the review from its answers."""
+
+from collections.abc import Sequence
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.verdict_guard import unwrap_guard
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.code_review import CodeReview, ModelFinding
+from tdqs_mcp.results.scores import UngradedTool
+from tdqs_mcp.results.tool_code import CodeReport
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import ToolCase
+from tdqs_mcp.rubrics.rubric import CODE
+
+UNNAMED = "a model that is not named"
+
+
+def code_cases(measured: Measured, code: CodeReport, *, tool: str | None = None) -> list[ToolCase]:
+    """Each tool whose handler was found, with the slice of its code; only one of them, if it is named."""
+    from tdqs_mcp.code.slices import slice_code  # noqa: PLC0415  # most runs read no code
+
+    subjects = [subject for subject in measured.subjects if tool in (None, subject.tool.name)]
+    slices = slice_code(code, [subject.tool.name for subject in subjects])
+    return [
+        ToolCase(
+            subject=subject,
+            names=measured.names,
+            rubric=CODE,
+            measured=measured,
+            code=slices[subject.tool.name],
+        )
+        for subject in subjects
+        if subject.tool.name in slices
+    ]
+
+
+async def review_code(
+    catalog: Catalog, code: CodeReport, *, judge: Judge | None, tool: str | None = None
+) -> CodeReview:
+    """A model's findings about definitions and their code. Raises InputError without a model, and for a jury."""
+    from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
+
+    model = None if judge is None else unwrap_guard(judge)[0]  # there is no score to hold
+    if model is None or model.stamp.is_offline or isinstance(model, Jury):
+        raise InputError(
+            "the code rubric needs one model: name it with --judge, or answer what tdqs-mcp prompts LOCATOR --rubric "
+            "code --source FOLDER prints and give --answers"
+        )
+    measured = measure(catalog)
+    cases = code_cases(measured, code, tool=tool)
+    return _finish(measured, cases, await model.grade(cases), judge=model.stamp, tool=tool)
+
+
+def review_code_answers(
+    catalog: Catalog, code: CodeReport, answers: object, *, judge: JudgeStamp | None = None, tool: str | None = None
+) -> CodeReview:
+    """Return the same from answers that came from elsewhere; their `model` says whose. Raises InputError."""
+    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415
+
+    source, measured = read_external(answers, judge), measure(catalog)
+    cases = code_cases(measured, code, tool=tool)
+    problems = source.problems(cases, ())
+    return _finish(measured, cases, source.verdicts(cases), judge=source.judge, tool=tool, problems=problems)
+
+
+def _finish(
+    measured: Measured,
+    cases: Sequence[ToolCase],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    judge: JudgeStamp,
+    tool: str | None,
+    problems: Sequence[str] = (),
+) -> CodeReview:
+    graded = [(case.subject, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
+    coded = {case.subject.tool.index for case in cases}
+    lost = [
+        f"{subject.tool.name!r}: its code was not found, so nobody has read it"
+        for subject in measured.subjects
+        if tool in (None, subject.tool.name) and subject.tool.index not in coded
+    ]
+    return CodeReview(
+        **measured.catalog.origin,
+        judge=judge,
+        tool_count=len(measured.catalog.tools),
+        reviewed_tool_count=sum(isinstance(verdict, Verdict) for _, verdict in graded),
+        findings=tuple(
+            ModelFinding(
+                index=subject.tool.index, tool=subject.tool.name, remark=remark, read_by=judge.model or UNNAMED
+            )
+            for subject, verdict in graded
+            if isinstance(verdict, Verdict)
+            for remark in verdict.remarks
+        ),
+        ungraded=tuple(
+            UngradedTool(
+                index=subject.tool.index,
+                name=subject.tool.name,
+                input_hash=subject.signals.input_hash,
+                ungraded=verdict,
+            )
+            for subject, verdict in graded
+            if isinstance(verdict, Ungraded)
+        ),
+        problems=(*measured.catalog.problems, *lost, *problems),
+    )
