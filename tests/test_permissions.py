@@ -418,3 +418,58 @@ def test_a_project_s_server_is_never_allowed():
     permissions = Permissions(configs=("shop", "project/shop"), may_start=True)
     with pytest.raises(InputError, match="a project's file names"):
         permissions.admit(parse_locator("config:project/shop"))
+
+
+# The code of a server
+
+
+CODE = """
+from mcp.server import MCPServer
+
+server = MCPServer("shop")
+
+
+@server.tool()
+def cancel_order(order_id: str, reason: str = "") -> str:
+    with open(order_id, "w") as file:
+        file.write("cancelled")
+"""
+
+
+@pytest.fixture
+def sources(folder):
+    """The root with a folder of code in it, and a link to one outside."""
+    (folder / "src").mkdir()
+    for place in (folder / "src", folder.parent / "outside"):
+        (place / "server.py").write_text(CODE, encoding="utf-8")
+    return folder
+
+
+async def use(permissions, name, **arguments):
+    async with Client(make_server(permissions=permissions, settings=Settings())) as client:
+        result = await client.call_tool(name, {"catalog": [agent_session.BAD], **arguments})
+    return result.content[0].text if result.is_error else result.structured_content
+
+
+@pytest.mark.parametrize("tool", ["lint_descriptions", "suggest_rewrite"])
+@pytest.mark.parametrize("source", ["src", "way", "../outside", "/etc", "tools.json", "none", "src\0", "x" * 5000])
+async def test_code_is_read_below_a_root_alone(sources, tool, source):
+    text = await use(Permissions(), tool, source=source)
+    assert "--root FOLDER" in text or "can be followed" in text
+    below = await use(Permissions(roots=(sources,)), tool, source=source, detail="full")
+    if source == "src":
+        assert "server.py:" in json.dumps(below)
+    else:
+        assert any(part in below for part in ("--root FOLDER", "is not a folder", "can be followed"))
+
+
+async def test_what_the_code_gives_is_named_and_the_next_step_asks_for_the_source_again(sources):
+    permissions = Permissions(roots=(sources,))
+    linted = await use(permissions, "lint_descriptions", source="src", select=["TDQ8"])
+    assert [(finding["rule"], finding["path"]) for finding in linted["findings"]] == [
+        ("TDQ805", "/inputSchema/properties/reason")
+    ]
+    draft = await use(permissions, "suggest_rewrite", source="src", tool="cancel_order", detail="full")
+    assert "code server.py:9" in json.dumps(draft)
+    assert ", the same source" in draft["next"]
+    assert ", the same source" not in (await use(permissions, "suggest_rewrite", tool="cancel_order"))["next"]

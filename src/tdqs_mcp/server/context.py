@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
 from pydantic import Field
 
-from tdqs_mcp.app import catalogs, judging
+from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
 from tdqs_mcp.json_text import parse_json
@@ -27,6 +27,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_answers import Scored, report_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.results.improvements import OFFLINE, Question
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -236,6 +237,17 @@ class ServerContext:
     def admit_source(self, folder: str) -> Path:
         """The folder of a server's code, if the operator allows it. Raises InputError."""
         return self._permissions.admit_folder(folder)
+
+    async def read_code(self, call: CallContext, source: str) -> CodeReport | None:
+        """Return what the code in a folder does, or None. Raises InputError, as for what is not allowed."""
+        if not source:
+            return None
+        folder = self.admit_source(source)
+
+        async def read() -> CodeReport:
+            return linting.read_source(folder)
+
+        return await run_call(call, read)
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""

@@ -129,6 +129,19 @@ class Permissions:
                 self.check_url(url)
         return locator
 
+    def admit_folder(self, path: str) -> Path:
+        """The real path of a folder at or below a root, symbolic links resolved. Raises InputError."""
+        try:
+            below = [real for root in self.roots if (real := _below(root, path)) is not None]
+            folder = next((real for real in below if real.is_dir()), None)
+        except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a null character
+            raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
+        if not below:
+            raise self._refusal(repr(path), "--root FOLDER")
+        if folder is None:
+            raise InputError(f"{path!r} is not a folder below the allowed folders; check the path")
+        return folder
+
     def check_url(self, url: str) -> bool:
         """Return whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
         public_url = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
@@ -182,19 +195,6 @@ class Permissions:
                 return stream.read(MAX_FILE_BYTES)
         except OSError as error:
             raise InputError(f"{file.path!r} cannot be read: {error.strerror}; check the path") from error
-
-    def admit_folder(self, path: str) -> Path:
-        """The real path of a folder below a root, symbolic links resolved. Raises InputError."""
-        try:
-            below = [real for root in self.roots if (real := _below(root, path)) is not None]
-            folder = next((real for real in below if real.is_dir()), None)
-        except (OSError, RuntimeError) as error:
-            raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
-        if not below:
-            raise self._refusal(repr(path), "--root FOLDER")
-        if folder is None:
-            raise InputError(f"{path!r} is not a folder below the allowed folders; check the path")
-        return folder
 
     def _file(self, path: str) -> Path:
         """The real path of a regular file below a root, symbolic links resolved."""

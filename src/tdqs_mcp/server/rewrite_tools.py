@@ -65,6 +65,7 @@ class RewriteTools(ToolGroup):
         tool: schema.Names = [],  # noqa: B006
         material: schema.MaterialOf = {},  # noqa: B006
         draft: schema.Drafts = {},  # noqa: B006
+        source: schema.SourceFolder = "",
         mode: schema.ModeName = "compact",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
@@ -89,7 +90,10 @@ class RewriteTools(ToolGroup):
         active_judge = self._context.repeated_judge(judge, progress)
         if writer == SAMPLING and active_judge.stamp.is_offline:
             active_judge = Offline()  # the reports count what the client is asked
-        rewrite = partial(improving.rewrite, definitions, mode=Mode(mode), material=parsed_material, drafts=drafts)
+        code = await self._context.read_code(call, source)
+        rewrite = partial(
+            improving.rewrite, definitions, mode=Mode(mode), material=parsed_material, drafts=drafts, code=code
+        )
 
         async def work() -> list[Rewrite]:
             chosen, model = names, None
@@ -123,8 +127,16 @@ class RewriteTools(ToolGroup):
         new = self._context.keep_draft(improved, after, questions=questions)
         has_questions = any(map(is_worth_asking, questions))
         following = _after_rewrite(
-            listed_rewrites, old=state.origin, new=new, left=left, is_reached=is_reached, has_questions=has_questions
+            listed_rewrites,
+            old=state.origin,
+            new=new,
+            left=left,
+            is_reached=is_reached,
+            has_questions=has_questions,
         )
+        if code is not None:
+            again = f"suggest_rewrite with catalog {new}"
+            following = following.replace(again, f"{again}, the same source")
         return rewrite_answer(
             lines,
             catalogs=(key, new),

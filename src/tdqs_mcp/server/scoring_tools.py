@@ -126,6 +126,7 @@ class ScoreTools(ToolGroup):
         select: schema.Rules = [],  # noqa: B006
         ignore: schema.IgnoredRules = [],  # noqa: B006
         profile: schema.Profile = "default",
+        source: schema.SourceFolder = "",
         detail: schema.MessageDetail = "summary",
         limit: schema.Limit = 20,
         offset: schema.Offset = 0,
@@ -133,15 +134,17 @@ class ScoreTools(ToolGroup):
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see every defect of a server or of one tool, for example all errors with severity "error"; for scores
-        use score_server instead. explain_rule says why a finding matters, suggest_rewrite repairs it. It is
-        deterministic and asks no model. Returns counts, and 20 findings per page, each with rule, severity, place and
+        use score_server instead. explain_rule says why a finding matters, suggest_rewrite repairs it. It asks
+        no model. Returns counts, and 20 findings per page, each with rule, severity, place and
         suggestion; a clean catalog gives an empty list.
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
 
+        code = await self._context.read_code(call, source)
+
         async def lint() -> LintReport:
-            return linting.lint(definitions, Policy(selection=selection))
+            return linting.lint(definitions, Policy(selection=selection, code=code))
 
         report = await run_call(call, lint)
         listed = FindingFilter(worst_from=Severity(severity), tool=find_tool(definitions, tool))
