@@ -56,7 +56,7 @@ def assert_nothing_to_repair(result):
         ("search_titles", {"TDQ104", "TDQ105", "TDQ106", "TDQ108", "TDQ109"}),
         ("list_loans", {"TDQ102", "TDQ106", "TDQ108", "TDQ109"}),
         ("list_requests", {"TDQ101", "TDQ104", "TDQ105", "TDQ106", "TDQ108", "TDQ109"}),
-        ("create_loan", {"TDQ112", "TDQ104", "TDQ105", "TDQ108", "TDQ109"}),
+        ("create_loan", {"TDQ228", "TDQ104", "TDQ105", "TDQ108", "TDQ109"}),
         ("close_loan", {"TDQ103", "TDQ104", "TDQ105", "TDQ106", "TDQ108", "TDQ109"}),
         ("request_title", {"TDQ104", "TDQ105", "TDQ106", "TDQ108", "TDQ109"}),
         ("request_interlibrary_loan", {"TDQ301", "TDQ104", "TDQ105", "TDQ106", "TDQ108", "TDQ109"}),

@@ -203,6 +203,8 @@ MANIFEST = {
             prose("Options are open or closed"),
             prose("Either open or closed"),
             prose("open | closed"),
+            prose("Allowed values are open and closed"),
+            prose("Options: open, closed"),
             prose("Can be one of 'open' or 'closed'."),
             taking({"description": "one of: open, closed"}),
             taking({"type": ["string", "null"], "description": "one of open, closed"}),

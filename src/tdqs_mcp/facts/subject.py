@@ -12,6 +12,7 @@ from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
+from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, read
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
@@ -131,6 +132,11 @@ class Subject:
     def part_names(self) -> frozenset[str]:
         """The names of all properties of both schemas, at any depth."""
         return self.input_shape.names | self.output_shape.names
+
+    @cached_property
+    def effect_claims(self) -> tuple[EffectClaim, ...]:
+        """Return what name, text and parameters claim that a call changes."""
+        return tuple(effect_claims(self.tool, self.prose, self.input_shape, self.mentions))
 
     @cached_property
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:

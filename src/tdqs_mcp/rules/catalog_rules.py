@@ -237,7 +237,6 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
 @rule(
     "TDQ320",
     severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
     dimension="usage_guidelines",
     source="TDQS, usage guidelines",
 )
@@ -260,7 +259,6 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     "TDQ321",
     aliases=("described-not-in-schema",),
     severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="TDQS, parameter semantics",
 )

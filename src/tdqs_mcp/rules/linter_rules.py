@@ -5,12 +5,14 @@ from functools import cache, partial
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import required_names
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.examples import closed_list
+from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose, count_code_units, is_latin
 from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset import relations
@@ -292,28 +294,30 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     declared = arguments.properties(subject.tool)
-    for name, schema in _described(subject.tool):
-        text = schema["description"][:MAX_EXPLANATION]
-        lowered = text.lower()
-        may_list = any(word in lowered for word in _CHOICE_WORDS) and _is_free_text(schema)
-        match = _PATTERNS.choice.search(text) if may_list else None
-        # a list of argument names does not count, nor does a string that holds several values
-        names_arguments = match and not declared.keys().isdisjoint(_NAME.findall(match[0]))
-        if match and not names_arguments and not _PATTERNS.structured.search(text):
-            phrase = " ".join(match[0].split())
+    names = frozenset((*declared, *subject.siblings.values()))
+    for name, text in _texts_of_arguments(subject.tool):
+        values = closed_list(text, name, names) if _is_free_text(declared[name]) else ()
+        if values:
             yield Hit(
                 arguments.property_pointer(name),
-                f"the description of {name!r} announces a closed list ({phrase!r}), and the schema has no enum",
+                f"the text about {name!r} lists its values ({_listed(list(values))}), and the schema has no enum",
                 "add the values as an enum",
             )
 
 
-_CHOICE_WORDS = ("|", "one of", "either", "values", "options", "choices")
-"""No text without one of them can have choice language."""
+def _texts_of_arguments(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Return each argument's description, or without one what a list in the tool's description says of it."""
+    described = {name: schema["description"][:MAX_EXPLANATION] for name, schema in _described(tool)}
+    declared, text = arguments.properties(tool), tool.description or ""
+    is_partial = len(described) < len(declared) and len(text) <= MAX_TEXT
+    entries = {entry.name: entry.text[:MAX_EXPLANATION] for entry in list_entries(text)} if is_partial else {}
+    yield from ({name: entries[name] for name in declared if name in entries} | described).items()
 
 
-def _is_free_text(schema: Mapping[str, Any]) -> bool:
+def _is_free_text(schema: Any) -> bool:  # noqa: ANN401  # any JSON value
     """A string or untyped, alone or beside null, and neither it nor one of its branches has a closed list."""
+    if not isinstance(schema, dict) or "pattern" in schema:
+        return False
     branches = [branch for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list) for branch in schema[key]]
     if any("enum" in part or "const" in part for part in (schema, *branches) if isinstance(part, dict)):
         return False
@@ -329,8 +333,6 @@ def _listed(values: list[str]) -> str:
 _USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
 _LETTERS = lazy_pattern(r"[a-z]+")
 _WORD = lazy_pattern(r"[^\W_]+")
-_NAME = lazy_pattern(r"[\w-]+")
-_PATTERNS = PatternTable("references")
 _words = partial(words_from, "wording")
 
 MAX_PLACES = 6

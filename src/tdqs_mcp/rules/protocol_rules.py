@@ -5,13 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
-from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text import statements
-from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import LEMMAS, Effect
+from tdqs_mcp.facts.text.words import Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -347,85 +345,26 @@ def contradictory_hints(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ228", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
+@rule(
+    "TDQ228",
+    aliases=("contradicted-annotation",),
+    severity=Severity.WARNING,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
 def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
-    """The name or a later sentence says that the tool writes, but the annotations say that it only reads."""
-    if not subject.signals.read_only:
+    """The name, the text or a parameter says that the tool writes, but the annotations say that it only reads."""
+    word = subject.prose.contradiction
+    if not subject.signals.read_only or not (word or subject.effect_claims):
         return
-    if claim := _writing_claim(subject.tool, subject.prose, subject.mentions):
-        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {claim}", "correct whichever is wrong")
-
-
-def _writing_claim(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | None:
-    """How the name, or a sentence after the first that names no sibling, says that the tool writes."""
-    parts = name_parts(tool.name)
-    if parts and parts[0] in _hint_words("writing"):
-        return f"the name says {parts[0]!r}"
-    telling = [
-        (sentence, words) for sentence, words in zip(prose.sentences, prose.spoken, strict=True) if _tells(words)
-    ]
-    own = [(sentence, words) for sentence, words in telling if not any(name in sentence for name in siblings)]
-    for sentence, words in own:
-        if not _hint_words("final").isdisjoint(words):
-            return f"a sentence says that its effect is final: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
-    for sentence, _ in own:
-        clauses = () if sentence is prose.sentences[0] else _CLAUSE_END.split(sentence)
-        if effect := next(filter(None, map(_said_change, clauses)), None):
-            return f"a sentence says that {effect}: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
-    return None
-
-
-MAX_QUOTE = 80
-"""Characters of a sentence that a message quotes."""
-
-_CLAUSE_END = lazy_pattern(r"[,;()\n\u2013\u2014]|\s-\s|\band\s(?=then\b)")
-
-
-def _said_change(clause: str) -> str | None:
-    """Return what a clause says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
-    words = words_of(clause)
-    active, passive = _active_verb(words), _passive_verb(words)
-    return f"it {active}" if active else f"something is {passive}" if passive else None
-
-
-def _active_verb(words: Sequence[str]) -> str | None:
-    """The finite verb of a clause about the tool, with a thing behind it; orders to the agent have none."""
-    place, has_subject = 0, False
-    while place < len(words) and words[place] in _hint_words("openings"):
-        has_subject = has_subject or words[place] in _hint_words("subjects")
-        place += 1
-    if place + 1 >= len(words) or not _changes(words[place]) or words[place + 1] not in _hint_words("determiners"):
-        return None
-    verb = words[place]
-    # "deletes the file" and "it will delete the file", but not the order "delete the file first"
-    is_finite = verb.endswith("s") or (has_subject and not verb.endswith(("ed", "ing")))
-    return verb if is_finite else None
-
-
-def _passive_verb(words: Sequence[str]) -> str | None:
-    """The verb of a change to the subject of the main clause; not to the answer, nor by others or from time to time."""
-    place = next((place for place, word in enumerate(words) if word in _hint_words("passives")), 0)
-    behind = words[place + 1 :]
-    verb = next((word for word in behind if not word.endswith("ly") and word not in _hint_words("openings")), "")
-    is_main = 0 < place <= MAX_SUBJECT and _hint_words("subordinators").isdisjoint(words[:place])
-    # "old rows can be purged" promises nothing, "will be purged" does
-    is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
-    is_change = verb.endswith(("ed", "en", "sent")) and _changes(verb)
-    return verb if is_main and is_told and is_change and _hint_words("elsewhere").isdisjoint(behind) else None
-
-
-MAX_SUBJECT = 8
-"""Words before the verb of a passive clause."""
-
-
-def _tells(words: Sequence[str]) -> bool:
-    """A sentence has a word of a lasting change, or one that says that there is no way back."""
-    return any(map(_changes, words)) or not _hint_words("final").isdisjoint(words)
-
-
-def _changes(word: str) -> bool:
-    """A form of a verb that leaves a lasting change."""
-    return (LEMMAS.get(word) or word.removesuffix("s")) in _hint_words("lasting")
+    claim = min(subject.effect_claims, key=lambda claim: claim.is_weak, default=None)
+    evidence, is_weak = (claim.evidence, claim.is_weak) if claim else (f"the description says {word!r}", False)
+    yield Hit(
+        "/annotations/readOnlyHint",
+        f"readOnlyHint is true, but {evidence}",
+        "correct whichever is wrong",
+        Severity.INFO if is_weak else None,
+    )
 
 
 @rule(
@@ -435,13 +374,13 @@ def _changes(word: str) -> bool:
     source=_SOURCE,
 )
 def harmless_deletion(subject: Subject) -> Iterator[Hit]:
-    """The tool deletes, but destructiveHint says that it only adds."""
+    """The tool deletes or overwrites, but destructiveHint says that it only adds."""
     is_denied = subject.signals.destructive is False and not subject.signals.read_only
-    word = statements.said_deleting(subject.tool, subject.prose) if is_denied else None
-    if word:
+    claim = next((claim for claim in subject.effect_claims if claim.is_destroying), None) if is_denied else None
+    if claim:
         yield Hit(
             "/annotations/destructiveHint",
-            f"destructiveHint is false, but {subject.tool.name!r} says {word!r}",
+            f"destructiveHint is false, but {claim.evidence}",
             "set it to true, so that clients ask before the call",
         )
 

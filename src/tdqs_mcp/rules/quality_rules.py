@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
-from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect
+from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import absent_annotations, restated_label, spelled_name, verbatim_name
 from tdqs_mcp.rules.rule import Hit, Rule, rule
@@ -87,12 +89,17 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 )
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
-    if not subject.signals.is_missing_description and not subject.tells_usage:
+    is_told = subject.tells_usage or _USAGE_LABEL.search(subject.tool.description or "")
+    if not subject.signals.is_missing_description and not is_told:
         yield Hit(
             "/description",
             "the description does not say when to use the tool",
             "add when to use it, when not to, and which tool to use instead",
         )
+
+
+_USAGE_LABEL = lazy_pattern(r"(?i)\bwhen to use\b|\buse cases?\b")
+"""Headings of usage in words that are no cue of their own: "When to use: single orders"."""
 
 
 @rule(
@@ -174,8 +181,9 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
     parameters = subject.signals.parameters
     named = set(find_parameters(subject.tool.description, subject.prose.words, parameters))
+    explained = named | explained_elsewhere(subject.input_shape)
     silent = [
-        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
+        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in explained
     ]
     if silent:
         is_mild = 2 * len(silent) < len(parameters) and not any(
@@ -238,27 +246,6 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
         )
     if prose.repeated_sentences:
         yield Hit("/description", "a sentence appears twice", "keep one of them")
-
-
-@rule(
-    "TDQ112",
-    severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
-    dimension="behavioral_transparency",
-    source="TDQS, behavioral transparency",
-    needs_language=True,
-    entails=("TDQ228",),
-)
-def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
-    """The description says that the tool writes, but the annotations say that it only reads."""
-    word = subject.prose.contradiction
-    if word is not None:
-        yield Hit(
-            "/annotations/readOnlyHint",
-            f"readOnlyHint is true, but the description says {word!r}",
-            "correct whichever is wrong; a contradiction scores 1 in behavioral transparency",
-            Severity.INFO if LEMMAS.get(word) == "create" else None,  # what a pure function makes is created, too
-        )
 
 
 @rule("TDQ150", severity=Severity.INFO, source="tdqs-mcp, languages")

@@ -10,6 +10,7 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, stated_default, stated_limits
+from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.parameter_texts import Clash
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -232,8 +233,14 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ224", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, examples")
 def unfit_value(subject: Subject) -> Iterator[Hit]:
-    """An example, an enum member or a constant violates its own schema."""
+    """An example in the schema or in a text, an enum member or a constant violates the schema."""
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
+    for example in find_unfit_examples(subject.tool, subject.input_shape):
+        subject_words = f"{example.parameter!r}: the example" if example.parameter else "the example"
+        message = f"{subject_words} {example.quote} {example.reason}"
+        yield Hit(example.path, message, "correct the example or the schema; agents copy examples")
+    for path, template in misspelled_formats(subject.texts):
+        yield Hit(path, f"the format {template} has a letter too many or too few", "write it as YYYY-MM-DD")
 
 
 @rule("TDQ225", severity=Severity.ERROR, source="MCP 2025-11-25, Tool names", entails=("TDQ217", "TDQ703"))
@@ -317,7 +324,6 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ236",
     severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -334,7 +340,6 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ237",
     severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, default",
 )
@@ -351,7 +356,6 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ238",
     severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, validation",
 )
@@ -367,7 +371,6 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
     "TDQ239",
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, required",
 )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn, TypeGuard
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
 from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern
 from tdqs_mcp.facts.schema.walk import (
+    MAX_HOPS,
     MAX_SCHEMAS,
     TYPES,
     Accepted,
@@ -16,9 +17,11 @@ from tdqs_mcp.facts.schema.walk import (
     Shape,
     accepted_values,
     all_texts,
+    alternatives,
     escape_step,
     number_of,
     referenced_schema,
+    required_names,
     resolve_reference,
     takes_type,
     type_of,
@@ -134,7 +137,7 @@ def unfit_values(shape: Shape) -> Iterator[Deviation]:
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
-            if reason := _why_unfit(value, node, shape):
+            if reason := _why_unfit(value, node, shape) or refusal(value, node.schema, shape.root):
                 yield Deviation(f"{node.path}/examples/{place}", f"{_literal(value)} {reason}")
 
 
@@ -206,6 +209,84 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
         return _outside(len(value), takes.bounds, "minLength", "maxLength")
     number = number_of(value)
     return None if number is None else _outside(number, takes.bounds, "minimum", "maximum")
+
+
+def refusal(value: object, schema: object, root: Mapping[str, Any], hops: int = 0) -> str | None:
+    """Return why a schema refuses a value, inside it too; None where nothing proves that it does."""
+    if not isinstance(schema, dict) or hops > MAX_HOPS or "not" in schema or "if" in schema:
+        return None
+    branches = alternatives(schema, root)
+    reasons = [_branch_refusal(value, branch, root, hops) for branch in branches]
+    if value is None or None in reasons:
+        return None
+    fitting = [
+        reason
+        for branch, reason in zip(branches, reasons, strict=True)
+        if takes_type(_types(branch) or TYPES, type_of(value))
+    ]
+    types = frozenset().union(*map(_types, branches))
+    return next(iter(fitting), f"is not of type {_either(types - {'null'})}" if types else None)
+
+
+def _branch_refusal(value: object, schema: Mapping[str, Any], root: Mapping[str, Any], hops: int) -> str | None:
+    if {"allOf", "not", "if", "$ref"} & schema.keys():
+        return None
+    if reason := _why_unfit(value, Node("", schema, None, False, False), Shape(root, (), frozenset(), {})):  # noqa: FBT003
+        return reason
+    if isinstance(value, dict):
+        return _why_members_unfit(value, schema, root, hops)
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        reasons = (refusal(item, items, root, hops + 1) for item in value[:MAX_VALUES])
+        return next((f"has an item that {reason}" for reason in reasons if reason), None)
+    return _why_text_unfit(value, schema) if isinstance(value, str) else None
+
+
+def _why_members_unfit(
+    value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], hops: int
+) -> str | None:
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not properties:
+        return None
+    is_open = schema.get("additionalProperties", False) is not False or "patternProperties" in schema
+    for name, member in value.items():
+        if name not in properties and not is_open:
+            return f"has {name!r}, which is not one of its properties"
+        if reason := refusal(member, properties.get(name), root, hops + 1):
+            return f"has {name!r}, which {reason}"
+    missing = next((name for name in required_names(schema) if name not in value), None)
+    return f"lacks {missing!r}, which is required" if missing else None
+
+
+def _why_text_unfit(value: str, schema: Mapping[str, Any]) -> str | None:
+    pattern, form = schema.get("pattern"), schema.get("format")
+    if isinstance(pattern, str) and len(value) < MAX_MATCHED and not _matches(pattern, value):
+        return f"does not match the pattern {_literal(pattern)}"
+    shape = _FORMATS.get(form) if isinstance(form, str) else None
+    return None if shape is None or re.fullmatch(shape, value) else f"is not of format {form}"
+
+
+MAX_MATCHED = 200
+"""Characters of a text that is held against a pattern."""
+
+
+@cached_by_text(1024)
+def _matches(pattern: str, value: str) -> bool:
+    try:
+        return find_fault({"pattern": pattern}, value) is None
+    except ValueError:
+        return True
+
+
+_FORMATS = {
+    "date": r"\d{4}-\d\d-\d\d",
+    "date-time": r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*",
+    "time": r"\d\d:\d\d.*",
+    "email": r"[^@\s]+@[^@\s]+",
+    "uuid": r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+    "uri": r"[A-Za-z][\w+.-]*:\S*",
+    "ipv4": r"\d{1,3}(?:\.\d{1,3}){3}",
+}
+"""The least that a value of each format looks like."""
 
 
 def _why_items_unfit(value: Sequence[object], takes: Accepted) -> str | None:

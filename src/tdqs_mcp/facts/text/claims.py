@@ -137,7 +137,8 @@ def _literal(match: re.Match[str], text: str, default: object, values: frozenset
     bare = value.rstrip(".,")
     rest = text[match.start("value") + len(bare) :]
     if re.fullmatch(r"-?\d[\d,_]*(?:\.\d+)?", bare):
-        return None if rest[:1].isalpha() or rest[:1] in ("/", ":", "-") else bare
+        # "the year (default 2024)" beside a parameter that is true or false is about another
+        return None if isinstance(default, bool) or rest[:1].isalpha() or rest[:1] in ("/", ":", "-") else bare
     if bare.lower() in ("true", "false"):
         return bare
     if not isinstance(default, str) or bare.lower() in _words("no_defaults") or not _ENDS.match(rest):

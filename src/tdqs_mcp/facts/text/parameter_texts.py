@@ -18,7 +18,7 @@ from tdqs_mcp.facts.lexicon import (
     read_table,
     words_from,
 )
-from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
+from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives, keyword_members
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import STOPWORDS, stem
@@ -261,7 +261,15 @@ def is_placeholder(text: str, name: str) -> bool:
     if words_in(plain).isdisjoint(_text_words("unwritten")):
         return _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
-    return _is_unwritten(plain) or (not words.isdisjoint(_text_words("unwritten")) and words <= _about_texts())
+    # "New description" is what `new_description` takes, "No description" is none
+    is_bare = name.lower() not in plain.lower() and words <= _text_words("unwritten") | _ARTICLES
+    is_told = is_bare or not words.isdisjoint(_text_words("absence"))
+    return _is_unwritten(plain) or (
+        not words.isdisjoint(_text_words("unwritten")) and is_told and words <= _about_texts()
+    )
+
+
+_ARTICLES = frozenset(("a", "an", "the", "this", "of", "parameter", "param", "argument", "tool"))
 
 
 @cache
@@ -329,6 +337,19 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
             continue
         if not _has_text(node.schema) and not any(map(_has_text, _referred_schemas(node.schema, shape.root))):
             yield node
+
+
+def explained_elsewhere(shape: Shape) -> frozenset[str]:
+    """Return the parameters that refer to a described schema, or whose own properties are all described."""
+    tops = (node for node in shape.nodes if node.is_top and node.name and not _has_text(node.schema))
+    return frozenset(
+        node.name or "" for node in tops if any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
+    )
+
+
+def _is_explained(schema: Mapping[str, Any]) -> bool:
+    members = keyword_members(schema).values()
+    return _has_text(schema) or (bool(members) and all(isinstance(part, dict) and _has_text(part) for part in members))
 
 
 def _referred_schemas(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

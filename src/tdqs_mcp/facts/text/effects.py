@@ -1,0 +1,167 @@
+"""Claims of a definition about what the tool changes: by its name, its sentences, its parameters and their values."""
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import NamedTuple
+
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
+from tdqs_mcp.facts.schema.walk import Node, Shape
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Effect
+from tdqs_mcp.model import Tool
+
+_PATTERNS = PatternTable("hints")
+_words = partial(words_from, "hints")
+
+MAX_QUOTE = 80
+"""Characters of a sentence that a message quotes."""
+
+MAX_SUBJECT = 8
+"""Words before the verb of a passive clause."""
+
+
+class EffectClaim(NamedTuple):
+    """A claim that a call changes something."""
+
+    is_destroying: bool
+    """What was there is lost: it is deleted or overwritten."""
+
+    evidence: str
+    """Who says so, and how, in the words of a message."""
+
+    is_weak: bool = False
+    """Only a call with an optional parameter does so, or a pure function may have the verb too."""
+
+
+def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str]) -> Iterator[EffectClaim]:
+    """Yield the claims of a tool, the surest first; sentences that name a sibling may be about that."""
+    yield from _by_verb(tool.name, prose)
+    if prose.language in ("en", None):
+        own = [sentence for sentence in prose.sentences if not any(name in sentence for name in siblings)]
+        for place, sentence in enumerate(own):
+            yield from _by_sentence(sentence, is_opening=place == 0 and sentence is prose.sentences[0])
+    for node in shape.nodes[1:]:
+        if node.is_top and node.name:
+            yield from _by_choices(node)
+            yield from _by_destination(node)
+
+
+def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
+    """Yield what name and text agree on, or what a verb says that no pure function has.
+
+    `add_label`, "Adds a label": `add`, "Adds two numbers" has no thing in its name.
+    """
+    parts = name_parts(name)
+    lemmas = [LEMMAS.get(part) for part in parts]
+    is_deleting = Effect.DELETE in (prose.effect, prose.name_effect)
+    deleted = next((part for part in parts if part in _words("deleting")), None) if is_deleting else None
+    is_agreed = len(parts) > 1 and prose.opens_with_verb and prose.verb in lemmas
+    is_change = prose.effect is not None and prose.effect.is_mutating
+    if deleted:
+        yield EffectClaim(is_destroying=True, evidence=f"the name says {deleted!r}")
+    elif parts and parts[0] in _words("writing"):
+        yield EffectClaim(is_destroying=False, evidence=f"the name says {parts[0]!r}")
+    elif is_agreed and is_change:
+        is_weak = prose.verb in _words("weak")
+        yield EffectClaim(False, f"name and description say {prose.verb!r}", is_weak=is_weak)  # noqa: FBT003
+    # "Removes duplicates" may be said of the answer
+    if prose.opens_with_verb and prose.verb in (_words("deleting") - _words("weak") | OVERT_MUTATIONS):
+        is_weak = prose.verb in _words("weak")
+        yield EffectClaim(prose.verb in _words("deleting"), f"the description says {prose.verb!r}", is_weak=is_weak)
+
+
+def _by_choices(node: Node) -> Iterator[EffectClaim]:
+    """Yield `"action": {"enum": ["list", "delete"]}`."""
+    values, parts = node.schema.get("enum"), name_parts(node.name or "")
+    if not parts or parts[-1] not in _words("choosing"):
+        return
+    for value in values if isinstance(values, list) else ():
+        first = (name_parts(value) or ("",))[0] if isinstance(value, str) else ""
+        is_deleting = first in _words("deleting")
+        if is_deleting or first in _words("choices"):
+            yield EffectClaim(is_deleting, f"{node.name!r} can be {value!r}")
+
+
+def _by_destination(node: Node) -> Iterator[EffectClaim]:
+    """Yield `output_path` and "Where to save the file"."""
+    parts, text = name_parts(node.name or ""), node.schema.get("description")
+    text = text if isinstance(text, str) else ""
+    is_place = parts[-1:] and parts[-1] in _words("places") and not _words("saving").isdisjoint(parts[:-1])
+    if is_place or _PATTERNS.destination.search(text[:200]):
+        yield EffectClaim(
+            is_destroying=False,
+            evidence=f"{node.name!r} is a place to write to",
+            is_weak=not node.is_required,
+        )
+
+
+def _by_sentence(sentence: str, *, is_opening: bool) -> Iterator[EffectClaim]:
+    """Yield what the sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
+    lowered = sentence.lower()
+    quote = repr(" ".join(sentence.split())[:MAX_QUOTE])
+    if _PATTERNS.final.search(lowered):
+        yield EffectClaim(is_destroying=True, evidence=f"a sentence says that its effect is final: {quote}")
+        return
+    verb_form = ""
+    for number, clause in enumerate(_PATTERNS.clause_end.split(lowered)):
+        words = words_of(clause)
+        is_joined = number > 0 and verb_form != ""
+        may_order = is_opening and (number == 0 or verb_form == "order")
+        verb = _active_verb(words, clause, may_order=may_order)
+        passive = None if verb else _passive_verb(words, clause)
+        word = verb or passive
+        if word is not None:
+            is_destroying = _is_in(word, _words("destroying"))
+            yield EffectClaim(is_destroying, f"a sentence says {word!r}: {quote}")
+        if number == 0 or not is_joined:
+            verb_form = _form_of(words)
+
+
+def _form_of(words: Sequence[str]) -> str:
+    """Return "order" for "Fetch the page", "finite" for "Fetches the page", "" where a clause opens with neither."""
+    first = words[0] if words else ""
+    return "" if first not in LEMMAS else "order" if LEMMAS[first] == first else "finite"
+
+
+def _active_verb(words: Sequence[str], clause: str, *, may_order: bool) -> str | None:
+    """The verb of a clause about the tool, with a thing behind it; in later sentences, orders are for the agent."""
+    place, has_subject = 0, False
+    while place < len(words) and words[place] in _words("openings"):
+        has_subject = has_subject or words[place] in _words("subjects")
+        place += 1
+    if place + 1 >= len(words) or not _changes(words[place]):
+        return None
+    verb, behind = words[place], words[place + 1 :]
+    # "deletes the file" and "it will delete the file", but not the order "delete the file first"
+    is_finite = verb.endswith("s") or ((has_subject or may_order) and not verb.endswith(("ed", "ing")))
+    has_thing = behind[0] in _words("determiners") or _PATTERNS.place.search(clause) is not None
+    is_answer = not _words("answers").isdisjoint(behind[:4]) and _PATTERNS.place.search(clause) is None
+    return verb if is_finite and has_thing and not is_answer else None
+
+
+def _passive_verb(words: Sequence[str], clause: str) -> str | None:
+    """The verb of a change to the subject of the main clause; not to the answer, nor by others or from time to time."""
+    place = next((place for place, word in enumerate(words) if word in _words("passives")), 0)
+    behind = [word for word in words[place + 1 :] if not word.endswith("ly") and word not in _words("openings")]
+    verb, following = (*behind, "", "")[:2]
+    is_main = 0 < place <= MAX_SUBJECT and _words("subordinators").isdisjoint(words[:place])
+    # "old rows can be purged" promises nothing, "will be purged" does
+    is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
+    is_change = verb.endswith(("ed", "en", "sent", "lost")) and _changes(verb)
+    # "filters are saved custom views": the participle belongs to a noun
+    is_predicate = not following or following in _words("after_participles")
+    is_elsewhere = not _words("elsewhere").isdisjoint(behind)
+    is_answer = not _words("answers").isdisjoint(words[:place]) and _PATTERNS.place.search(clause) is None
+    is_effect = is_main and is_told and is_change and is_predicate
+    return verb if is_effect and not (is_elsewhere or is_answer) else None
+
+
+def _changes(word: str) -> bool:
+    """A form of a verb that leaves a lasting change."""
+    return _is_in(word, _words("lasting"))
+
+
+def _is_in(word: str, verbs: AbstractSet[str]) -> bool:
+    return word in verbs or (LEMMAS.get(word) or word.removesuffix("s")) in verbs

@@ -1,0 +1,406 @@
+"""Examples that texts give of calls and values, parsed and held against the input schema.
+
+JSON, Python and JavaScript spell a value nearly alike, so that one reader takes all: `{"limit": 5}`, `{limit: 5}`,
+`search(limit=5)`, `limit=5`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, lazy_pattern
+from tdqs_mcp.facts.schema.conformance import refusal
+from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
+from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.text.parameter_texts import list_entries
+from tdqs_mcp.model import Tool
+
+MAX_NESTING = 16
+"""Levels of a value that are read."""
+
+MAX_EXAMPLES = 40
+"""Examples of one text that are read."""
+
+MAX_NAMED = 3
+"""Names that a message lists."""
+
+MAX_QUOTE = 60
+"""Characters of an example that a message quotes."""
+
+_PATTERNS = PatternTable("examples")
+_SIGNS = lazy_pattern(r"[{=(\[]|e\.g|xample|YYY|[:]\s?[\"'`\d]")
+_CUES = lazy_pattern(r"e\.g|E\.g|xample|uch as|YY")
+"""Without one of these no text about a parameter gives an example."""
+
+
+class UnfitExample(NamedTuple):
+    """An example that the schema refuses."""
+
+    path: str
+    """JSON pointer of the text."""
+
+    parameter: str
+    """The parameter that it is about; empty for a whole call."""
+
+    quote: str
+    reason: str
+
+
+class _Literal(NamedTuple):
+    value: Any
+    start: int
+    end: int
+
+
+class _Call(NamedTuple):
+    arguments: Mapping[str, Any]
+    is_whole: bool
+    """No argument stands there without its name."""
+
+    start: int
+    end: int
+
+
+class _Unreadable(Exception):  # noqa: N818  # no failure of ours
+    """The text is no literal: prose in braces, a template, an ellipsis."""
+
+
+def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
+    """Yield the examples in a tool's texts that its input schema refuses."""
+    text = (tool.description or "")[:MAX_TEXT]
+    properties = keyword_members(shape.root)
+    if text and properties and _SIGNS.search(text):
+        yield from _in_description(tool.name, text, shape.root)
+    for node in shape.by_keyword.get("description", ()):
+        own = node.schema["description"]
+        if isinstance(own, str) and _CUES.search(own):
+            for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root):
+                yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
+
+
+def misspelled_formats(texts: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield date templates with a letter too many or too few, such as `YYYYY-MM-DD`, each behind its pointer."""
+    for path, text in texts:
+        templates = (match[0] for match in _PATTERNS.date_template.finditer(text)) if "YYY" in text else ()
+        yield from ((path, template) for template in templates if _PATTERNS.misspelled.search(template))
+
+
+def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[UnfitExample]:
+    """Yield unfit calls first, then values of parameters outside them."""
+    properties, covered = keyword_members(root), list[tuple[int, int]]()
+    for call in _calls(name, text, properties):
+        covered.append((call.start, call.end))
+        if not _is_result(text, call.start):
+            for fault in _call_faults(call, text, root):
+                yield UnfitExample("/description", "", _quoted(text[call.start : call.end]), fault)
+    for parameter, literal in _assignments(text, properties):
+        is_inside = any(start < literal.end and literal.start < end for start, end in covered)
+        is_member = text.count("{", 0, literal.start) > text.count("}", 0, literal.start)
+        if not is_inside and not is_member and not _is_result(text, literal.start):
+            reason = refusal(literal.value, properties[parameter], root)
+            if reason and not _is_template(literal.value):
+                yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
+    for entry in list_entries(text) if ":" in text else ():
+        schema = properties.get(entry.name)
+        for quote, fault in (
+            _in_own_text(entry.text[:MAX_EXPLANATION], schema, root) if isinstance(schema, dict) else ()
+        ):
+            yield UnfitExample("/description", entry.name, quote, fault)
+
+
+def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Call]:
+    """Yield `name(limit=5)` and objects whose members are arguments."""
+    reached = 0
+    for match in _PATTERNS.opening.finditer(text):
+        start = match.start()
+        if start < reached:
+            continue
+        # `search_orders(limit=5)`, but not `other(limit=5)`
+        is_call = match[0][-1] == "("
+        if is_call and match[0][:-1] != name:
+            continue
+        try:
+            if is_call:
+                arguments, is_whole, end = _read_arguments(text, match.end(), properties)
+            else:
+                (arguments, end), is_whole = _read_object(text, start), True
+        except _Unreadable:
+            continue
+        reached = end
+        if is_call or _is_call(arguments, properties, is_announced=_is_announced(text, start)):
+            yield _Call(arguments, is_whole, start, end)
+
+
+def _is_call(arguments: Mapping[str, Any], properties: Mapping[str, Any], *, is_announced: bool) -> bool:
+    """All of an object's members are parameters, or at least half of them and, unless it is called a call, two."""
+    shared = len(arguments.keys() & properties.keys())
+    least = 1 if is_announced else 2
+    return bool(arguments) and (shared == len(arguments) or (shared >= least and 2 * shared >= len(arguments)))
+
+
+def _is_announced(text: str, start: int) -> bool:
+    """The words before it call it an example or a call."""
+    return _PATTERNS.announced.search(text, max(0, start - 40), start) is not None
+
+
+def _call_faults(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator[str]:
+    properties = keyword_members(root)
+    unknown = [name for name in call.arguments if name not in properties] if _is_closed(root) else []
+    if unknown:
+        names = first_of(list(map(repr, unknown)), MAX_NAMED)
+        yield f"has {names}, which {'are no parameters' if unknown[1:] else 'is no parameter'}"
+    for name, value in call.arguments.items():
+        reason = refusal(value, properties[name], root) if name in properties and not _is_template(value) else None
+        if reason:
+            yield f"{name!r} {reason}"
+    missing = [name for name in required_names(root) if name in properties and name not in call.arguments]
+    # "Example: {…}" is a whole call; an object inside a sentence, or of a single member, may be a part of one
+    is_shown_whole = text[call.start] != "{" or (len(call.arguments) > 1 and _is_announced(text, call.start))
+    if missing and not unknown and call.is_whole and is_shown_whole:
+        yield f"lacks {missing[0]!r}, which is required"
+
+
+def _is_closed(schema: Mapping[str, Any]) -> bool:
+    extra = schema.get("additionalProperties", False)
+    return extra is False and not {"patternProperties", "anyOf", "oneOf", "allOf"} & schema.keys()
+
+
+def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, _Literal]]:
+    """Yield `limit=5`, `status="open"` and `sort: 'asc'` with the name of the parameter."""
+    for match in _PATTERNS.assignment.finditer(text):
+        name = match["name"]
+        if name not in properties or not isinstance(properties[name], dict):
+            continue
+        try:
+            value, end = _read_value(text, match.end())
+        except _Unreadable:
+            word = _PATTERNS.bare_value.match(text, match.end()) if match["sign"] == "=" else None
+            if word is None or accepted_values(properties[name], {}).values is None:
+                continue
+            value, end = word[0], word.end()
+        if _PATTERNS.value_end.match(text, end):
+            yield name, _Literal(value, match.start(), end)
+
+
+def _in_own_text(text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the examples of a parameter's own text that its schema refuses, each with the reason."""
+    takes = accepted_values(schema, root)
+    is_closed = takes.values is not None or not {"pattern", "format"}.isdisjoint(schema)
+    for literal in (*_own_examples(text), *(_bare_examples(text) if is_closed else ())):
+        value = literal.value
+        reason = None if _is_template(value) else refusal(value, schema, root)
+        # a text may show JSON that stands in a string, or a number that does
+        is_encoded = takes.types == {"string"} and not isinstance(value, str)
+        if reason and not is_encoded and not _may_be_part(value, text, schema, root):
+            yield _quoted(text[literal.start : literal.end]), reason
+
+
+@cached_by_text(1024)
+def _own_examples(text: str) -> Sequence[_Literal]:
+    """Return the values that stand behind "e.g." or "Example:", and what a date template amounts to."""
+    literals: list[_Literal] = []
+    has_cue = "xample" in text or "e.g" in text or "E.g" in text or "uch as" in text
+    for match in [] if not has_cue else list(_PATTERNS.example.finditer(text))[:MAX_EXAMPLES]:
+        place = match.end()
+        while len(literals) < MAX_EXAMPLES:
+            try:
+                value, end = _read_value(text, place)
+            except _Unreadable:
+                break
+            if not _PATTERNS.value_end.match(text, end):
+                break
+            literals.append(_Literal(value, place, end))
+            separator = _PATTERNS.separator.match(text, end)
+            if separator is None:
+                break
+            place = separator.end()
+    templates = _PATTERNS.date_template.finditer(text) if "YY" in text else ()
+    dates = (_Literal(_instance(match[0]), *match.span()) for match in templates)
+    return [*literals, *dates]
+
+
+@cached_by_text(1024)
+def _bare_examples(text: str) -> Sequence[_Literal]:
+    """Return the single words behind "e.g.", which are values only where the schema closes them: "(e.g. asc, desc)"."""
+    matches = list(_PATTERNS.bare_example.finditer(text))[:MAX_EXAMPLES] if "(" in text else []
+    words = (
+        word
+        for match in matches
+        for word in _PATTERNS.bare_word.finditer(text, match.start("words"), match.end("words"))
+    )
+    return [_Literal(word[0], word.start(), word.end()) for word in words]
+
+
+def _instance(template: str) -> str:
+    """Return a date of a template: `YYYY-MM-DD` -> 2024-11-28."""
+    for letters, digits in (("YYYY", "2024"), ("MM", "11"), ("DD", "28"), ("HH", "13"), ("mm", "45"), ("ss", "59")):
+        template = template.replace(letters, digits)
+    return template
+
+
+def _may_be_part(value: Any, text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    """A single value may be a part of what is sent: an item of a list, a member of an object, a number in quotes."""
+    takes = accepted_values(schema, root)
+    if isinstance(value, dict | list):
+        return False
+    if takes.types and takes.types <= {"array", "object"}:
+        items = [branch.get("items") for branch in alternatives(schema, root)]
+        refused = (isinstance(item, dict) and refusal(value, item, root) for item in items)
+        return "object" in takes.types or not any(refused)
+    is_quoted_number = isinstance(value, str) and _PATTERNS.quoted_number.search(text) is not None
+    return takes.values is None and takes.types != {"string"} and is_quoted_number
+
+
+def _is_template(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """A value has a place for another: `<id>`, `{id}`, `YOUR_KEY`, `...`."""
+    if isinstance(value, str):
+        return _PATTERNS.template.search(value) is not None
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_is_template, members))
+
+
+def _is_result(text: str, start: int) -> bool:
+    """The text speaks of what comes back there, or of a wrong call."""
+    before = text[max(0, start - 400) : start]
+    labels = list(_PATTERNS.label.finditer(before))
+    is_output = bool(labels) and labels[-1]["output"] is not None
+    return is_output or _PATTERNS.returned.search(before[-60:]) is not None
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_QUOTE else f"{text[: MAX_QUOTE - 1]}…"
+
+
+def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
+    """Return the values that a text about a parameter lists as all of them; none where the list may be open.
+
+    Read by structure, so that any language will do: quoted values in a row, words between bars, and words behind a
+    colon, a dash or in parentheses where the text or the parameter's name says that these are its values.
+    `foreign_names` are names of other things.
+    """
+    patterns = [pattern for signs, pattern in _ROWS if any(map(text.__contains__, signs))]
+    rows = ((match, pattern) for pattern in patterns for match in getattr(_PATTERNS, pattern).finditer(text))
+    for match, pattern in rows:
+        words = [
+            word.strip("`'\"“”「」") for word in _PATTERNS.row_value.findall(_PATTERNS.row_gloss.sub("", match[0]))
+        ]
+        values = tuple(dict.fromkeys(words))
+        before, after = text[max(0, match.start() - 60) : match.start()], text[match.end() : match.end() + 60]
+        is_foreign = any(value in foreign_names or _PATTERNS.no_value.search(value) for value in values)
+        is_inside = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
+        is_open = is_inside or _PATTERNS.row_example.search(before) or _PATTERNS.row_open.search(after)
+        is_about = (
+            pattern != _BARE
+            or _PATTERNS.announced_row.search(before) is not None
+            or _PATTERNS.kind_of_value.search(name) is not None
+            or all(value.isupper() and len(value) > 2 for value in values)
+        )
+        if len(values) > 1 and is_about and not (is_open or is_foreign):
+            return () if _PATTERNS.several_values.search(text) else values
+    return ()
+
+
+_BARE = "bare_row"
+_ROWS = (("\"'`“「", "quoted_row"), ("|", "bar_row"), ((", ", " or ", " and ", "/", "、"), _BARE))
+"""Signs without which a text has no row of a kind, and the pattern of its rows."""
+
+
+_SPACE = re.compile(r"\s*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w%°]|[.\-/:]\w)")
+_WORD = re.compile(r"[A-Za-z_$][\w$.-]*")
+_CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”"}
+
+
+def _skip(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    return match.end() if match else place
+
+
+def _read_value(text: str, place: int, depth: int = 0) -> tuple[Any, int]:
+    """Return the literal that begins at a place, and where it ends. Raises _Unreadable."""
+    sign = text[place : place + 1]
+    if depth > MAX_NESTING:
+        raise _Unreadable
+    if sign in _QUOTES and sign:
+        return _read_string(text, place)
+    if sign == "{":
+        return _read_object(text, place, depth)
+    if sign == "[":
+        return _read_array(text, place, depth)
+    if match := _NUMBER.match(text, place):
+        digits = match[0]
+        return (float(digits) if {".", "e", "E"} & set(digits) else int(digits)), match.end()
+    word = _WORD.match(text, place)
+    if word and word[0].rstrip(".") in _CONSTANTS:
+        name = word[0].rstrip(".")
+        return _CONSTANTS[name], place + len(name)
+    raise _Unreadable
+
+
+def _read_string(text: str, place: int) -> tuple[str, int]:
+    closing, end = _QUOTES[text[place]], place + 1
+    while end < len(text) and text[end] != closing and text[end] != "\n":
+        end += 1 + (text[end] == "\\")
+    if text[end : end + 1] != closing:
+        raise _Unreadable
+    return text[place + 1 : end].replace("\\", ""), end + 1
+
+
+def _read_object(text: str, place: int, depth: int = 0) -> tuple[dict[str, Any], int]:
+    members: dict[str, Any] = {}
+    place = _skip(text, place + 1)
+    while text[place : place + 1] != "}":
+        if text[place : place + 1] in _QUOTES and place < len(text):
+            name, place = _read_string(text, place)
+        elif match := _WORD.match(text, place):
+            name, place = match[0], match.end()
+        else:
+            raise _Unreadable
+        place = _skip(text, place)
+        if text[place : place + 1] != ":":
+            raise _Unreadable
+        members[name], place = _read_value(text, _skip(text, place + 1), depth + 1)
+        place = _next_member(text, place, "}")
+    return members, place + 1
+
+
+def _read_array(text: str, place: int, depth: int) -> tuple[list[Any], int]:
+    items: list[Any] = []
+    place = _skip(text, place + 1)
+    while text[place : place + 1] != "]":
+        item, place = _read_value(text, place, depth + 1)
+        items.append(item)
+        place = _next_member(text, place, "]")
+    return items, place + 1
+
+
+def _read_arguments(text: str, place: int, properties: Mapping[str, Any]) -> tuple[dict[str, Any], bool, int]:
+    """Return the named arguments of a call, whether it has no others, and where it ends."""
+    arguments: dict[str, Any] = {}
+    is_whole, place = True, _skip(text, place)
+    if text[place : place + 1] == "{":  # search({limit: 5})
+        members, place = _read_object(text, place)
+        is_whole = _is_call(members, properties, is_announced=True)
+        arguments = members if is_whole else {}
+        place = _next_member(text, place, ")")
+    while text[place : place + 1] != ")":
+        match = _PATTERNS.argument.match(text, place)
+        value, end = _read_value(text, match.end() if match else place)
+        if match:
+            arguments[match["name"]] = value
+        is_whole = is_whole and match is not None
+        place = _next_member(text, end, ")")
+    return arguments, is_whole, place + 1
+
+
+def _next_member(text: str, place: int, closing: str) -> int:
+    """Return where the next member or the closing sign stands."""
+    place = _skip(text, place)
+    if text[place : place + 1] == ",":
+        return _skip(text, place + 1)
+    if text[place : place + 1] != closing:
+        raise _Unreadable
+    return place

@@ -1,0 +1,116 @@
+"""Hints against what a definition says elsewhere: its name, sentences, choices and places to write to."""
+
+import pytest
+from definitions import tool
+
+from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
+from tdqs_mcp.rules import registry
+
+WRITES = [
+    ("fetch_page", "Fetches a page and saves it to disk."),
+    ("fetch_page", "Fetch a page and save it to the given folder."),
+    ("render_chart", "Renders a chart. The image is written to `output_path`."),
+    ("render_chart", "Renders a chart and writes the file."),
+    ("sync_orders", "Compares two lists. It then deletes the old entries."),
+    ("check_berth", "Checks a berth. Expired bookings are removed automatically."),
+    ("check_berth", "Checks a berth. This action cannot be undone."),
+    ("list_orders", "Lists orders; the tool will also update the stock."),
+    ("get_report", "Gets a report. If the file exists, it is overwritten."),
+    ("add_label", "Adds a label to an order."),
+    ("approve_order", "Approve an order."),
+    ("order_cancel", "Cancels an order."),
+    ("send_mail", "Sends a mail to the harbor master."),
+    ("edit_note", "Edit the text of a note."),
+    ("delete_order", "The order with this number."),
+]
+
+READS = [
+    ("find_orders", "Replaces the manual chain of list_orders and get_order calls."),
+    ("list_filters", "Lists filters. Filters are saved custom views."),
+    ("list_orders", "Lists orders that were deleted or updated today."),
+    ("list_orders", "Lists orders. It does not modify anything."),
+    ("list_orders", "Lists orders. Use it before deleting one."),
+    ("list_orders", "Lists orders. Never deletes the original."),
+    ("get_prices", "Gets prices. The data is updated daily by the exchange."),
+    ("get_prices", "Gets prices. It sends a request to the exchange."),
+    ("clean_text", "Removes duplicates from the list and returns it."),
+    ("add", "Adds two numbers."),
+    ("get_saved_views", "Returns the views. Each has a name that is stored in lower case."),
+    ("get_order", "Gets an order. An order can be deleted with another tool."),
+    ("get_order", "Gets an order. If it was removed, the answer is empty."),
+    ("preview_change", "Shows what would change. Nothing is written."),
+    ("get_update", "Gets the latest update. Save time with it."),
+]
+
+
+def fired(rule, name, description, properties=None, **hints):
+    schema = {"type": "object", "properties": properties or {}}
+    catalog = catalogs.read({"tools": [tool(name, description, schema, annotations=hints)]})
+    return [str(f.severity) for f in linting.lint(catalog, Policy(selection=registry.select(names=[rule]))).findings]
+
+
+@pytest.mark.parametrize(("name", "description"), WRITES)
+def test_a_write_contradicts_a_read_only_hint(name, description):
+    assert fired("TDQ228", name, description, readOnlyHint=True) == ["warning"]
+    assert fired("TDQ228", name, description, readOnlyHint=False) == []
+
+
+@pytest.mark.parametrize(("name", "description"), READS)
+def test_words_of_writing_that_promise_none_contradict_nothing(name, description):
+    assert fired("TDQ228", name, description, readOnlyHint=True) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "severity"),
+    [
+        ("action", {"enum": ["list", "delete"]}, "warning"),
+        ("operation", {"enum": ["get", "set"]}, "warning"),
+        ("save_to", {"type": "string"}, "info"),
+        ("target", {"type": "string", "description": "Path of the file to write to"}, "info"),
+    ],
+)
+def test_a_parameter_that_chooses_a_write_contradicts_it_too(name, schema, severity):
+    assert fired("TDQ228", "orders", "The orders of a day.", {name: schema}, readOnlyHint=True) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("action", {"enum": ["list", "get"]}),
+        ("output", {"enum": ["json", "yaml"]}),
+        ("path", {"type": "string", "description": "Path of the file to read"}),
+        ("sort", {"enum": ["created", "updated"]}),
+    ],
+)
+def test_a_parameter_that_chooses_what_is_read_does_not(name, schema):
+    assert fired("TDQ228", "orders", "The orders of a day.", {name: schema}, readOnlyHint=True) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "properties"),
+    [
+        ("store_note", "Stores a note. An existing file is overwritten.", {}),
+        ("store_note", "Stores a note and overwrites the old one; this cannot be undone.", {}),
+        ("remove_label", "Remove a label from an order.", {}),
+        ("empty_bin", "Permanently deletes all notes of the bin.", {}),
+        ("notes", "Works with notes.", {"action": {"enum": ["create", "remove"]}}),
+    ],
+)
+def test_a_loss_contradicts_a_hint_that_nothing_is_destroyed(name, description, properties):
+    hints = {"readOnlyHint": False, "destructiveHint": False}
+    assert fired("TDQ240", name, description, properties, **hints) == ["warning"]
+    assert fired("TDQ240", name, description, properties, **hints | {"destructiveHint": True}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("store_note", "Stores a note. An existing file is never overwritten."),
+        ("store_note", "Stores a note. Delete it with another tool."),
+        ("add_label", "Adds a label to an order, unless it was deleted."),
+        ("send_mail", "Sends a mail. Mails cannot be longer than a page."),
+    ],
+)
+def test_an_addition_contradicts_no_such_hint(name, description):
+    assert fired("TDQ240", name, description, readOnlyHint=False, destructiveHint=False) == []

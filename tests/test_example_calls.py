@@ -1,0 +1,109 @@
+"""Examples in texts are parsed and held against the schema, whatever notation they are in."""
+
+import pytest
+
+from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
+from tdqs_mcp.rules import registry
+
+ORDERS = {
+    "query": {"type": "string"},
+    "status": {"type": "string", "enum": ["open", "closed"]},
+    "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+    "since": {"type": "string", "format": "date"},
+    "ids": {"type": "array", "items": {"type": "integer"}},
+    "sort": {
+        "type": "object",
+        "properties": {"field": {"type": "string"}, "descending": {"type": "boolean"}},
+        "required": ["field"],
+    },
+}
+
+
+def problems(description="Searches orders of the harbor.", **texts):
+    properties = {name: {**schema, "description": texts.get(name, "A filter.")} for name, schema in ORDERS.items()}
+    tool = {
+        "name": "search_orders",
+        "description": description,
+        "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
+    }
+    policy = Policy(selection=registry.select(names=["TDQ224"]))
+    return [finding.message for finding in linting.lint(catalogs.read({"tools": [tool]}), policy).findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('Example: {"query": "crab", "max": 5}', "has 'max', which is no parameter"),
+        ("Example:\n```json\n{'query': 'crab', 'limit': '5'}\n```", "'limit' is not of type integer"),
+        ("Usage: {query: 'crab', limit: 500}", "'limit' is above maximum 50"),
+        ('Example: {"status": "open", "limit": 5}', "lacks 'query', which is required"),
+        ('search_orders(query="crab", state="open")', "has 'state', which is no parameter"),
+        ("Call search_orders(query='crab', limit=0) first.", "'limit' is below minimum 1"),
+        ("E.g. search_orders(status='open')", "lacks 'query', which is required"),
+        ("search_orders({query: 'crab', ids: ['a']})", "'ids' has an item that is not of type integer"),
+        ('Examples:\n- {"query": "crab", "sort": {"field": "age", "desc": true}}', "has 'desc', which is not one of"),
+        ('Example: {"query": "crab", "sort": {"descending": true}}', "'sort' lacks 'field', which is required"),
+        ('Set `status="done"` to get old ones.', "is not a member of the enum"),
+        ("With status=pending it waits.", "is not a member of the enum"),
+        ("Use limit=100 for all of them.", "is above maximum 50"),
+        ('Pass since: "yesterday" for new ones.', "is not of format date"),
+        ("Args:\n    query: text\n    status: state (e.g. 'done')", "is not a member of the enum"),
+    ],
+)
+def test_an_example_call_that_the_schema_refuses_is_found(text, reason):
+    [message] = problems(f"Searches orders of the harbor. {text}")
+    assert reason in message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("status", "State, e.g. 'done'.", "is not a member of the enum"),
+        ("status", "State (e.g. pending).", "is not a member of the enum"),
+        ("since", "First day, for example '28.11.2024'", "is not of format date"),
+        ("since", "First day (DD/MM/YYYY or YYYYMMDD)", "is not of format date"),
+        ("since", "First day as YYYYY-MM-DD", "has a letter too many or too few"),
+        ("ids", "Numbers, e.g. ['a', 'b']", "has an item that is not of type integer"),
+        ("sort", 'Order, such as {"by": "age"}', "has 'by', which is not one of its properties"),
+        ("limit", "At most this many, e.g. 200", "is above maximum 50"),
+    ],
+)
+def test_an_example_in_a_parameter_s_text_that_its_schema_refuses_is_found(name, text, reason):
+    assert any(reason in message for message in problems(**{name: text}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Example: {"query": "crab", "limit": 5, "sort": {"field": "age"}}',
+        'search_orders(query="crab", since="2024-11-28")',
+        'Returns: {"query": "crab", "total": 5}',
+        'Response:\n```json\n{"status": "done", "limit": 500}\n```',
+        "get_order(id=5) takes the number.",
+        'Example: {"query": "<text>", "status": "<status>"}',
+        "Example: {query: ..., max: 5}",
+        "Do not send status='done'.",
+        "Matches when a=b or limit = rest.",
+        "Write {name} where the name belongs, and {query: 5 items}.",
+        'In the answer, {"id": 1, "status": "done"} is one order.',
+        'status = \'open\' -> {"status": "done"}',
+    ],
+)
+def test_what_is_no_wrong_example_of_a_call_is_left_alone(text):
+    assert problems(f"Searches orders of the harbor. {text}") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("query", 'JSON to match, e.g. {"name": "crab"}, or a number such as 5'),
+        ("status", "State, for example the one of the last call"),
+        ("ids", "Numbers, e.g. [1, 2], or one of them, e.g. 5"),
+        ("since", "First day as YYYY-MM-DD, e.g. '2024-11-28'"),
+        ("sort", "Order, e.g. {'field': 'age', 'descending': True}"),
+        ("limit", "At most this many, e.g. 20 (default 10)"),
+    ],
+)
+def test_examples_that_fit_are_left_alone(name, text):
+    assert problems(**{name: text}) == []
