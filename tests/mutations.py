@@ -681,7 +681,7 @@ DEFECTS = {
     restated_tool: "TDQ103",
     unlike_unit: "TDQ243",
     invalid_pattern: "TDQ233",
-    repeated_choice: "TDQ234",
+    repeated_choice: "TDQ224",
     array_without_items: "TDQ706",
     undescribed_nested: "TDQ133",
     undescribed_result: "TDQ134",

@@ -52,7 +52,7 @@ async def test_what_is_announced_badly_is_reported_where_it_stands():
         ("TDQ262", "/icons/0/src"),
         ("TDQ263", "/_meta/_harbor"),
         ("TDQ264", "/_meta/ui/resourceUri"),
-        ("TDQ267", "/inputSchema/properties/harbor/$schema"),
+        ("TDQ220", "/inputSchema/properties/harbor/$schema"),
     }
 
 

@@ -11,6 +11,7 @@ from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
@@ -95,7 +96,15 @@ class Subject:
     @property
     def is_result_open(self) -> bool:
         """Neither an output schema nor a cue of the description tells what comes back."""
-        return not self.signals.has_output_schema and Cue.RETURN not in self.prose.cues
+        return not self.has_telling_output and Cue.RETURN not in self.prose.cues
+
+    @cached_property
+    def has_telling_output(self) -> bool:
+        """The output schema says more than that something comes back.
+
+        `{"result": {"type": "string"}}` and `{"type": "object", "additionalProperties": true}` do not.
+        """
+        return parameter_texts.tells_result(self.output_shape)
 
     @property
     def is_amount_open(self) -> bool:

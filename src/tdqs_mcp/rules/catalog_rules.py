@@ -1,15 +1,17 @@
 """Rules between the tools of a catalog, and about the tokens that it costs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from tdqs_mcp.facts.schema import signals
-from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.steering import find_withdrawal
+from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
-from tdqs_mcp.facts.toolset.names import fold
+from tdqs_mcp.facts.toolset.names import fold, resource_words
 from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind
-from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
+from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools
 from tdqs_mcp.rules.rule import Hit, rule
@@ -128,6 +130,40 @@ def costly_session(measured: Measured, *, limit: int = SESSION_BUDGET) -> Iterat
         )
 
 
+INSTRUCTION_BYTES = 2_048
+"""Bytes of the instructions that Claude Code shows beside names where it loads tools on demand."""
+
+MAX_SUBJECTS = 8
+"""Nouns of the tools' names that stand for what the server is about."""
+
+
+@rule(
+    "TDQ411",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    source="Claude Code, MCP tool search: names and the first 2 kB of instructions",
+)
+def unannounced_tools(measured: Measured) -> Iterator[Hit]:
+    """The tools are too many to be loaded at once, and the instructions do not say what they are for.
+
+    Clients that load tools on demand show an agent the names and the beginning of the instructions, nothing else.
+    """
+    is_greeted = measured.catalog.server_info is not None or measured.catalog.capabilities is not None
+    if not is_greeted or measured.tokens <= CATALOG_BUDGET:
+        return
+    head = (measured.catalog.instructions or "").encode()[:INSTRUCTION_BYTES].decode(errors="ignore")
+    nouns = Counter(word for subject in measured.subjects for word in resource_words(subject.tool.name))
+    subjects = [word for word, _ in nouns.most_common(MAX_SUBJECTS)]
+    fix = "say in the first sentence of the instructions which things the tools are about"
+    if not head.strip():
+        yield Hit("/instructions", "the tools are loaded on demand, and no instructions say what they are for", fix)
+    elif {stem(word) for word in words_of(head)}.isdisjoint(map(stem, subjects)):
+        named = first_of(subjects, MAX_NAMED)
+        yield Hit(
+            "/instructions", f"the first 2 kB of the instructions name none of what the tools are about: {named}", fix
+        )
+
+
 def _by_size(parts: Mapping[str, int]) -> str:
     """Names with their tokens, the most expensive first."""
     return ", ".join(f"{name} {count:,}" for name, count in sorted(parts.items(), key=lambda part: -part[1]) if count)
@@ -220,6 +256,19 @@ def repeated_purpose(measured: Measured) -> Iterator[Hit]:
     )
 
 
+@rule(
+    "TDQ304",
+    severity=Severity.WARNING,
+    source="MCP specification, tools/list: what agents choose from",
+    entails=("ALL",),
+)
+def retired_tool(subject: Subject) -> Iterator[Hit]:
+    """A tool that says that nobody shall call it is still in the list; no other advice about it is given."""
+    if words := find_withdrawal(subject.tool):
+        problem = f"the text says {words!r}, and the tool is still in the list"
+        yield Hit("/description", problem, "remove it from the list, or hide it from agents")
+
+
 @rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
@@ -241,18 +290,27 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     source="TDQS, usage guidelines",
 )
 def unknown_tool(measured: Measured) -> Iterator[Hit]:
-    """A text sends the agent to a tool that the server does not have."""
+    """A text, or the server's instructions, sends the agent to a tool that the server does not have, or has retired."""
     if len(measured.catalog.tools) < 2:
         return  # a single definition says nothing about the rest of its catalog
-    words = measured.vocabulary
+    words, fix = measured.vocabulary, "name a tool that exists, or say what to do without it"
+    retired = {subject.tool.name for subject in measured.subjects if find_withdrawal(subject.tool)}
     for subject in measured.subjects:
         for mention in unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
+            problem = f"there is no tool {mention.name!r}: {mention.words!r}"
+            yield Hit(mention.path, problem, fix, part=subject.tool)
+        for name in retired.intersection(subject.mentions):
             yield Hit(
-                mention.path,
-                f"there is no tool {mention.name!r}: {mention.words!r}",
-                "name a tool that exists, or say what to do without it",
-                part=subject.tool,
+                "/description", f"the text names {name!r}, which is not to be called any more", fix, part=subject.tool
             )
+    text = measured.catalog.instructions or ""
+    texts = [("/instructions", text)] if text else []
+    for mention in unknown_tools(unknown_words(texts, frozenset()), texts, frozenset(), words):
+        yield Hit("/instructions", f"there is no tool {mention.name!r}: {mention.words!r}", fix)
+    count = stated_tool_count(text)
+    if count is not None and count != len(measured.catalog.tools):
+        problem = f"the instructions speak of {count} tools, the server has {len(measured.catalog.tools)}"
+        yield Hit("/instructions", problem, "correct the number, or leave it out")
 
 
 @rule(
@@ -271,6 +329,7 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
                 mention.path,
                 f"there is no parameter {mention.name!r}: {mention.words!r}",
                 "name a parameter of the schema, or add this one",
+                Severity.INFO if mention.name == "ctx" else None,  # FastMCP passes it in; the text costs only tokens
                 part=subject.tool,
             )
 

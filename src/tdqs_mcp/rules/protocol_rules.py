@@ -9,6 +9,7 @@ from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.steering import find_steering
 from tdqs_mcp.facts.text.words import Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
@@ -211,17 +212,6 @@ def unfit_caching(measured: Measured) -> Iterator[Hit]:
             yield Hit(f"{path}/cacheScope", f"cacheScope of {method} is {_quoted(scope)}, not public or private", fix)
 
 
-@rule("TDQ267", severity=Severity.WARNING, source="JSON Schema 2020-12, section 8.1.1, $schema")
-def nested_dialect(subject: Subject) -> Iterator[Hit]:
-    """A subschema has a `$schema` of its own, which JSON Schema allows at the root only."""
-    for shape in (subject.input_shape, subject.output_shape):
-        for node in shape.by_keyword.get("$schema", ()):
-            # a subschema with an `$id` is a resource of its own, which may declare its dialect
-            if node is not shape.nodes[0] and "$id" not in node.schema:
-                problem = f"$schema {_quoted(node.schema['$schema'])} is below the root"
-                yield Hit(f"{node.path}/$schema", problem, "keep $schema at the root only")
-
-
 @rule(
     "TDQ268",
     severity=Severity.INFO,
@@ -304,6 +294,20 @@ def encoded_instruction(measured: Measured) -> Iterator[Hit]:
 def commented_instruction(measured: Measured) -> Iterator[Hit]:
     """A text contains a comment, a script, HTML or an image link, which a rendered page hides, runs or fetches."""
     yield from _hits(measured, ThreatKind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
+
+
+@rule(
+    "TDQ513",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="usage_guidelines",
+    source="Faghih et al., arXiv 2505.18135: such cues win 82% of choices between equal tools, the plain text 7%",
+)
+def steered_choice(subject: Subject) -> Iterator[Hit]:
+    """A text orders the agent to choose the tool, praises it above all others, or makes the agent ask for a secret."""
+    for effect, quote in find_steering(subject.prose, subject.mentions):
+        fix = "say for which requests it is the right tool, and for which it is not; keep secrets in the configuration"
+        yield Hit("/description", f"a sentence {effect}: {quote!r}", fix)
 
 
 def _hits(measured: Measured, kind: ThreatKind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:

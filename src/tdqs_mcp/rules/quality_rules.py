@@ -208,9 +208,11 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     source="TDQS, checklist 5",
 )
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
-    """There is no output schema, so the description has to say what comes back."""
+    """There is no output schema, or one that says nothing, so the description has to say what comes back."""
     if not subject.signals.has_output_schema:
         yield Hit("/outputSchema", "there is no output schema", "declare the shape of the result")
+    elif not subject.has_telling_output:
+        yield Hit("/outputSchema", "the output schema names no field of the result", "declare the fields of the result")
 
 
 @rule(

@@ -157,8 +157,9 @@ def is_default(rule: AnyRule) -> bool:
 
 
 def entailments(table: Sequence[AnyRule]) -> dict[str, frozenset[str]]:
-    """By id, what a rule entails, directly or through others."""
-    direct = {rule.id: rule.entails for rule in table}
+    """By id, what a rule entails, directly or through others; ALL means advice, neither errors nor attacks."""
+    advice = tuple(rule.id for rule in table if rule.severity is not Severity.ERROR and not rule.id.startswith("TDQ5"))
+    direct = {rule.id: advice if rule.entails == (ALL,) else rule.entails for rule in table}
     return {origin: _reachable(origin, direct) for origin, targets in direct.items() if targets}
 
 

@@ -171,9 +171,9 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ220", severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
+@rule("TDQ220", aliases=("nested-dialect",), severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
 def invalid_schema(measured: Measured) -> Iterator[Hit]:
-    """An input or output schema is not valid JSON Schema of the draft that it declares."""
+    """An input or output schema is not valid JSON Schema of its draft; a warning if a subschema names another draft."""
     for subject in measured.subjects:
         for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
             flaw = find_flaw(shape)
@@ -184,6 +184,12 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
                     "correct it; clients refuse the tool or ignore the schema",
                     part=subject.tool,
                 )
+            for node in shape.by_keyword.get("$schema", ()):
+                # a subschema with an `$id` is a resource of its own, which may declare its dialect
+                if node is not shape.nodes[0] and "$id" not in node.schema:
+                    path, draft = f"{node.path}/$schema", node.schema["$schema"]
+                    problem = _about(path, f"$schema {str(draft)[:MAX_QUOTE]!r} is below the root")
+                    yield Hit(path, problem, "keep $schema at the root only", Severity.WARNING, subject.tool)
 
 
 @rule("TDQ221", severity=Severity.WARNING, source="MCP 2025-11-25, Tool")
@@ -231,10 +237,17 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ224", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, examples")
+@rule(
+    "TDQ224",
+    aliases=("repeated-choice",),
+    severity=Severity.WARNING,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, examples and enum",
+)
 def unfit_value(subject: Subject) -> Iterator[Hit]:
     """An example in the schema or in a text, an enum member or a constant violates the schema."""
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
+    yield from _breaches(subject, conformance.repeated_members, "the enum lists {} twice", "list it once")
     for example in find_unfit_examples(subject.tool, subject.input_shape):
         subject_words = f"{example.parameter!r}: the example" if example.parameter else "the example"
         message = f"{subject_words} {example.quote} {example.reason}"
@@ -297,14 +310,6 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
 def invalid_pattern(subject: Subject) -> Iterator[Hit]:
     """A `pattern` is not a regular expression of JSON Schema; clients that compile it refuse the tool."""
     yield from _breaches(subject, conformance.invalid_patterns, "the pattern {}", "write it in ECMA-262's syntax")
-
-
-@rule(
-    "TDQ234", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12 validation, enum"
-)
-def repeated_choice(subject: Subject) -> Iterator[Hit]:
-    """An enum lists a value twice."""
-    yield from _breaches(subject, conformance.repeated_members, "the enum lists {} twice", "list it once")
 
 
 @rule(

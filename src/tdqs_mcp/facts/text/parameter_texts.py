@@ -388,6 +388,25 @@ def _around(path: str, texts: Mapping[str, Sequence[AbstractSet[str]]]) -> Itera
         path = path.rpartition("/")[0]
 
 
+def tells_result(shape: Shape) -> bool:
+    """Return whether an output schema names a field, describes the result, or limits it to more than a type.
+
+    The `result` in which FastMCP wraps whatever a function returns is no field.
+    """
+    is_wrapped = keyword_members(shape.root).keys() == {"result"}
+    nodes = shape.nodes[1:] if is_wrapped else shape.nodes
+    return bool(shape.names - {"result" if is_wrapped else ""}) or any(map(_tells, nodes))
+
+
+def _tells(node: Node) -> bool:
+    is_limited = not _TELLING_KEYWORDS.isdisjoint(node.schema) or node.schema.get("type") in _TELLING_TYPES
+    return is_limited or _has_text(node.schema)
+
+
+_TELLING_KEYWORDS = frozenset("enum const format pattern examples".split())
+_TELLING_TYPES = ("integer", "number", "boolean")
+
+
 def _explained(schema: Mapping[str, Any]) -> frozenset[str]:
     """The names that a description explains."""
     text = schema.get("description")

@@ -170,6 +170,12 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
     return is_called and _PATTERNS.strong_after.match(after) is not None
 
 
+def stated_tool_count(text: str) -> int | None:
+    """Return how many tools instructions say that the server has: "provides 12 tools", "the 5 available tools"."""
+    match = _PATTERNS.tool_count.search(text)
+    return int(match["count"]) if match else None
+
+
 def around(text: str, start: int, end: int) -> str:
     """A stretch of a text with some of what stands around it."""
     return " ".join(text[max(0, start - 30) : end + 20].split())
