@@ -14,8 +14,6 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import (
-    EFFECTS,
-    LEMMAS,
     Cue,
     Effect,
     content_stems,
@@ -32,12 +30,10 @@ from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_engl
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, definition_words, is_named, own_limits, takes_whole
 
 MAX_SENTENCES = {Mode.COMPACT: 3, Mode.FULL: 5}
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
-
-MAX_DEPTH = 2
-"""Calls between the handler and a line that is the tool's own work; deeper ones are a library's."""
 
 MAX_ERROR = 120
 """Characters of an error's text that a sentence repeats."""
@@ -194,7 +190,7 @@ def _sentences(subject: Subject, code: ToolCode, common: AbstractSet[str], measu
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
     novelty = _Novelty(subject)
     for effect in code.effects:
-        sentence = _effect_sentence(effect, subject, about)
+        sentence = _effect_sentence(effect, subject, code, about)
         if sentence and novelty.is_new(sentence):
             yield add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
     errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
@@ -229,55 +225,41 @@ class _Novelty:
         return is_new
 
 
-def _effect_sentence(effect: CodeEffect, subject: Subject, about: str) -> str | None:  # noqa: PLR0911  # one line a kind
+def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:
     """Return what a line does as a sentence, where it is the tool's own work and no text names it."""
     condition = _condition(effect.condition, subject)
-    if effect.depth > MAX_DEPTH or condition is None:
-        return None
-    words = _words_in(subject)
-    verbs = {EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS}
-    if effect.is_destroying and not (effect.is_given or effect.condition):
+    is_own = effect.depth <= MAX_DEPTH and (effect.is_given or effect.condition or not effect.is_destroying)
+    words = _effect_words(effect, subject, code, about) if is_own and condition is not None else None
+    return _clause(condition or "", words) if words else None
+
+
+def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:
+    """Return an effect as a verb with its object; None for what a text names, and for what matters to no agent."""
+    if effect.is_destroying and not takes_whole(effect, code):
         return None
     match effect.kind:
-        case EffectKind.FILE_DELETE if not _says_deleting(words, verbs):
-            return _clause(condition, "deletes files")
-        case EffectKind.SQL_WRITE if effect.is_destroying and effect.text.upper().startswith(("DELETE", "TRUNCATE")):
-            return None if _says_deleting(words, verbs) else _clause(condition, "deletes rows of a database")
-        case EffectKind.HTTP_WRITE if effect.text == "DELETE":
-            return None if _says_deleting(words, verbs) else _clause(condition, "deletes what is stored on the service")
-        case EffectKind.FILE_WRITE if effect.is_destroying and not _says_overwriting(words):
-            return _clause(condition, "overwrites an existing file at the given path")
-        case EffectKind.FILE_WRITE if effect.is_given and not _says_keeping(words, verbs):
-            return _clause(condition, "writes files on the machine of the server")
+        case EffectKind.FILE_DELETE | EffectKind.SQL_WRITE | EffectKind.HTTP_WRITE if effect.is_destroying:
+            is_deletion = effect.kind is EffectKind.FILE_DELETE or effect.text.upper().startswith(_DELETING)
+            return _DELETIONS[effect.kind] if is_deletion and not is_named(effect, subject) else None
+        case EffectKind.FILE_WRITE if (effect.is_destroying or effect.is_given) and not is_named(effect, subject):
+            return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
-            named = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
-            return None if names_host(named, effect.host) else _clause(condition, f"sends its input to {effect.host}")
+            texts = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
+            return None if names_host(texts, effect.host) else f"sends its input to {effect.host}"
         case EffectKind.PROCESS if program := _program(effect.text):
-            is_named = program.lower() in words
-            return None if is_named else _clause(condition, f"runs `{program}` on the machine of the server")
+            is_told = program.lower() in definition_words(subject)
+            return None if is_told else f"runs `{program}` on the server's machine"
         case _:
             return None
 
 
-def _words_in(subject: Subject) -> frozenset[str]:
-    """Return the words of name, description and parameters."""
-    texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
-    names = [subject.tool.name, *(parameter.name for parameter in subject.signals.parameters)]
-    spoken = [word.lower() for text in texts for word in words_of(text)]
-    return frozenset((*spoken, *(part.lower() for name in names for part in name_parts(name))))
-
-
-def _says_deleting(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
-    return Effect.DELETE in verbs or not words_from("hints", "deleting").isdisjoint(words)
-
-
-def _says_overwriting(words: AbstractSet[str]) -> bool:
-    return any(word.startswith(("overwrit", "replac", "exist")) for word in words)
-
-
-def _says_keeping(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
-    is_changing = any(effect.is_mutating or effect is Effect.PRODUCE for effect in verbs)
-    return is_changing or not words_from("rewriting", "keeping").isdisjoint(words)
+_OVERWRITES = "overwrites an existing file at the given path"
+_DELETING = ("DELETE", "TRUNCATE")
+_DELETIONS = {
+    EffectKind.FILE_DELETE: "deletes files",
+    EffectKind.SQL_WRITE: "deletes rows of a database",
+    EffectKind.HTTP_WRITE: "deletes what the service stores",
+}
 
 
 def _program(command: str) -> str | None:
@@ -405,7 +387,7 @@ def _returned(subject: Subject, code: ToolCode) -> str:
 
 def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
     """Yield what the code's own documentation says of parameters that nothing explains."""
-    words = _words_in(subject)
+    words = definition_words(subject)
     for name in find_open_parameters(subject):
         schema = arguments.properties(subject.tool).get(name)
         entry = _entry(name, words, code) if name not in code.unused_parameters else None
@@ -463,16 +445,14 @@ _LOOKING = (Effect.READ, Effect.PRODUCE)
 
 def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCode) -> Iterator[tuple[str, CodePlace]]:
     """Yield the bounds, the default and the closed values in the code that neither schema nor text has."""
-    limits = [limit for limit in code.limits if limit.parameter == name and limit.depth <= MAX_DEPTH]
-    kinds = Counter(limit.text.rpartition(" ")[0] for limit in limits)
     texts = f"{subject.tool.description or ''} {schema.get('description') or ''}"
     is_number = schema.get("type") in ("integer", "number")
     is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
-    for limit in limits:
+    for limit in own_limits(name, code):
         head, _, value = limit.text.rpartition(" ")
-        if kinds[head] > 1 or value in numbers_of(texts) or value.strip("'") in words_of(texts):
+        if value in numbers_of(texts) or value.strip("'") in words_of(texts):
             continue
-        keyword = {"at most": "maximum", "at least": "minimum"}.get(head)
+        keyword = BOUNDS.get(head)
         if keyword and is_number and keyword not in schema and not value.endswith(".0") and value not in ("0", "1"):
             yield f"{head.capitalize()} {value}.", limit
         elif head == "default" and not is_required and "default" not in schema and value not in _EMPTY:

@@ -1,11 +1,20 @@
 """Lane 8: a definition held against the code of its tool; each message quotes both, with file and line."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
+from typing import Any
 
+from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.claims import stated_default
+from tdqs_mcp.facts.text.statements import find_bounds, stated_hints
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.results.tool_code import CodeEffect, CodePlace, EffectKind, ToolCode, names_host
+from tdqs_mcp.results.tool_code import CodeEffect, CodeLimit, CodePlace, EffectKind, ToolCode, names_host
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_SHOWN = 2
@@ -131,6 +140,145 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
                     code=_place(measured, effect),
                 )
                 break
+
+
+@rule("TDQ808", severity=Severity.WARNING, source=CODE_SOURCE)
+def misstated_limit(measured: Measured) -> Iterator[Hit]:
+    """A text or the schema gives a parameter a wider bound than the code, or another default."""
+    for subject, code in _coded(measured):
+        for name, schema in arguments.properties(subject.tool).items():
+            for limit, claim in _misstated(name, schema, code) if isinstance(schema, dict) else ():
+                yield Hit(
+                    f"/inputSchema/properties/{name}",
+                    f"the definition gives {name} {claim}, the code {limit.text}: {limit.file}:{limit.line}",
+                    "say what the code does, or change it",
+                    part=subject.tool,
+                    code=_place(measured, limit),
+                )
+
+
+@rule("TDQ809", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
+def claimed_reading(measured: Measured) -> Iterator[Hit]:
+    """A sentence says that the tool only reads, and its code changes something."""
+    for subject, code in _coded(measured):
+        claims = (text for text in subject.prose.sentences if ("readOnlyHint", True) in stated_hints(text))
+        claim = next(claims, None)
+        if claim and code.read_only is False and _hint(subject, "readOnlyHint") is not True:
+            effects = [effect for effect in code.effects if effect.kind in _CHANGES]
+            yield Hit(
+                "/description",
+                f"{claim!r}, but the code changes something: {_lines(effects)}",
+                "say what it changes",
+                part=subject.tool,
+                code=_place(measured, _ordered(effects)[0]),
+            )
+
+
+@rule("TDQ810", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
+def unnamed_destruction(measured: Measured) -> Iterator[Hit]:
+    """The code deletes or overwrites what the agent names, and neither a text nor a hint says so."""
+    for subject, code in _coded(measured):
+        effects = [
+            effect
+            for effect in code.effects
+            if effect.is_given and takes_whole(effect, code) and not is_named(effect, subject)
+        ]
+        if effects and _hint(subject, "destructiveHint") is not True:
+            yield Hit(
+                "/description",
+                f"the code deletes or overwrites, which no text says: {_lines(effects)}",
+                "say what is deleted or overwritten, and when",
+                part=subject.tool,
+                code=_place(measured, _ordered(effects)[0]),
+            )
+
+
+MAX_DEPTH = 2
+"""Calls between the handler and a line that is the tool's own work; deeper ones are a library's."""
+
+
+def takes_whole(effect: CodeEffect, code: ToolCode) -> bool:
+    """Return whether a line deletes or overwrites what the agent names, and is the tool's own work.
+
+    A tool that reads a file that the agent names, and then writes, edits it: that is its purpose, not a loss.
+    """
+    is_edit = effect.kind is not EffectKind.HTTP_WRITE and any(
+        other.kind is EffectKind.LOCAL_READ and other.is_given and other.text not in words_from("rewriting", "probing")
+        for other in code.effects
+    )
+    return effect.is_destroying and effect.depth <= MAX_DEPTH and not is_edit
+
+
+def is_named(effect: CodeEffect, subject: Subject) -> bool:
+    """Return whether the name or a text of the tool has a word for a change that its code makes."""
+    words = definition_words(subject)
+    verbs = {EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS}
+    if effect.kind is EffectKind.FILE_WRITE and effect.is_destroying:
+        return any(word.startswith(("overwrit", "replac", "exist")) for word in words)
+    if effect.kind is EffectKind.FILE_WRITE:
+        is_changing = any(verb.is_mutating or verb is Effect.PRODUCE for verb in verbs)
+        return is_changing or not words_from("rewriting", "keeping").isdisjoint(words)
+    if effect.kind is EffectKind.RUNS_CODE or not effect.text.upper().startswith(("DELETE", "DROP", "TRUNCATE")):
+        return effect.kind is not EffectKind.FILE_DELETE or _says_deleting(words, verbs)
+    return _says_deleting(words, verbs)
+
+
+def _says_deleting(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
+    return Effect.DELETE in verbs or not words_from("hints", "deleting").isdisjoint(words)
+
+
+def definition_words(subject: Subject) -> frozenset[str]:
+    """Return the words of name, description and parameters, in small letters."""
+    texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
+    names = [subject.tool.name, *(parameter.name for parameter in subject.signals.parameters)]
+    spoken = [word.lower() for text in texts for word in words_of(text)]
+    return frozenset((*spoken, *(part.lower() for name in names for part in name_parts(name))))
+
+
+def _misstated(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator[tuple[CodeLimit, str]]:
+    """Yield limits of the code with what the definition says instead: "a maximum of 100", "the default 10"."""
+    text = schema.get("description")
+    text = text if isinstance(text, str) else ""
+    for limit in own_limits(name, code):
+        head, _, number = limit.text.rpartition(" ")
+        if head == "default" and "default" not in schema:
+            default = stated_default(text)
+            if default is not None and not _is_equal(default, number.strip("'")):
+                yield limit, f"the default {default}"
+        elif (keyword := BOUNDS.get(head)) and schema.get("type") in ("integer", "number"):
+            bounds = [bound.value for bound in find_bounds(text) if bound.bound.value == keyword]
+            claims = [schema.get(keyword), *(bounds if len(bounds) == 1 else ())]
+            wider = [claim for claim in map(_number, claims) if claim is not None and _is_wider(claim, number, head)]
+            if wider:
+                yield limit, f"a {keyword} of {wider[0]:g}"
+
+
+BOUNDS = {"at most": "maximum", "at least": "minimum"}
+"""Keywords of a schema by the words for a limit of the code."""
+
+
+def own_limits(name: str, code: ToolCode) -> list[CodeLimit]:
+    """Return the limits of a parameter that the tool's own code has, without those of which there are several."""
+    limits = [limit for limit in code.limits if limit.parameter == name and limit.depth <= MAX_DEPTH]
+    heads = Counter(limit.text.rpartition(" ")[0] for limit in limits)
+    return [limit for limit in limits if heads[limit.text.rpartition(" ")[0]] == 1]
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(str(value).replace(",", ""))
+    except ValueError:
+        return None
+
+
+def _is_equal(first: str, second: str) -> bool:
+    number = _number(first)
+    return first.lower() == second.lower() or (number is not None and number == _number(second))
+
+
+def _is_wider(claim: float, number: str, head: str) -> bool:
+    limit = _number(number)
+    return limit is not None and (claim > limit if head == "at most" else claim < limit)
 
 
 def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
