@@ -5,11 +5,14 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
+from collections import defaultdict
+from importlib.resources import files
 from pathlib import Path
 
 import published_error
 import pytest
-from definitions import flat, tool
+from definitions import flat, takes, tool
 from loopback import tdqs as answer_of
 from loopback import tool_name
 
@@ -26,11 +29,12 @@ from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs
-from tdqs_mcp.scoring.score import tool_cases
+from tdqs_mcp.scoring.score import fixes_by_tool, tool_cases
 from tdqs_mcp.sources.files import read_file
 
 NEWEST = versions()[0]
 FORESTS = calibration(NEWEST).rubrics
+REASONS = files("tdqs_mcp.judges").joinpath("data", "reasons.toml")
 README = Path(__file__).parents[1] / "README.md"
 FITTING = "calibration/README.md"
 PADDING = (
@@ -359,6 +363,36 @@ def test_a_definition_that_loses_a_sentence_rarely_scores_higher(whole_corpus):
     pairs = _variants(whole_corpus, lose)
     assert len(pairs) > 100
     assert _raised(pairs) <= 0.15
+
+
+def test_no_reason_is_given_for_two_scores(whole_corpus):
+    """Neither the words of the bank, nor what is left of a justification without its quotations and names."""
+    bank = tomllib.loads(REASONS.read_text(encoding="utf-8"))["tdqs"]
+    for lines in bank.values():
+        texts = [line.partition(" | ")[2] for line in lines]
+        assert len(texts) == len(set(texts))
+        assert all(len(line.split()[0]) == 2 for line in lines)
+    scores = defaultdict(set)
+    for _, case, _ in _sample(whole_corpus, each=3):
+        [verdict] = Offline().verdicts([case])
+        for key, judgement in verdict.judgements.items():
+            text = judgement.justification
+            for quotation in judgement.evidence:
+                text = text.replace(quotation, "")
+            scores[key, text].add(judgement.score)
+    assert len(scores) > 50
+    assert all(len(shared) == 1 for shared in scores.values())
+
+
+def test_the_first_fix_is_the_one_that_raises_most(catalog):
+    """Of a tool without usage and with one bare parameter of three, readers reward the usage."""
+    schema = takes(
+        **{name: {"type": "string", "description": f"The {name} of it"} for name in ("order", "line")}, path={}
+    )
+    score = sync.score(catalog(tool("edit_order", "Edits the lines of one open order in place.", schema)))
+    fixes = [fix.finding for fix in fixes_by_tool(score)[0]]
+    assert fixes[0].dimension == "usage_guidelines"
+    assert any("/properties/" in finding.path for finding in fixes[1:])
 
 
 def test_a_quotation_is_text_of_the_definition(whole_corpus):

@@ -1,19 +1,19 @@
-"""Why the offline judge scores as it does: facts of the definition with their words, and what would raise the score."""
+"""Why the offline judge scores as it does: what is there, with its words, and what the next point takes."""
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
 from tdqs_mcp.results.verdicts import Judgement
-
-MAX_REASONS = 3
-"""Reasons for one score."""
 
 MAX_QUOTE = 160
 """Characters of a quotation; longer sentences are cut at a word."""
@@ -24,7 +24,7 @@ MAX_NAMES = 3
 CLEAR = 120
 """Hundredths from which a sentence is quoted for what it tells."""
 
-SLIGHT = 50
+SLIGHT = 35
 """Hundredths below which nothing is said of an aspect."""
 
 SURE = 80
@@ -33,26 +33,49 @@ SURE = 80
 BRIEF = 6
 """Words below which a description is too short to say what is needed."""
 
-_USES = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE})
+_MISSING = {
+    Cue.SIDE_EFFECT: "what happens to what is there",
+    Cue.PERMISSION: "what it needs",
+    Cue.LIMIT: "its limits",
+    Cue.ERROR: "how it fails",
+}
+"""What a cue would tell of a tool's behavior; the first for tools that change something."""
 
-HIGH = 4
-"""Scores from which what speaks for a definition stands first."""
+MAX_MISSING = 2
+"""Missing things that one reason lists."""
 
 Facts = Mapping[str, Sequence[str]]
 """The facts that hold, each with its quotations or names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreReason:
+    """A sentence for some scores of a dimension, and the facts without which it is not given."""
+
+    scores: frozenset[int]
+    is_advice: bool
+    """It says what the next point takes, not what is there."""
+
+    facts: tuple[str, ...]
+    absent: tuple[str, ...]
+    text: str
+
+    def fits(self, score: int, facts: Facts) -> bool:
+        """Return whether it may be given for a score."""
+        return (
+            score in self.scores and all(map(facts.__contains__, self.facts)) and facts.keys().isdisjoint(self.absent)
+        )
+
+
+_SLOT = lazy_pattern(r'("?)\{(\w+)\}("?)')
 
 
 def explain_tool(
     rubric: str, scores: Mapping[str, int], subject: Subject, readings: Sequence[SentenceReading]
 ) -> dict[str, Judgement]:
     """A judgement for each dimension, with the facts of the definition behind it."""
-    facts = {
-        **_purpose(subject, readings),
-        **_usage(subject, readings),
-        **_behavior(subject, readings),
-        **_arguments(subject, readings),
-        **_form(subject, readings),
-    }
+    parts = (_purpose, _usage, _behavior, _arguments, _form)
+    facts = {name: words for part in parts for name, words in part(subject, readings)}
     return {key: _judgement(rubric, key, score, facts) for key, score in scores.items()}
 
 
@@ -71,110 +94,88 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
 
 
 def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
-    table = _words()
-    names = [name for name in table[rubric][key].split() if name in facts]
-    faults = [name for name in names if name in table["faults"]]
-    strengths = [name for name in names if name in table["strengths"]]
-    ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
-    chosen = [name for name in ordered if (score < 5 or name in strengths) and (name != "all_tell" or score >= HIGH)]
-    chosen = chosen[:MAX_REASONS]
-    sentences = [_say(_template(name), facts[name]) for name in chosen]
-    is_unexplained = not sentences or (score < HIGH and not faults)
-    if score < 5 and is_unexplained:
-        sentences.append(table["advice"][key])
-    quoted = [part for name in chosen for part in facts[name] if "{quote}" in _template(name) or rubric == "coherence"]
+    fitting = [reason for reason in _bank()[rubric, key] if reason.fits(score, facts)]
+    chosen = [
+        next((reason for reason in fitting if reason.is_advice is is_advice), None) for is_advice in (False, True)
+    ]
+    sentences, evidence = [], list[str]()
+    for reason in filter(None, chosen):
+        sentences.append(_SLOT.sub(lambda slot: _fill(slot, facts), reason.text))
+        slots = _SLOT.findall(reason.text)
+        evidence += [part for mark, name, _ in slots if mark or rubric == "coherence" for part in facts[name]]
     return Judgement(
         score=score,
         justification=" ".join(sentences) or "Nothing is missing in this respect.",
-        evidence=tuple(dict.fromkeys(quoted)),
+        evidence=tuple(dict.fromkeys(evidence)),
     )
 
 
-def _template(name: str) -> str:
-    table = _words()
-    return table["strengths"].get(name) or table["faults"][name]
-
-
-def _say(template: str, parts: Sequence[str]) -> str:
-    quoted = " and ".join(f'"{part}"' for part in parts)
+def _fill(slot: re.Match[str], facts: Facts) -> str:
+    parts = facts[slot[2]]
     names = parts if len(parts) <= MAX_NAMES else (*parts[:MAX_NAMES], f"{len(parts) - MAX_NAMES} more")
-    return template.replace("{quote}", quoted).replace("{names}", ", ".join(names))
+    return f"{slot[1]}{', '.join(names)}{slot[3]}"
 
 
-def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
-    reasons: dict[str, Sequence[str]] = {}
-    if not readings:
-        return reasons
-    lead, weight = readings[0], readings[0].tells[Aspect.PURPOSE]
-    if subject.prose.is_only_name or subject.prose.restates_loosely:
-        reasons["restates"] = _quotes([lead])
-    elif subject.prose.has_vague_verb and weight < CLEAR:
-        reasons["vague_verb"] = _quotes([lead])
-    elif weight >= CLEAR:
-        reasons["clear_purpose"] = _quotes([lead])
-    elif weight < SLIGHT:
-        reasons["thin_purpose"] = _quotes([lead])
-    if subject.sibling_count and not subject.mentions:
-        reasons["no_reference"] = ()
-    return reasons
+def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
+    if subject.sibling_count:
+        yield "siblings", ()
+    if subject.mentions:
+        yield "named", ()
+    if readings:
+        lead, weight = readings[0], readings[0].tells[Aspect.PURPOSE]
+        yield "lead", _quotes([lead])
+        if subject.prose.is_only_name or subject.prose.restates_loosely:
+            yield "restates", _quotes([lead])
+        elif subject.prose.has_vague_verb and weight < CLEAR:
+            yield "vague", _quotes([lead])
+        elif weight >= CLEAR:
+            yield "purpose", _quotes([lead])
 
 
-def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
+def _usage(_: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
-    best, apart = _best(readings, Aspect.USAGE), _best(pointing, Aspect.USAGE)
-    reasons: dict[str, Sequence[str]] = {}
+    apart = _best(pointing, Aspect.USAGE)
+    yield from _told("usage", [reading for reading in readings if reading is not apart], Aspect.USAGE)
     if apart:
-        reasons["told_apart"] = _quotes([apart])
-    if best and best is not apart:
-        reasons["usage"] = _quotes([best])
-    cues = subject.prose.cues.keys()
-    if cues.isdisjoint(_USES) and all(reading.tells[Aspect.USAGE] < SLIGHT for reading in readings):
-        reasons["no_alternative" if subject.sibling_count else "no_usage"] = ()
-    return reasons
+        yield "apart", _quotes([apart])
 
 
-def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
-    behavior, result = _best(readings, Aspect.BEHAVIOR), _best(readings, Aspect.RESULT)
-    reasons: dict[str, Sequence[str]] = {}
+def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
+    cues, effect = subject.prose.cues, subject.prose.effect
+    is_mutating = effect is not None and effect.is_mutating and Cue.DESTRUCTION not in cues
+    missing = [
+        text for cue, text in _MISSING.items() if cue not in cues and (is_mutating or cue is not Cue.SIDE_EFFECT)
+    ]
     if features.has_odd_hint(subject):
-        reasons["odd_hint"] = ()
-    if behavior:
-        reasons["behavior"] = _quotes([behavior])
-    elif sum(reading.tells[Aspect.BEHAVIOR] for reading in readings) < SLIGHT:
-        reasons["no_behavior"] = ()
-    if result:
-        reasons["result"] = _quotes([result])
+        yield "odd_hint", ()
+    if subject.signals.has_hints:
+        yield "hints", ()
+    if missing:
+        yield "missing", [" and ".join(missing[:MAX_MISSING])]
+    yield from _told("behavior", readings, Aspect.BEHAVIOR)
+    yield from _told("result", readings, Aspect.RESULT)
     if subject.signals.has_output_schema:
-        reasons["output_schema"] = ()
-    elif Cue.RETURN not in subject.prose.cues and all(
-        reading.tells[Aspect.RESULT] < SLIGHT // 2 for reading in readings
-    ):
-        reasons["no_result"] = ()
-    return reasons
+        yield "output_schema", ()
+    elif Cue.RETURN not in cues and all(reading.tells[Aspect.RESULT] < SLIGHT for reading in readings):
+        yield "no_result", ()
 
 
-def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
+def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     signals = subject.signals
     if signals.param_count == 0:
-        return {"no_parameters": ()}
+        yield "no_parameters", ()
+        return
     listed = {reading.sentence.entry for reading in readings}
     text = (subject.tool.description or "").lower()
     bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
-    silent = [name for name in bare if name.lower() not in listed and name.lower() not in text]
-    best = _best(readings, Aspect.ARGUMENTS)
-    reasons: dict[str, Sequence[str]] = {}
-    if silent:
-        reasons["undescribed"] = silent
-    if best:
-        reasons["arguments"] = _quotes([best])
-    elif not silent and all(reading.tells[Aspect.ARGUMENTS] < SLIGHT for reading in readings):
-        reasons["no_arguments"] = ()
+    if silent := [name for name in bare if name.lower() not in listed and name.lower() not in text]:
+        yield "undescribed", silent
     if not bare:
-        reasons["described"] = ()
-    return reasons
+        yield "described", ()
+    yield from _told("arguments", readings, Aspect.ARGUMENTS)
 
 
-def _form(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Sequence[str]]:
+def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     prose = [reading for reading in readings[1:] if reading.sentence.is_prose]
     empty = sorted(
         (reading for reading in prose if reading.nothing >= SURE and reading.most < SLIGHT),
@@ -183,20 +184,25 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> dict[str, Se
     strange = [reading for reading in prose if reading.unrelated >= SURE]
     first = {reading.sentence.text: reading for reading in reversed(prose)}
     twice = [reading for reading in prose if first[reading.sentence.text] is not reading]
-    reasons: dict[str, Sequence[str]] = {}
-    if strange:
-        reasons["unrelated"] = _quotes(strange[:1])
-    elif twice:
-        reasons["repeated"] = _quotes(twice[:1])
-    elif empty:
-        reasons["empty"] = _quotes(empty[:1])
+    for name, chosen in (("unrelated", strange), ("repeated", twice), ("empty", empty)):
+        if chosen:
+            yield name, _quotes(chosen[:1])
     if subject.prose.word_count < BRIEF:
-        reasons["brief"] = ()
-    elif not reasons:
-        reasons["all_tell"] = ()
+        yield "brief", ()
+    if len(readings) == 1:
+        yield "single", ()
     if Cue.EXAMPLE not in subject.prose.cues:
-        reasons["no_example"] = ()
-    return reasons
+        yield "no_example", ()
+
+
+def _told(name: str, readings: Sequence[SentenceReading], aspect: Aspect) -> Iterator[tuple[str, Sequence[str]]]:
+    """The sentence that tells most of an aspect, as `name`, `some_name` or, without one, `no_name`."""
+    best = max(readings, key=lambda reading: reading.tells[aspect], default=None)
+    most = best.tells[aspect] if best else 0
+    if best and most >= SLIGHT:
+        yield (name if most >= CLEAR else f"some_{name}"), _quotes([best])
+    else:
+        yield f"no_{name}", ()
 
 
 def _best(readings: Sequence[SentenceReading], aspect: Aspect) -> SentenceReading | None:
@@ -213,5 +219,24 @@ def _cut(text: str) -> str:
 
 
 @cache
-def _words() -> dict[str, dict[str, str]]:
-    return tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "reasons.toml").read_text(encoding="utf-8"))
+def _bank() -> Mapping[tuple[str, str], Sequence[ScoreReason]]:
+    """The reasons of each dimension by rubric and key, in the order in which they are tried."""
+    table = tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "reasons.toml").read_text(encoding="utf-8"))
+    return {
+        (rubric, key): [_reason(line) for line in lines]
+        for rubric, dimensions in table.items()
+        for key, lines in dimensions.items()
+    }
+
+
+def _reason(line: str) -> ScoreReason:
+    """The reason that a line gives: `4- siblings !named | For a 5, say …`."""
+    terms, text = line.split(" | ", 1)
+    head, *facts = terms.split()
+    return ScoreReason(
+        scores=frozenset(map(int, head[:-1])),
+        is_advice=head[-1] == "-",
+        facts=tuple(name for name in facts if name[0] != "!"),
+        absent=tuple(name[1:] for name in facts if name[0] == "!"),
+        text=text,
+    )

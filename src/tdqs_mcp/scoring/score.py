@@ -356,12 +356,23 @@ def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
     return list(groups.values())
 
 
+WORTH: Mapping[str, int] = {
+    "purpose_clarity": 72,
+    "usage_guidelines": 43,
+    "behavioral_transparency": 31,
+    "parameter_semantics": 32,
+    "conciseness_structure": 10,
+    "contextual_completeness": 31,
+}
+"""Hundredths of TDQS that blind readers gave for each point that a sentence written for the dimension won there, with
+what it won elsewhere: a sentence of usage also says what sets the tool apart (calibration/edits.jsonl)."""
+
+
 def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
     """The fixes of each tool that has any, the lowest TDQS first: the minimum is 40% of a server's description quality.
 
-    Those of a tool begin with the worst severity, and among equals with the most weighted points to win.
+    Those of a tool begin with errors, and among equals with what raises the score most.
     """
-    weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
     by_index: dict[int, list[Fix]] = {tool.index: [] for tool in score.tools}
     tools = {tool.index: tool for tool in score.tools}
     for finding in score.findings:
@@ -369,13 +380,22 @@ def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
         if tool and not _is_settled(finding, tool):
             by_index[tool.index].append(Fix(tool=tool, finding=finding))
 
-    def gain(fix: Fix) -> tuple[int, int]:
-        dimension = fix.finding.dimension
-        points = weights[dimension] * (5 - fix.tool.judgements[dimension].score) if dimension in weights else 0
-        return fix.finding.severity.rank, points
+    def rank(fix: Fix) -> tuple[bool, int, int]:
+        severity = fix.finding.severity
+        return severity is Severity.ERROR, _gain(fix), severity.rank
 
     lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
-    return [sorted(by_index[tool.index], key=gain, reverse=True) for tool in lowest if by_index[tool.index]]
+    return [sorted(by_index[tool.index], key=rank, reverse=True) for tool in lowest if by_index[tool.index]]
+
+
+def _gain(fix: Fix) -> int:
+    """Hundredths of TDQS to win at most; a parameter wins its share of what all of them do."""
+    dimension = fix.finding.dimension or ""
+    if dimension not in WORTH:
+        return 0
+    points = WORTH[dimension] * (5 - fix.tool.judgements[dimension].score)
+    is_partial = "/properties/" in fix.finding.path
+    return points // max(1, fix.tool.signals["paramCount"]) if is_partial else points
 
 
 def _is_settled(finding: Finding, tool: ToolScore) -> bool:
