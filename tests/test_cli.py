@@ -161,8 +161,9 @@ def test_part_of_a_list_is_enough_where_nobody_asks_for_a_verdict(command, write
 def test_a_clean_server_passes(command, write):
     run = command("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
     assert (run.returncode, run.stdout.decode().splitlines()[-1].split(" ")[0]) == (0, "PASS:")
-    counts = json.loads(command("lint", write("shop.json", [FINE, POOR]), "--format", "json").stdout)["counts"]
-    assert [(each["name"], each["clean"]) for each in counts["tools"]] == [("find_orders", True), ("process", False)]
+    counts = json.loads(command("lint", write("shop.json", [FINE, LOOKUP, POOR]), "--format", "json").stdout)["counts"]
+    clean = [(each["name"], each["clean"]) for each in counts["tools"]]
+    assert clean == [("find_orders", True), ("find_customer", True), ("process", False)]
     counts = json.loads(command("lint", write("shop.json", [FINE, LOOKUP]), "--format", "json").stdout)["counts"]
     assert [each["clean"] for each in (counts, *counts["tools"])] == [True, True, True]
 

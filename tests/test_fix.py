@@ -62,6 +62,33 @@ def test_listed_values_get_the_case_of_the_enum(text, values, fixed):
     assert fixes(listing(schema=enum(text, values)), "TDQ236") == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("create_app_v2", "Create app v2"),
+        ("top_10_posts", "Top 10 posts"),
+        ("get_2fa_code", "Get 2fa code"),
+        ("list_s3_buckets", "List s3 buckets"),
+    ],
+)
+def test_a_title_keeps_the_digits_of_the_name(name, title):
+    assert fixes(tool(name, "Does it."), "untitled-tools") == {"/title": title}
+
+
+def test_a_diff_shows_what_a_fix_would_write_and_writes_nothing(command, write, tmp_path):
+    file = write("x.json", [listing(OPENING)])
+    before = (tmp_path / "x.json").read_bytes()
+    run = command("lint", file, "--diff", "--select", "empty-opening")
+    assert run.returncode == 1
+    assert b"--- " in run.stdout
+    assert b"+" in run.stdout
+    assert (tmp_path / "x.json").read_bytes() == before
+    assert command("lint", file, "--fix", "--select", "empty-opening").returncode == 0
+    run = command("lint", file, "--diff", "--select", "empty-opening")
+    assert (run.returncode, run.stdout) == (0, b"")
+    assert command("lint", file, "--diff", "--fix").returncode == 2
+
+
 def test_a_title_is_made_of_the_name_where_titles_are_asked_for():
     assert fixes(listing()) == {"/title": "List loans"}
     assert fixes(listing(), "untitled-tools") == {"/title": "List loans"}

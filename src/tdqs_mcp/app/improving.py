@@ -443,9 +443,13 @@ class Fixed:
 
     left_out: tuple[LeftOut, ...] = ()
     problems: tuple[str, ...] = ()
+    diff: bytes = b""
+    """The changes as a unified diff."""
 
 
-def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None) -> Fixed:
+def fix(
+    catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None, is_written: bool = True
+) -> Fixed:
     """Fix what is certain among the findings, in the Python code at `source` or else in the locator's file.
 
     Raises InputError where there is no such file, or it cannot be written.
@@ -455,6 +459,7 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
     if source is not None:
         patch, root = patch_sources(source, rewrites)
         files = {root / file.name: file.content for file in patch.files}
+        diff = patch.diff
         place, left_out, problems = source, patch.left_out, patch.problems
     else:
         parsed = parse_locator(locator)
@@ -462,7 +467,7 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
             raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
         place = Path(parsed.path)
         content, left_out = write_json(catalog.content, rewrites)
-        files = {place: content}
+        files, diff = {place: content}, patch_json(catalog.content, rewrites, name=parsed.path).diff
     left = {(item.tool, item.path) for item in left_out}
     applied = [
         (rewrite, [change for change in rewrite.changes if (rewrite.name, change.path) not in left])
@@ -470,9 +475,13 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
     ]
     definitions = {rewrite.index: apply_changes(rewrite.original, changes) for rewrite, changes in applied}
     changes = tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes)
-    if source is not None or changes:
-        for path, content in files.items():
-            write_bytes(path, content)
+    for path, content in files.items() if is_written and (source is not None or changes) else ():
+        write_bytes(path, content)
     return Fixed(
-        catalog=apply(catalog, definitions), place=place, changes=changes, left_out=left_out, problems=problems
+        catalog=apply(catalog, definitions),
+        place=place,
+        changes=changes,
+        left_out=left_out,
+        problems=problems,
+        diff=diff,
     )

@@ -1,5 +1,6 @@
 """`lint`, and `portability`."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -45,7 +46,7 @@ from tdqs_mcp.gate.known_findings import (
 )
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
-from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
     MAX_NAMED,
@@ -59,7 +60,7 @@ from tdqs_mcp.report.lint_report import (
     summary_blocks,
     unused_line,
 )
-from tdqs_mcp.results.findings import KnownFinding, LintReport
+from tdqs_mcp.results.findings import KnownFinding, LintReport, Outcome
 from tdqs_mcp.rules.client_rules import CLIENTS
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import DEFAULT_PROFILE, PROFILES, AnyRule
@@ -128,6 +129,7 @@ _rules_option = click.option(
 @click.option("--show-source", "listing", flag_value="source", help="The same, with the part of the definition.")
 @click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
+@click.option("--diff", "is_diff", is_flag=True, help="Print what --fix would write as a diff, and write nothing.")
 @source_option("rules that hold definitions against their code, and for --fix")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
@@ -150,6 +152,7 @@ def lint(
     tools: tuple[str, ...] | None,
     listing: str | None,
     fixes: bool,
+    is_diff: bool,
     source: Path | None,
     fail_on: str | None,
     baseline: Path | None,
@@ -166,6 +169,7 @@ def lint(
     """
     is_part = baseline is None or tools
     refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
+    refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
     refuse(source and len(locators) > 1, "--source is the code of one server")
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
@@ -177,6 +181,9 @@ def lint(
     if catalogs:
         linting.check_tools(catalogs, policy.tools)
     places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
+    if is_diff:
+        _print_fixes(places, catalogs, policy, source)
+        return
     if fixes:
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
         catalogs = [report.catalog for report in fixed]
@@ -212,6 +219,19 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     summary = summary if fixed.changes else f"nothing to fix in {fixed.place}"
     click.echo(printable(f"{summary}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
     return fixed
+
+
+def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> None:
+    """Print the diff of all fixes; the exit code is 1 if there is any, as of ruff's."""
+    from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
+
+    pairs = zip(places, catalogs, strict=True)
+    diffs = [fix(catalog, place, policy, source=source, is_written=False).diff for place, catalog in pairs]
+    for diff in diffs if sys.stdout.isatty() else ():
+        click.echo(readable(diff.decode(errors="replace")), nl=False)
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(b"".join(diffs))
+    sys.exit(Outcome.FAILED if any(diffs) else Outcome.PASSED)
 
 
 @command()

@@ -17,7 +17,7 @@ from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
 from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
 from tdqs_mcp.results.contract import Absent
-from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint
+from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint, harm_of
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
 
@@ -30,29 +30,44 @@ _PLACEHOLDER = re.compile(r"\{(?=\d+\})")
 
 
 def github_text(reports: Sequence[LocatedReport]) -> str:
-    """Return one line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
-    located_findings = [(located, finding) for located in reports for finding in located.report.findings]
-    worst = sorted(located_findings, key=lambda entry: -entry[1].severity.rank)
+    """Return one line for each tool, the worst first, then one for each server.
+
+    GitHub shows the first ten annotations of a step and severity, so that a line for each finding would hide tools.
+    """
+    groups: dict[tuple[int, str, int | None, str], list[Finding]] = {}
+    for place, located in enumerate(reports):
+        for finding in located.report.findings:
+            file = "" if isinstance(finding.code, Absent) else finding.code.file
+            groups.setdefault((place, finding.subject.kind, finding.subject.index, file), []).append(finding)
+    worst_first = [
+        (reports[key[0]], sorted(findings, key=lambda finding: (-finding.severity.rank, harm_of(finding))))
+        for key, findings in groups.items()
+    ]
+    worst_first.sort(key=lambda entry: (-entry[1][0].severity.rank, harm_of(entry[1][0])))
     counts = (f"tdqs-mcp: {printable(report.report.server)}: {tally_words(report.report)}" for report in reports)
-    return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
+    return "\n".join([*(_annotation(located, findings) for located, findings in worst_first), *counts])
 
 
-def _annotation(located: LocatedReport, finding: Finding) -> str:
-    position = located.find(finding.subject)
-    values = {"title": f"{finding.rule} {finding.name}"}
-    if not isinstance(finding.code, Absent):
-        values = {"file": finding.code.file, "line": str(finding.code.line), **values}
+def _annotation(located: LocatedReport, findings: Sequence[Finding]) -> str:
+    worst = findings[0]
+    position = located.find(worst.subject)
+    more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+    values = {"title": f"{worst.rule} {worst.name}{more}"}
+    if not isinstance(worst.code, Absent):
+        values = {"file": worst.code.file, "line": str(worst.code.line), **values}
     elif located.file is not None and position is not None:
         values = {"file": located.file, "line": str(position.line), "col": str(position.column), **values}
-    where = f"{located.report.server}, {finding.subject.label}"
-    return _command(_COMMANDS[finding.severity], values, f"{where}: {sentence(finding)}")
+    where = f"{located.report.server}, {worst.subject.label}"
+    rest = "".join(f"\n{finding.rule}: {sentence(finding)}" for finding in findings[1:])
+    return _command(_COMMANDS[worst.severity], values, f"{where}: {sentence(worst)}", rest)
 
 
-def _command(name: str, properties: dict[str, str], message: str) -> str:
+def _command(name: str, properties: dict[str, str], message: str, rest: str = "") -> str:
     """A workflow command; nothing in it can end it or begin another one."""
     data = {key: _percent_encoded(value) for key, value in properties.items()}
     parameters = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
-    return f"::{name} {parameters}::{_percent_encoded(printable(message))}"
+    lines = "\n".join(map(printable, f"{message}{rest}".split("\n")))
+    return f"::{name} {parameters}::{_percent_encoded(lines)}"
 
 
 def _percent_encoded(text: str) -> str:
@@ -196,6 +211,7 @@ def _rule_entry(rule: AnyRule) -> dict[str, Any]:
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.summary},
+        "helpUri": rule.url,
         "help": {"text": f"{rule.summary} tdqs-mcp explain {rule.id} says more.", "markdown": rule.page},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {

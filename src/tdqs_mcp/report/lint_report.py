@@ -37,7 +37,16 @@ from tdqs_mcp.report.blocks import (
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.checks import GateReport, GateResult
 from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
-from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
+from tdqs_mcp.results.findings import (
+    UBIQUITOUS,
+    Finding,
+    LintReport,
+    Location,
+    Persona,
+    RuleList,
+    Severity,
+    Suppression,
+)
 from tdqs_mcp.results.labels import Deduction
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
@@ -209,6 +218,9 @@ MAX_FORMS = 5
 MAX_NAMED = 5
 """Tools that a line names."""
 
+MAX_GROUPS = 12
+"""Rules whose findings a screen shows; the others are counted."""
+
 MAX_WORST = 3
 """Tools with the most findings that a line names."""
 
@@ -224,7 +236,7 @@ def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     report = located.report
     summary = _summary(located, verdict, "; --all lists every finding")
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
-    rows = _fit(report.by_rule, report, room)
+    rows = _fit(report.by_harm, report, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
@@ -269,7 +281,7 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
     words = [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
-    own_rules = [group[0].rule for group in report.by_rule if group[0].rule.startswith("TDQ")]
+    own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
     command = f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
     following = ("Next: ", Code(command), more)
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
@@ -288,10 +300,17 @@ def _tool_words(report: LintReport) -> Iterator[str]:
 
 
 def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> list[_Row]:
-    """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted."""
+    """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted.
+
+    What most servers lack takes one line each, and never the place of what is worse.
+    """
+    usual = [group for group in groups if report.is_ubiquitous(group)]
+    special = [group for group in groups if not report.is_ubiquitous(group)]
+    left_out = special[MAX_GROUPS - len(usual) :]
+    groups = [*special[: MAX_GROUPS - len(usual)], *usual, *left_out]
     forms = [_forms(group, report) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
-    count = len(groups)
+    count = len(groups) - len(left_out)
     while count and sum(height[0] for height in heights[:count]) > room - (count < len(groups)):
         count -= 1
     left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
@@ -314,6 +333,8 @@ def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
     """Return what a rule found: on one line, with the fix, with examples, with all."""
     first = group[0]
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(_where(group, report), "dim"))
+    if report.is_ubiquitous(group):
+        return [[(_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))]]
     if len({finding.message for finding in group}) == 1:
         title: _Row = (_severity(first), (*head, f": {first.message}"))
         names = list(dict.fromkeys(finding.subject.label for finding in group))
@@ -462,13 +483,16 @@ def _gate_lines(report: GateReport) -> Iterator[Block]:
             yield Line(row.reason, "yellow", indent=6)
 
 
+_READERS = {Persona.AUDITOR: "for auditors", Persona.REVIEWER: "for directories"}
+
+
 def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
     """The rule's page below its metadata, which comes from the code."""
     title, _, body = rule.page.partition("\n")
     facts = [
         f"severity {rule.severity}",
         f"confidence {rule.confidence}",
-        *(["for auditors"] if rule.persona is Persona.AUDITOR else []),
+        *([_READERS[rule.persona]] if rule.persona is not Persona.AUTHOR else []),
         *([f"dimension {rule.dimension}"] if rule.dimension else []),
         f"source {rule.source}",
         *([f"also known as {', '.join(rule.all_aliases)}"] if rule.all_aliases else []),

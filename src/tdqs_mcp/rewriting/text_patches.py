@@ -105,7 +105,8 @@ def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[
     label = labels[subject.tool.name]
     is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
     if subject.tool.raw.get("title") is None and display_name(subject.tool) is None and is_clear:
-        words = spell_acronyms(label.phrase)
+        # `create_app_v2` and `top_10_posts`: a title keeps what tells tools apart
+        words = spell_acronyms(" ".join((label.verb, *label.nouns) if label.verb else label.nouns))
         if len(words.split()) > 1:
             yield _change(subject, "/title", words[:1].upper() + words[1:])
 

@@ -217,7 +217,7 @@ def inverted_density(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@_mcptest("TDQ121", "DESC-009", dimension="parameter_semantics")
+@_mcptest("TDQ121", "DESC-009", dimension="parameter_semantics", entails=("TDQ142",))
 def missing_examples(subject: Subject) -> Iterator[Hit]:
     """The arguments are not trivial, and nothing shows a value that an agent could copy."""
     if not _is_trivial(subject.tool) and not _has_example(subject.tool):

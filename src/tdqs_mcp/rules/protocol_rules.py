@@ -434,7 +434,7 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ720",
     severity=Severity.INFO,
-    persona=Persona.AUDITOR,
+    persona=Persona.REVIEWER,
     dimension="behavioral_transparency",
     source="OpenAI, Apps SDK, app submission guidelines",
 )
@@ -452,7 +452,7 @@ def undeclared_app_hint(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ721",
     severity=Severity.INFO,
-    persona=Persona.AUDITOR,
+    persona=Persona.REVIEWER,
     dimension="behavioral_transparency",
     source="Anthropic, Connectors Directory: support article 12922490 and its submission checklist",
 )

@@ -200,11 +200,12 @@ def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
 
 
 def _is_shown(rule: AnyRule, profile: Profile) -> bool:
-    return profile.is_strict or (rule.confidence is not Confidence.LOW and rule.persona is not Persona.AUDITOR)
+    is_for_authors = rule.confidence is not Confidence.LOW and rule.persona is Persona.AUTHOR
+    return is_for_authors or (profile.is_strict and rule.persona is not Persona.REVIEWER)
 
 
 def _uncertain(table: Sequence[AnyRule]) -> set[str]:
-    return {rule.id for rule in table if rule.confidence is Confidence.LOW and rule.persona is not Persona.AUDITOR}
+    return {rule.id for rule in table if rule.confidence is Confidence.LOW and rule.persona is Persona.AUTHOR}
 
 
 def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], set[str]]:

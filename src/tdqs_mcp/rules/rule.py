@@ -14,6 +14,7 @@ from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.results.tool_code import CodePlace
 
 Seen = TypeVar("Seen")
+_REPOSITORY = "https://github.com/tdqs-mcp/tdqs-mcp"
 
 
 class Hit(NamedTuple):
@@ -91,6 +92,12 @@ class Rule(Generic[Seen]):
         """
         page = files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md")
         return page.read_text(encoding="utf-8") if page.is_file() else f"# {self.id} {self.name}\n\n{self.text}\n"
+
+    @property
+    def url(self) -> str:
+        """Address of the rule's page in the documentation; that of the list of rules for a rule from elsewhere."""
+        page = f"src/tdqs_mcp/rules/specs/{self.id}.md" if self.id.startswith("TDQ") else "docs/custom-rules.md"
+        return f"{_REPOSITORY}/blob/main/{page}"
 
     @property
     def prediction(self) -> str:

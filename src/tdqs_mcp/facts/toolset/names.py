@@ -22,7 +22,7 @@ BY_VERB = 25
 """Percentage points for the same verb."""
 
 _AGAIN = lazy_pattern(r"^(?:re|un)(?=\w{3})")
-_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+[a-z]*")
 _VERSION = lazy_pattern(r"v?\d+")
 
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
