@@ -36,7 +36,7 @@ from tdqs_mcp.report.blocks import (
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.checks import GateReport, GateResult
-from tdqs_mcp.results.clients import ClientView, Handling, PortabilityReport
+from tdqs_mcp.results.clients import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import (
     UBIQUITOUS,
     Finding,
@@ -432,7 +432,7 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
     for view in report.clients:
         if view.handling is not Handling.KEPT:
             sources = [(source, "dim") for source in view.sources]
-            blocks += [Heading(f"{view.client}: {_handling_words(view)}"), _limit_table(view), Items(sources, indent=2)]
+            blocks += [Heading(view.client), _limit_table(view), Items(sources, indent=2)]
     unread = [name or "a tool without a name" for name in report.unmeasured]
     notes = [(f"not looked at: {name} cannot be read", "yellow") for name in unread]
     return [*blocks, Items(notes), problem_items(report.problems)]
@@ -443,8 +443,18 @@ def _handling(handling: Handling) -> Span:
 
 
 def _handling_words(view: ClientView) -> str:
-    words = ", ".join(f"{count} {handling}" for handling, count in view.counts.items())
-    return f"{words}: the whole list is refused" if view.loses_all else words
+    """The one verdict on the tools: what of the whole list is lost outweighs what becomes of each."""
+    count = len(view.tools)
+    whole = next((limit for limit, excesses in view.excesses if view.is_whole(limit, excesses)), None)
+    if view.loses_all and whole is not None:
+        culprits = [name for name, _ in dict(view.excesses)[whole] if name != SERVER]
+        cause = f", because of {first_of(culprits, MAX_LIMIT_TOOLS)}" if culprits else ""
+        return f"{'all ' * (count > 1)}{count} refused{cause}: it takes {whole.says}"
+    if view.changes and not any(tool.changes for tool in view.tools):
+        return f"not all of {count} at once: it takes {view.changes[0].limit.says}"
+    words = ", ".join(f"{number} {handling}" for handling, number in view.counts.items())
+    stripped = sum(tool.is_only_stripped for tool in view.tools)
+    return f"{words} ({stripped} only of schema keywords)" if stripped else words
 
 
 def _limit_table(view: ClientView) -> Table:

@@ -93,6 +93,16 @@ class SeenTool:
 
     changes: tuple[LimitExcess, ...]
 
+    @property
+    def is_only_stripped(self) -> bool:
+        """All that becomes of it is that keywords are taken out of its schema, such as `additionalProperties`."""
+        changes = [change.handling is Handling.CUT and change.limit.check == "keywords" for change in self.changes]
+        return bool(changes) and all(changes)
+
+
+SERVER = "the server"
+"""Name under which excesses of the server as a whole are listed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientView:
@@ -112,17 +122,18 @@ class ClientView:
     @published(after="handling")
     def loses_all(self) -> bool:
         """A refusal loses every tool of the server."""
-        return any(
-            change.handling is Handling.REFUSED and change.limit.loses != "tool"
-            for _, excesses in self.excesses
-            for _, change in excesses
-        )
+        return any(self.is_whole(limit, excesses) for limit, excesses in self.excesses)
+
+    @staticmethod
+    def is_whole(limit: Limit, excesses: Sequence[tuple[str, LimitExcess]]) -> bool:
+        """Going beyond the limit loses every tool."""
+        return limit.loses != "tool" and any(change.handling is Handling.REFUSED for _, change in excesses)
 
     @property
     def excesses(self) -> list[tuple[Limit, list[tuple[str, LimitExcess]]]]:
         """Excesses of each limit with the name of their tool; limits with the worst outcome first."""
         by_limit: dict[Limit, list[tuple[str, LimitExcess]]] = {}
-        names = [("the server", change) for change in self.changes]
+        names = [(SERVER, change) for change in self.changes]
         names += [(tool.name, change) for tool in self.tools for change in tool.changes]
         for name, change in names:
             by_limit.setdefault(change.limit, []).append((name, change))
