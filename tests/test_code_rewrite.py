@@ -327,3 +327,18 @@ def test_the_code_is_held_against_the_rewritten_definitions(write):
     measured = measure(read_catalog({"tools": [define("save_plan", "Save a plan.", path=TEXT)]}, name="harbour"))
     assert measure(measured.catalog, earlier=measured).code is measured.code is None
     assert code.find("save_plan").destructive is True
+
+
+def test_a_tool_that_edits_a_file_overwrites_nothing(write):
+    code = write(
+        '@server.tool()\ndef work(path: str):\n    text = open(path).read()\n    open(path, "w").write(text + "x")\n'
+    )
+    (rewritten,) = rewrite(code, define("work", "Add a berth to a chart.", path=TEXT))
+    assert statements(rewritten) == []
+    assert "destructiveHint" not in rewritten.definition["annotations"]
+
+
+def test_what_is_made_of_a_parameter_is_not_its_bound(write):
+    code = write("@server.tool()\ndef work(limit: int):\n    return BERTHS[: min(limit * 8, 50)]\n")
+    (rewritten,) = rewrite(code, define("work", "List the berths.", limit={**NUMBER, "description": "Berths."}))
+    assert statements(rewritten) == []

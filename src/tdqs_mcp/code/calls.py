@@ -53,6 +53,9 @@ _CONVERTING = frozenset(
     "json.dumps JSON.stringify json.loads JSON.parse typing.cast builtins.dict copy.copy copy.deepcopy".split()
 )
 
+_CONVERTING = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "parseFloat"])
+"""Calls that give back the number that they are given."""
+
 _DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "attr.ib"])
 """Calls that declare a field, whose value is made with each object."""
 
@@ -300,9 +303,11 @@ class Calls(Resolution):
         if name in ("builtins.super", "super"):
             return self._super(frame)
         if name in ("builtins.min", "builtins.max", "Math.min", "Math.max"):
-            self._limit(name, arguments, node, frame)
-            return unknown(*arguments)
+            return self._limit(name, arguments, node, frame)
         if name == "builtins.bool":
+            return first
+        if name in _CONVERTING and isinstance(first, Argument):
+            self._use(*arguments)
             return first
         if name in _DECLARING:
             return UNKNOWN
@@ -443,16 +448,21 @@ class Calls(Resolution):
         sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
         self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
 
-    def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> None:
+    def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> Value:
+        """Note the bound of a parameter, which it stays; return what a least or a greatest value is."""
         numbers = [
             value.value for value in arguments if isinstance(value, Constant) and isinstance(value.value, int | float)
         ]
-        names = parameters_of(arguments)
+        whole = [value for value in arguments if isinstance(value, Argument) and value.name]
         self._use(*arguments)
-        if len(numbers) == 1 and len(names) == 1:
+        # `min(limit, 50)` bounds the parameter, `min(limit * 8, 50)` something that is made of it
+        if len(numbers) == len(whole) == 1 and len(arguments) == 2:  # the parameter and its bound
             word = "at most" if name.endswith("min") else "at least"
-            text = f"{word} {numbers[0]}"
-            self._note(self.trace.limits, "limit", frame.module, node.line, frame.depth, text, parameters=names)
+            place = (frame.module, node.line, frame.depth)
+            names = frozenset({whole[0].name})
+            self._note(self.trace.limits, "limit", *place, f"{word} {numbers[0]}", parameters=names)
+            return whole[0]
+        return unknown(*arguments)
 
     @abstractmethod
     def _execute(self, block: Block, frame: CallFrame) -> None:

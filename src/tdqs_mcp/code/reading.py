@@ -361,9 +361,20 @@ def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:
 
 
 def _returns(results: Iterable[Value]) -> str | None:
-    """Return the form of the results: the keys of an object, text, or a list."""
-    forms = {_form(value) for result in results for value in alternatives(result)} - {None, "nothing"}
+    """Return the form of the results: the keys of an object, text, or a list; null where one of them is not known.
+
+    Errors that are returned as results are none.
+    """
+    values = [value for result in results for value in alternatives(result) if not _is_error(value)]
+    forms = {_form(value) for value in values} - {"nothing"}
     return forms.pop() if len(forms) == 1 else None
+
+
+def _is_error(value: Value) -> bool:
+    if isinstance(value, Dictionary):
+        return any(key in ("error", "isError") for key, _ in value.items)
+    text = text_of(value)
+    return text is not None and text.lower().startswith("error")
 
 
 def _form(value: Value) -> str | None:

@@ -158,7 +158,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     is_changing = any(verb.is_mutating for verb in verbs if verb)
     changes = [effect for effect in code.effects if effect.kind not in _READS and effect.is_given]
     certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
-    taking = [effect for effect in certain if effect.is_destroying]
+    taking = [effect for effect in certain if takes_whole(effect, code)]
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
         if not is_changing and not is_ruled_out("readOnlyHint", subject, value=True):
             yield "readOnlyHint", True, handler
@@ -168,7 +168,9 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
             yield "destructiveHint", True, taking[0]
         elif code.destructive is False and not is_ruled_out("destructiveHint", subject, value=False):
             yield "destructiveHint", False, handler
-        if "idempotentHint" not in present and all(map(_repeats, changes)):
+        if "idempotentHint" not in present and all(
+            takes_whole(effect, code) and _repeats(effect) for effect in changes
+        ):
             yield "idempotentHint", True, certain[0]
     if isinstance(code.open_world, bool) and "openWorldHint" not in present:
         remote = next((effect for effect in code.effects if effect.kind not in (_CERTAIN - _SENDING)), handler)
@@ -356,7 +358,7 @@ def _failing(match: re.Match[str]) -> str:
     return f"{determiner}{own}{' ' if rest_of_thing else ''}{rest_of_thing} {predicate}{rest}"
 
 
-_DETERMINERS = frozenset("no any all each every this that these both either neither".split())
+_DETERMINERS = frozenset("no any all each every this that these both either neither you it they".split())
 
 
 def _marked(sentence: str, names: AbstractSet[str]) -> str:

@@ -200,13 +200,18 @@ MAX_DEPTH = 2
 def takes_whole(effect: CodeEffect, code: ToolCode) -> bool:
     """Return whether a line deletes or overwrites what the agent names, and is the tool's own work.
 
-    A tool that reads a file that the agent names, and then writes, edits it: that is its purpose, not a loss.
+    A tool that reads a file that the agent names, and then writes, edits it: that is its purpose, not a loss. What is
+    moved is not lost either.
     """
     is_edit = effect.kind is not EffectKind.HTTP_WRITE and any(
         other.kind is EffectKind.LOCAL_READ and other.is_given and other.text not in words_from("rewriting", "probing")
         for other in code.effects
     )
-    return effect.is_destroying and effect.depth <= MAX_DEPTH and not is_edit
+    is_move = effect.kind is EffectKind.FILE_DELETE and any(
+        other.kind is EffectKind.FILE_WRITE and (other.file, other.line) == (effect.file, effect.line)
+        for other in code.effects
+    )
+    return effect.is_destroying and effect.depth <= MAX_DEPTH and not is_edit and not is_move
 
 
 def is_named(effect: CodeEffect, subject: Subject) -> bool:
