@@ -432,7 +432,11 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
     for view in report.clients:
         if view.handling is not Handling.KEPT:
             sources = [(source, "dim") for source in view.sources]
-            blocks += [Heading(f"{view.title[:1].upper()}{view.title[1:]}:"), _limit_table(view), Items(sources, indent=2)]
+            blocks += [
+                Heading(f"{view.title[:1].upper()}{view.title[1:]}:"),
+                _limit_table(view),
+                Items(sources, indent=2),
+            ]
     unread = [name or "a tool without a name" for name in report.unmeasured]
     notes = [(f"not looked at: {name} cannot be read", "yellow") for name in unread]
     return [*blocks, Items(notes), problem_items(report.problems)]

@@ -80,8 +80,24 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
     confidence=Confidence.MEDIUM,
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
 )
-def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
-    """The input schema repeats a subschema that `$defs` could define once."""
+def repeated_subschema(measured: Measured, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
+    """The input schema repeats a subschema that `$defs` could define once, or titles that only spell names."""
+    for subject in measured.subjects if measured.tokens > TOOL_BUDGET else ():
+        yield from _repeated_parts(subject, limit)
+    spelled = sum(signals.spelled_titles(subject.input_shape) for subject in measured.subjects)
+    share = 100 * spelled // max(1, sum(len(subject.signals.sent_json) for subject in measured.subjects))
+    if share >= TITLE_PERCENT:
+        problem = (
+            f"{share}% of the definitions are titles that only spell the names of parameters, as pydantic writes them"
+        )
+        yield Hit("", problem, "leave them out of the schemas; a GenerateJsonSchema without field titles does that")
+
+
+TITLE_PERCENT = 5
+"""Percent of the characters of all definitions."""
+
+
+def _repeated_parts(subject: Subject, limit: int) -> Iterator[Hit]:
     least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
         subschemas = [
@@ -95,6 +111,7 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
                 f"a subschema of about {worst.tokens:,} tokens occurs {worst.places} times; shared definitions would "
                 f"save about {saved:,} of {subject.tokens:,} tokens",
                 "define it once in $defs and refer to it, if your clients resolve $ref",
+                part=subject.tool,
             )
 
 

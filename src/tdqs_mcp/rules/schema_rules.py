@@ -92,15 +92,20 @@ def _dotted(path: str) -> str:
 
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
-    """The range of a number is only in its description, where no client can check it."""
+    """A range, a count, JSON or a list is only in a parameter's text, where no client can check it."""
     for node, text in subject.remarks:
-        is_open = node.schema.get("type") in ("integer", "number") and not _BOUNDS & node.schema.keys()
+        kind = node.schema.get("type")
+        is_open = kind in ("integer", "number") and not _BOUNDS & node.schema.keys()
+        path, name = f"{node.path}/description", repr(node.name)
         if is_open and (phrase := stated_limits(text)):
             yield Hit(
-                f"{node.path}/description",
-                f"{node.name!r}: the range {phrase!r} is only in the text",
-                "add minimum and maximum to the schema",
+                path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
             )
+        elif kind == "number" and "multipleOf" not in node.schema and parameter_texts.is_count(node, text):
+            yield Hit(path, f"{name}: the text counts things, and the schema takes 2.5", "make the type integer")
+        elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
+            problem = f"{name}: the text asks for {form!r} inside a string"
+            yield Hit(path, problem, "make it an array or an object, so that clients can check it")
 
 
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())

@@ -11,6 +11,7 @@ from tdqs_mcp.canonical import MAX_NESTING, canonical_json, canonical_members, s
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.walk import Shape, keyword_members, required_names
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
@@ -343,6 +344,13 @@ def repeated_subschemas(shape: Shape) -> list[Repeat]:
         for text, paths in paths_by_text.items()
         if paths[1:]
     ]
+
+
+def spelled_titles(shape: Shape) -> int:
+    """Return the characters of JSON in titles that only spell their property's name: `"title": "Max Results"`."""
+    named = [(node.name, node.schema["title"]) for node in shape.by_keyword.get("title", ()) if node.name]
+    titles = [title for name, title in named if isinstance(title, str) and name_parts(title) == name_parts(name)]
+    return sum(len('"title":"",') + len(title) for title in titles)
 
 
 def _reading_places(shape: Shape) -> dict[str, tuple[int, ...]]:

@@ -419,6 +419,22 @@ def _has_text(schema: Mapping[str, object]) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
+def is_count(node: Node, text: str) -> bool:
+    """Return whether a parameter counts things, by its text and its name: "Maximum number of results", `limit`."""
+    parts = name_parts(node.name or "")
+    return bool(parts) and parts[-1] in _text_words("counts") and _TEXT_PATTERNS.counted.search(text) is not None
+
+
+def packed_form(node: Node, text: str) -> str | None:
+    """Return the words by which a text asks for several values or an object in one string.
+
+    `output_format`, "JSON string or CSV", is about the result.
+    """
+    is_about_form = (name_parts(node.name or "") or ("",))[-1] in ("format", "type", "mode")
+    match = None if is_about_form else _TEXT_PATTERNS.packed.search(text)
+    return match[0] if match else None
+
+
 def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[Remark]:
     """Parameters whose text gives another unit than their name, title, a sentence about them or itself; both units."""
     names = {remark.node.name for remark in remarks}
