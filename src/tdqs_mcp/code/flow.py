@@ -116,7 +116,12 @@ class Interpreter(Calls):
                             frame.names[node.target.id] = unknown(frame.names[node.target.id])
                     self._execute(body, frame)
                 case Try(body=body, handlers=handlers):
+                    before = len(self.trace.errors)
                     self._execute(body, frame)
+                    if handlers and not any(
+                        isinstance(node, Raise | Return) for part in handlers for node in walk(part)
+                    ):
+                        del self.trace.errors[before:]  # what is caught here and goes on fails no call
                     for handler in handlers:
                         self._execute(handler, frame)
                 case Function(name=name):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
@@ -14,6 +15,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import (
+    PREPOSITIONS,
     Cue,
     Effect,
     content_stems,
@@ -259,7 +261,7 @@ _OVERWRITES = "overwrites an existing file at the given path"
 _DELETING = ("DELETE", "TRUNCATE")
 _DELETIONS = {
     EffectKind.FILE_DELETE: "deletes files",
-    EffectKind.SQL_WRITE: "deletes rows of a database",
+    EffectKind.SQL_WRITE: "deletes data from a database",
     EffectKind.HTTP_WRITE: "deletes what the service stores",
 }
 
@@ -314,6 +316,8 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
     if parts.isdisjoint(stem(word.lower()) for word in words_of(text)):
         return "", 0
+    if _PATTERNS.demand.fullmatch(text) and parts | _empty_demands() >= {stem(word.lower()) for word in words_of(text)}:
+        return "", 0  # "Board ID cannot be empty": the schema says it
     if _PATTERNS.demand.fullmatch(text) and "{" not in text:
         marked = _marked(text, names)
         return f"{marked[0].upper()}{marked[1:]}.", 0
@@ -323,6 +327,11 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple
     return ("", 0) if match is None else (_marked(f"Fails if {_failing(match)}.", names), 2)
 
 
+@cache
+def _empty_demands() -> frozenset[str]:
+    return frozenset(map(stem, words_from("rewriting", "empty_demands")))
+
+
 def _plain_error(text: str) -> str:
     """Return the first sentence of an error without what is computed; empty where it says nothing then."""
     first = re.split(r"(?<=[\w}'\"`)])[.!;](?=\s|$)|\n", text.strip(), maxsplit=1)[0]
@@ -330,9 +339,14 @@ def _plain_error(text: str) -> str:
     first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
     first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
-    first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", r"\1", first)
+    first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     return first.rstrip(" .:") if is_plain and not find_threats({"description": first}) else ""
+
+
+def _without_name(match: re.Match[str]) -> str:
+    """Return a thing without its name: `Paper` of "Paper {}"; all of "Calls on {}", which says nothing without."""
+    return match[0] if match[1].split()[-1].lower() in PREPOSITIONS else match[1]
 
 
 def _leaks(text: str, names: AbstractSet[str]) -> bool:
@@ -348,7 +362,7 @@ def _failing(match: re.Match[str]) -> str:
     thing, rest = match["thing"], match["rest"] or ""
     predicate = re.sub(r"^(was|were)\b", lambda verb: {"was": "is"}.get(verb[0], "are"), match["what"])
     is_many = is_plural(thing.split()[-1].lower())
-    if not re.match(r"(?:is|are|was|were|does|do|has|have|exceeds?)\b", predicate):
+    if not re.match(r"(?:is|are|does|do|has|have|exceeds?|already exists?)\b", predicate):
         predicate = f"{'are' if is_many else 'is'} {predicate}"
     if match.re is _PATTERNS.absence:
         return f"no {thing} {predicate}{rest}"
@@ -425,7 +439,7 @@ def _entry(name: str, words: AbstractSet[str], code: ToolCode) -> tuple[str, Cod
     """Return what the documentation of the nearest function says of a parameter that it gets under this name."""
     for text in code.texts:
         for entry in list_entries(text.text) if text.parameter == name else ():
-            line = " ".join(entry.text.split()).replace("if None", "if omitted")
+            line = " ".join(entry.text.split()).replace("if None", "if omitted").replace("``", "`")
             if entry.name == name and _tells(line, name, words):
                 return _ended(f"{line[0].upper()}{line[1:]}"), text
     return None
