@@ -60,15 +60,17 @@ def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
 def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, tuple[Pattern, ...]]:
     """The patterns of a table that match one of some texts, by kind; `together` holds all texts in lower case."""
     matching: dict[str, list[Pattern]] = {}
+    lowered: list[tuple[str, str]] = []
     for clues, kind, pattern in _by_clues(table):
         for clue in clues:
             if clue in together:
                 break
         else:
             continue
-        if pattern.may_match(together) and any(
-            pattern.may_match(text.lower()) and pattern.match.search(text) for text in texts
-        ):
+        if not pattern.may_match(together):
+            continue
+        lowered = lowered or [(text, text.lower()) for text in texts]
+        if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in lowered):
             matching.setdefault(kind, []).append(pattern)
     return {kind: tuple(patterns) for kind, patterns in matching.items()}
 

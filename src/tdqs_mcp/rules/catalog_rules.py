@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from tdqs_mcp.facts.schema import signals
+from tdqs_mcp.facts.schema.walk import has_free_object, unused_definitions
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.steering import find_withdrawal
@@ -81,9 +82,16 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
 )
 def repeated_subschema(measured: Measured, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
-    """The input schema repeats a subschema that `$defs` could define once, or titles that only spell names."""
+    """The input schema repeats a subschema, has definitions that nothing uses, or titles that only spell names."""
     for subject in measured.subjects if measured.tokens > TOOL_BUDGET else ():
         yield from _repeated_parts(subject, limit)
+    pairs = ((subject.tool.name, unused_definitions(subject.input_shape)) for subject in measured.subjects)
+    unused = {name: definitions for name, definitions in pairs if definitions}
+    if unused:
+        name, definitions = next(iter(unused.items()))
+        tools = f"{len(unused)} of {_tools(len(measured.subjects))}"
+        problem = f"nothing refers to some $defs of {tools}: {definitions[0]!r} of {name!r}"
+        yield Hit("", problem, "leave unused definitions out: every tool carries them to the model")
     spelled = sum(signals.spelled_titles(subject.input_shape) for subject in measured.subjects)
     share = 100 * spelled // max(1, sum(len(subject.signals.sent_json) for subject in measured.subjects))
     if share >= TITLE_PERCENT:
@@ -341,6 +349,8 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""
     words = measured.vocabulary
     for subject in measured.subjects:
+        if has_free_object(subject.input_shape):
+            continue  # what a text names may be a member of a `body` that takes anything
         for mention in unknown_parameters(subject.strangers, subject.texts, subject.part_names, words):
             yield Hit(
                 mention.path,

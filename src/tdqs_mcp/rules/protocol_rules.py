@@ -423,7 +423,9 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     prose = subject.prose
     is_reading = prose.effect is Effect.READ and prose.name_effect is Effect.READ and prose.opens_with_verb
-    if is_reading and "readOnlyHint" not in (subject.tool.annotations or {}):
+    # "Downloads images", with a `local_path` to save them
+    is_silent = "readOnlyHint" not in (subject.tool.annotations or {}) and not subject.effect_claims
+    if is_reading and is_silent:
         yield Hit(
             "/annotations",
             "the tool only reads, but does not declare readOnlyHint, which defaults to false",

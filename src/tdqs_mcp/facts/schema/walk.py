@@ -185,6 +185,31 @@ def referenced_schema(root: Mapping[str, Any], reference: str) -> Mapping[str, A
     return target if isinstance(target, dict) else None
 
 
+def unused_definitions(shape: Shape) -> tuple[str, ...]:
+    """Return the names below `$defs` that no reference of the schema leads to, directly or through others."""
+    definitions = keyword_members(shape.root, "$defs")
+    if not definitions:
+        return ()
+    start = shape.nodes[0].path
+    inside: dict[str | None, set[str]] = {}
+    for node in shape.by_keyword.get("$ref", ()):
+        steps = split_pointer(node.path.removeprefix(start))
+        owner = steps[1] if steps[:1] == ["$defs"] and len(steps) > 1 else None
+        inside.setdefault(owner, set()).add(str(node.schema["$ref"]).removeprefix("#/$defs/").partition("/")[0])
+    used, edge = set[str](), set(inside.get(None, ()))
+    while edge:
+        used |= edge
+        edge = {name for owner in edge for name in inside.get(owner, ())} - used
+    return tuple(name for name in definitions if name not in used)
+
+
+def has_free_object(shape: Shape) -> bool:
+    """A parameter is an object of which the schema names no member."""
+    return any(
+        node.is_top and node.schema.get("type") == "object" and not keyword_members(node.schema) for node in shape.nodes
+    )
+
+
 def type_of(value: object) -> str:
     """The JSON Schema type of a parsed JSON value; a whole float is an integer."""
     if isinstance(value, bool):

@@ -328,6 +328,7 @@ def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_
     return Clash(mention=mention, claim=word, constraint=" or ".join(sorted(accepted.types)), is_plain=is_plain)
 
 
+_ALTERNATIVE = lazy_pattern(r"\bor\s\w+\s$")
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
 _IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
 _OPTIONAL = frozenset({"optional"})
@@ -406,6 +407,8 @@ def _all_limits(text: str) -> Sequence[_Limit]:
 
 def _limits(text: str) -> Iterator[_Limit]:
     for match in _PATTERNS.between.finditer(text):
+        if _ALTERNATIVE.search(text, 0, match.start()):
+            continue  # "items, or percent (1-100)" bounds the percent alone
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         # "from 10 to 1" is no range, nor is the date 12-01

@@ -98,8 +98,10 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
         is_inside = any(start < literal.end and literal.start < end for start, end in covered)
         is_member = text.count("{", 0, literal.start) > text.count("}", 0, literal.start)
         if not is_inside and not is_member and not _is_result(text, literal.start):
-            reason = refusal(literal.value, properties[parameter], root)
-            if reason and not _is_template(literal.value):
+            schema = properties[parameter]
+            reason = refusal(literal.value, schema, root)
+            is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, text, schema, root)
+            if reason and not _is_template(literal.value) and not is_part:
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
         schema = properties.get(entry.name)
@@ -125,6 +127,9 @@ def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Cal
                 arguments, is_whole, end = _read_arguments(text, match.end(), properties)
             else:
                 (arguments, end), is_whole = _read_object(text, start), True
+                # {"name": "search_orders", "arguments": {…}}, the form of tools/call
+                inner = arguments.get("arguments") if arguments.get("name") == name else None
+                arguments = inner if isinstance(inner, dict) else arguments
         except _Unreadable:
             continue
         reached = end
@@ -242,9 +247,9 @@ def _instance(template: str) -> str:
 def _may_be_part(value: Any, text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:  # noqa: ANN401
     """A single value may be a part of what is sent: an item of a list, a member of an object, a number in quotes."""
     takes = accepted_values(schema, root)
-    if isinstance(value, dict | list):
+    if isinstance(value, list):
         return False
-    if takes.types and takes.types <= {"array", "object"}:
+    if takes.types and takes.types <= {"array", "object"} and not (isinstance(value, dict) and "object" in takes.types):
         items = [branch.get("items") for branch in alternatives(schema, root)]
         refused = (isinstance(item, dict) and refusal(value, item, root) for item in items)
         return "object" in takes.types or not any(refused)
@@ -324,6 +329,9 @@ def _read_value(text: str, place: int, depth: int = 0) -> tuple[Any, int]:
     sign = text[place : place + 1]
     if depth > MAX_NESTING:
         raise _Unreadable
+    if sign == "`" and text[place + 1 : place + 2] in ("{", "["):  # `{"limit": 5}` is code, not a string
+        value, end = _read_value(text, place + 1, depth + 1)
+        return value, end + (text[end : end + 1] == "`")
     if sign in _QUOTES and sign:
         return _read_string(text, place)
     if sign == "{":

@@ -18,7 +18,16 @@ from tdqs_mcp.facts.lexicon import (
     read_table,
     words_from,
 )
-from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives, keyword_members
+from tdqs_mcp.facts.schema.walk import (
+    MAX_BRANCHES,
+    MAX_HOPS,
+    Node,
+    Shape,
+    alternatives,
+    escape_step,
+    keyword_members,
+    unused_definitions,
+)
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import STOPWORDS, stem
@@ -332,9 +341,12 @@ def _fillers() -> frozenset[str]:
 
 def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
     """Properties without a description, neither their own nor that of what they refer to; constants need none."""
+    unused = tuple(f"{shape.nodes[0].path}/$defs/{escape_step(name)}/" for name in unused_definitions(shape))
     for node in shape.nodes:
         if node.name is None or (is_nested and node.is_top) or "const" in node.schema:
             continue
+        if unused and node.path.startswith(unused):
+            continue  # no value of it is ever sent
         if not _has_text(node.schema) and not any(map(_has_text, _referred_schemas(node.schema, shape.root))):
             yield node
 
@@ -349,7 +361,13 @@ def explained_elsewhere(shape: Shape) -> frozenset[str]:
 
 def _is_explained(schema: Mapping[str, Any]) -> bool:
     members = keyword_members(schema).values()
-    return _has_text(schema) or (bool(members) and all(isinstance(part, dict) and _has_text(part) for part in members))
+    # an object without members takes nothing that a text could explain
+    is_empty = schema.get("type") == "object" and schema.get("properties") == {}
+    return (
+        is_empty
+        or _has_text(schema)
+        or (bool(members) and all(isinstance(part, dict) and _has_text(part) for part in members))
+    )
 
 
 def _referred_schemas(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
