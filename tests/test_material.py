@@ -296,11 +296,13 @@ def test_the_author_s_words_stay_whatever_they_score_and_however_long_they_are()
         ),
     ],
 )  # fmt: skip
-def test_what_contradicts_schema_name_or_other_material_is_asked_back_with_both_sides(material, sides):
+def test_what_contradicts_schema_name_or_other_material_stands_with_the_remark_and_is_asked_back(material, sides):
     found = rewritten(material)
     conflicts = [each for rewrite in found.values() for each in rewrite.questions if each.about == "conflict"]
     assert [each for each in conflicts if sides in each.text], [each.text for each in conflicts]
-    assert not any(rewrite.changes for rewrite in found.values())
+    claims = [claim for rewrite in found.values() for claim in rewrite.claims if claim.route in ("fact", "answer")]
+    assert claims
+    assert all(claim.conflict for claim in claims)
 
 
 SORTED = tool(
@@ -316,7 +318,7 @@ SORTED = tool(
 @pytest.mark.parametrize(
     ("parameter", "text", "side"),
     [
-        ("sort", "One of: `up`, `down`.", "the schema gives `sort` the values asc, desc"),
+        ("sort", "One of: `up`, `down`.", "the schema says 'asc, desc' of `sort`, not 'up, down'"),
         ("sort", "order; desc by default", "the schema gives `sort` the default asc"),
         ("limit", "at most 50 entries", "the description of `limit` says 100"),
         ("sort", "One of: `asc`, `desc`.", None),
@@ -327,7 +329,8 @@ def test_what_contradicts_values_a_default_or_a_description_of_the_parameter_is_
     found = rewritten({"parameters": {"list_files": {parameter: text}}}, tools=[SORTED])["list_files"]
     conflicts = [each.text for each in found.questions if each.about == "conflict"]
     assert [side in each for each in conflicts] == ([True] if side else [])
-    assert bool(found.changes) is (side is None)
+    assert [claim.conflict for claim in found.claims if claim.route == "fact"] == [side]
+    assert meaning(found, parameter).lower().endswith(text.lower().rstrip(".") + ".")
 
 
 def test_a_description_that_a_text_repeats_with_more_is_replaced_and_answered_routes_stand_back():

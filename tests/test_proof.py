@@ -118,10 +118,12 @@ def test_facts_that_contradict_each_other_prove_no_hint(catalog):
         ({}, ["`limit` is 10 by default.", "`limit` is 20 by default."], "fact 2 says '`limit` is 20 by default.'"),
     ],
 )  # fmt: skip
-def test_facts_that_cannot_hold_are_refused_and_asked_back_with_both_sides(changes, facts, sides):
+def test_facts_that_cannot_hold_stand_with_the_remark_and_are_asked_back_with_both_sides(changes, facts, sides):
     given = [{"tool": changes.get("name", "find_orders"), "fact": fact} for fact in facts]
     [rewrite, _] = rewritten({**FIND, **changes}, OTHER, material=parse_material({"facts": given}), growth=200)
-    assert not any(fact in json.dumps(rewrite.definition.get("description")) for fact in facts)
+    told = [claim for claim in rewrite.claims if claim.route == "fact"]
+    assert told
+    assert all(claim.conflict for claim in told)
     assert rewrite.definition.get("annotations") == changes.get("annotations")
     [question] = [each for each in rewrite.questions if sides in each.text]
     assert question.text.endswith("which of them holds?")
@@ -244,10 +246,9 @@ def unused(*facts, definition=FIND, **material):
 
 def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
     reasons = unused("Users love it.", "Finds orders.", "The limit is at most 500.", "Kept for 90 days.", docs="Old.")
-    assert list(reasons) == ["fact 3", "fact 1", "fact 2", "docs"]
+    assert list(reasons) == ["fact 1", "fact 2", "docs"]
     assert "praises" in reasons["fact 1"]
     assert "says it already" in reasons["fact 2"]
-    assert "the maximum 50" in reasons["fact 3"]
     assert "model's writer" in reasons["docs"]
     calls = [{"tool": "find_orders", "arguments": {"customer": "x"}, **end} for end in ({"error": "x"}, {"result": 1})]
     assert ["short" in unused(traces=calls)["trace 1"], "full mode" in unused(traces=calls)["trace 2"]] == [True, True]

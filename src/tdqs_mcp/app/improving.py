@@ -83,7 +83,9 @@ async def rewrite(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
     )
     rewrites = [
-        rewrite_review.with_proposal(item, settled[item.index], before[item.index]) if item.index in settled else item
+        rewrite_review.with_proposal(item, settled[item.index], before[item.index], basis.checker)
+        if item.index in settled
+        else item
         for item in rewrites
     ]
     if writer is not None or drafts:
@@ -117,7 +119,8 @@ def _settled_proposals(
     proposals = []
     for subject in measured.subjects:
         if subject.tool.index in chosen:
-            parts = material_statements(subject, basis.checker.material(subject), mode)
+            disproven = basis.checker.conflicting(subject)
+            parts = material_statements(subject, basis.checker.material(subject), mode, disproven=disproven)
             paths = {part.path for part in parts} - {"/description"}
             more = (part for part in proven.get(subject.tool.index, ()) if part.path not in paths)
             proposals.append(rewrite_review.admit(Proposal(subject=subject, parts=(*parts, *more))))

@@ -256,15 +256,20 @@ _AMOUNT = re.compile(
 )
 
 
-def material_statements(subject: Subject, material: Material, mode: Mode) -> tuple[Statement, ...]:
-    """Return what the material says of a tool: the author's words, whatever a judge says, then what calls show."""
+def material_statements(
+    subject: Subject, material: Material, mode: Mode, *, disproven: Container[str] = ()
+) -> tuple[Statement, ...]:
+    """Return what the material says of a tool: the author's words, whatever a judge says, then what calls show.
+
+    Words of a `disproven` source stand too, but set no hint.
+    """
     facts = [fact for fact in material.facts if not find_objection(fact, subject)]
     purpose, example = _purpose(subject, facts), _example(subject, material) if mode is Mode.FULL else None
     return (
         *([purpose] if purpose else []),
         *_sentences(subject, facts),
         *_parameters(subject, facts),
-        *_hints(subject, material, facts),
+        *_hints(subject, [fact for fact in material.facts if fact.hint or fact.source not in disproven]),
         *_limitations(subject, material),
         *([example] if example else []),
     )
@@ -458,15 +463,15 @@ def _without_subject(text: str, name: str) -> str:
     return rest if words_of(rest) else text
 
 
-def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Iterator[Statement]:
+def _hints(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     """The hints that the author states, of two values the first, all of them at once: each is a part of one object."""
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, Any] = annotations if isinstance(annotations, Mapping) else {}
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
+    own = [fact for fact in facts if fact.tool == subject.tool.name]
     stated = {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
     new = {name: stated[name][0] for name in HINTS if name in stated and name not in present}
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
-        hint_fact = next((fact for fact in facts if fact.hint in new), None)
+        hint_fact = next((fact for fact in own if fact.hint in new), None)
         route, sources = _route(hint_fact) if hint_fact else Route.FACT, [stated[name][1] for name in new]
         yield set_value("/annotations", {**present, **new}, route, sources, component=Component.LIMITATIONS)
 

@@ -20,6 +20,7 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Mode, Route
+from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
 
@@ -86,12 +87,11 @@ _LISTING = lazy_pattern(r"\b(?:and|or)\b")
 
 
 def says_read_only(subject: Subject) -> bool:
-    """The description states in a sentence of its own that the whole tool is read-only; no verb contradicts it."""
+    """The description states in a sentence of its own that the whole tool is read-only; nothing contradicts it."""
+    is_stated = any(("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences)
     effects = (subject.prose.effect, subject.prose.name_effect)
     is_contradicted = any(effect is not None and effect.is_mutating for effect in effects)
-    return not is_contradicted and any(
-        ("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences
-    )
+    return is_stated and not is_contradicted and not is_ruled_out("readOnlyHint", subject, value=True)
 
 
 def is_in_other_language(subject: Subject) -> bool:

@@ -7,21 +7,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern
 from tdqs_mcp.facts.schema import arguments, compatibility
 from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
-from tdqs_mcp.facts.schema.walk import accepted_values, all_texts, put_at, split_pointer
-from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.schema.walk import all_texts, put_at, split_pointer
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.claims import find_clashes
-from tdqs_mcp.facts.text.parameter_texts import MentionKind, ParameterMention, known_units, read_mentions
 from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import (
-    Bound,
-    bound_keywords,
     closed_value_lists,
-    closed_values,
-    find_bounds,
     is_negation,
     read_polarity,
     said_deleting,
@@ -33,20 +27,20 @@ from tdqs_mcp.facts.toolset.names import fold, read_names
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Claim, Component
+from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
 
 _ACTS = lazy_pattern(
-    r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)\b(?! (?:nothing|no)\b)"
+    r"(?:it|this tool|the tool|a call|each call) (?:also |may |will )?(\w+)\b(?! (?:nothing|no)\b)"
     r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b)",
     re.IGNORECASE,
 )
 """A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
-_OPTIONAL = lazy_pattern(r"\b(\w+)`? (?:is|are) optional\b", re.IGNORECASE)
-
-_NAMED = lazy_pattern(r"`([\w.-]+)`|\b([\w-]+)(?::| (?:is|has|must|may|can|cannot|defaults)\b)", re.IGNORECASE)
-"""A word that a text speaks of as of a parameter: in backticks, or before its verb."""
 
 _Position = tuple[str, object]
 """What is spoken of, and what is said of it: two positions on one thing cannot both hold."""
+
+_Sides = Mapping[str, Mapping[object, str]]
+"""By thing and position, who says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,29 +69,43 @@ _GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
     """Return a conflict for each fact that schema, hints, text or another fact contradict; linear in the facts."""
-    sides: dict[str, dict[object, str]] = {}
-    for side, position in _definition(subject):
-        sides.setdefault(position[0], {}).setdefault(position[1], side)
-    about = [fact for fact in facts if fact.tool is not None or not fact.place]
-    stated = [(fact, _side(fact), tuple(_fact_positions(fact, subject))) for fact in about]
-    for _, side, positions in stated:
-        for thing, stance in positions:
-            sides.setdefault(thing, {}).setdefault(stance, side)
-    conflicts = []
-    for fact, side, positions in stated:
-        opponents = (
-            speaker for thing, stance in positions for other, speaker in sides[thing].items() if other != stance
-        )
-        other = _beyond_schema(fact, subject) or next((speaker for speaker in opponents if speaker != side), None)
-        if other:
-            conflicts.append(Conflict(source=fact.source, place=fact.place, statement=side, other=other))
-    return tuple(conflicts)
+    stated = [fact for fact in facts if fact.tool is not None or not fact.place]
+    sides = _sides(subject, stated) if stated else {}
+    return tuple(
+        Conflict(source=fact.source, place=fact.place, statement=_side(fact), other=other)
+        for fact in stated
+        if (other := _opponent(fact, subject, sides, may_narrow=True))
+    )
 
 
 def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
     """Return whether the definition contradicts a hint of this value."""
     fact = Fact(text=str(value).lower(), tool=subject.tool.name, place=f"{ANNOTATIONS}{hint}")
     return bool(find_conflicts(subject, [fact]))
+
+
+def _sides(subject: Subject, facts: Sequence[Fact]) -> _Sides:
+    """The positions of the definition and of its author's facts, the first to say each of them."""
+    sides: dict[str, dict[object, str]] = {}
+    stated = ((_side(fact), position) for fact in facts for position in _fact_positions(fact))
+    for side, (thing, stance) in (*_definition(subject), *stated):
+        sides.setdefault(thing, {}).setdefault(stance, side)
+    return sides
+
+
+def _opponent(fact: Fact, subject: Subject, sides: _Sides, *, may_narrow: bool = False) -> str | None:
+    """Return what contradicts a statement: the schema, else a position of the definition or of another fact."""
+    path = fact.parameter and f"{arguments.property_pointer(fact.parameter)}/description"
+    reasons = schema_conflicts(fact.text, subject, path=path or "/description", may_narrow=may_narrow)
+    if not fact.hint and (reason := next(reasons, None)):
+        return reason
+    opponents = (
+        speaker
+        for thing, stance in _fact_positions(fact)
+        for other, speaker in sides.get(thing, {}).items()
+        if other != stance
+    )
+    return next((speaker for speaker in opponents if speaker != _side(fact)), None)
 
 
 def _side(fact: Fact) -> str:
@@ -107,16 +115,11 @@ def _side(fact: Fact) -> str:
     return f"{fact.source} says {text!r}"
 
 
-def _text(fact: Fact) -> str:
-    """Return what a fact says, with the parameter that it is about."""
-    return f"`{fact.parameter}`: {fact.text}" if fact.parameter else fact.text
-
-
-def _fact_positions(fact: Fact, subject: Subject) -> Iterator[_Position]:
+def _fact_positions(fact: Fact) -> Iterator[_Position]:
     if fact.hint:
         yield from _hint(fact.hint, value=fact.text == "true")
     else:
-        yield from _positions(_text(fact), subject)
+        yield from _positions(f"`{fact.parameter}`: {fact.text}" if fact.parameter else fact.text)
 
 
 def _hint(name: str, *, value: bool) -> Iterator[_Position]:
@@ -140,16 +143,13 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
         yield f"the name says {name!r}", ("readOnlyHint", False)
     if (word := said_deleting(subject.tool, subject.prose)) and hints.get("destructiveHint") is not False:
         yield f"{name!r} says {word!r}", ("destructiveHint", True)
-    for parameter in subject.signals.parameters:
-        for thing, bound, number in _bounds(f"`{parameter.name}`: {parameter.description}", subject):
-            yield f"the description of `{thing}` says {number}", (f"{bound} of `{thing}`", number)
     for sentence in subject.prose.sentences:
-        for position in _positions(sentence, subject):
+        for position in _positions(sentence):
             yield f"the description says {sentence!r}", position
 
 
-def _positions(text: str, subject: Subject) -> Iterator[_Position]:
-    """The hints that a text states, what its sentences affirm or deny, and the bounds of parameters that it names."""
+def _positions(text: str) -> Iterator[_Position]:
+    """The hints that a text states, and what its clauses affirm, deny and count."""
     for hint, value in stated_hints(text):
         yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
@@ -157,10 +157,11 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
         stems = content_stems(words_of(sentence))
         for clause in sentence.split(";"):
             words = content_stems(words_of(clause))
+            thing = " ".join(sorted(word for word in words if not word.isdecimal()))
             if len(words) > 1 or (words and words == stems):
-                yield " ".join(sorted(words)), bool(read_polarity(clause).denied)
-    for name, bound, number in _bounds(text, subject):
-        yield f"{bound} of `{name}`", number
+                yield thing, bool(read_polarity(clause).denied)
+            if " " in thing and (numbers := numbers_of(clause)):
+                yield f"numbers: {thing}", tuple(sorted(numbers))
 
 
 def _effect(sentence: str) -> Iterator[_Position]:
@@ -171,61 +172,6 @@ def _effect(sentence: str) -> Iterator[_Position]:
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
     if is_change and verb in read_polarity(sentence).affirmed:
         yield "readOnlyHint", False
-
-
-def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
-    """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
-    spoken = {name.lower() for match in _NAMED.findall(text) for name in match if name}
-    named = [name for word in spoken for name in subject.parameters_by_word.get(word, ())]
-    for bound in find_bounds(text) if len(named) == 1 else ():
-        if bound.value[-1].isdecimal():
-            yield named[0], bound.bound, bound.value
-
-
-def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
-    """Return what the schema has instead: a bound that the fact oversteps, another default, a requirement."""
-    nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
-    for name, bound, value in _bounds(_text(fact), subject):
-        schema = nodes[name].schema if name in nodes else {}
-        for keyword, kind in bound_keywords().items():
-            limit = schema.get(keyword)
-            if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
-                return f"the schema gives `{name}` the {keyword} {limit}"
-    node = nodes.get(fact.parameter or "")
-    if node and (other := _beyond_values(fact.text, node.schema)):
-        return f"the schema gives `{fact.parameter}` {other}"
-    for match in _OPTIONAL.finditer(_text(fact)):
-        if match[1] in nodes and nodes[match[1]].is_required:
-            return f"the schema requires `{match[1]}`"
-    return None
-
-
-def _beyond_values(text: str, schema: Mapping[str, Any]) -> str | None:
-    """The schema's values or its default, where a text closes another list or names another of them as the default."""
-    values = schema.get("enum")
-    if not isinstance(values, list):
-        return None
-    spelled, default = {str(value).lower() for value in values}, schema.get("default")
-    listed = {value.lower() for value in closed_values(" ".join(text.split()), {})}
-    if not listed <= spelled:
-        return f"the values {', '.join(map(str, values))}"
-    named = {bound.value for bound in find_bounds(text) if bound.bound is Bound.DEFAULT} & spelled
-    return f"the default {default}" if named and default is not None and str(default).lower() not in named else None
-
-
-_LOW = frozenset({Bound.MINIMUM, Bound.ABOVE})
-_HIGH = frozenset({Bound.MAXIMUM, Bound.BELOW})
-
-
-def _oversteps(bound: Bound, value: str, kind: Bound, limit: float) -> bool:
-    """A default that is another one, or a bound outside the range that the schema allows."""
-    try:
-        number = float(value.replace(",", "_"))
-    except ValueError:
-        return False
-    if Bound.DEFAULT in (bound, kind):
-        return bound is kind and number != limit
-    return number < limit if kind in _LOW else number > limit if kind in _HIGH else False
 
 
 HOSTILE = "its text "
@@ -243,7 +189,6 @@ MAX_SHOWN = 80
 MAX_DOCS = 2_000
 """Sentences of documentation that can prove a sentence of a draft."""
 
-_PATTERNS = PatternTable("claims")
 WARNING_CUES = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
 """Cues of a sentence that no rewording may lose."""
 
@@ -267,18 +212,27 @@ class DraftChecker:
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._measured = measured
-        self._material = {
-            index: _without_conflicts(subject, material.of(subject.tool.name))
-            for index, subject in self.subjects.items()
+        self._material = {index: material.of(subject.tool.name) for index, subject in self.subjects.items()}
+        self._conflicts = {
+            index: find_conflicts(subject, self._material[index].facts) for index, subject in self.subjects.items()
         }
 
     def material(self, subject: Subject) -> Material:
-        """Return the material about a tool, without facts that conflict with its definition or with each other."""
-        return self._material[subject.tool.index][0]
+        """Return the material about a tool."""
+        return self._material[subject.tool.index]
 
     def conflicts(self, subject: Subject) -> tuple[Conflict, ...]:
-        """Return the conflicts of the facts that were left out."""
-        return self._material[subject.tool.index][1]
+        """Return the facts that the definition or each other contradict; they stand with the remark."""
+        return self._conflicts[subject.tool.index]
+
+    def consistent(self, subject: Subject) -> tuple[Fact, ...]:
+        """Return the facts that nothing contradicts, which alone prove anything."""
+        sources = self.conflicting(subject)
+        return tuple(fact for fact in self.material(subject).facts if fact.source not in sources)
+
+    def conflicting(self, subject: Subject) -> frozenset[str]:
+        """Return the sources of the facts that something contradicts."""
+        return frozenset(conflict.source for conflict in self.conflicts(subject))
 
     def check_draft(self, subject: Subject, draft: Mapping[str, Any], *, withholds_conflicts: bool) -> CheckedDraft:
         """Check a draft, whose missing fields are taken from the definition; pure.
@@ -306,12 +260,10 @@ class DraftChecker:
         catalog's names and the author's facts. A sentence with neither is unproven.
         """
         edits = compatibility.list_edits(subject.tool.raw, definition)
-        proofs = _proofs(subject, self.material(subject))
+        proofs = _proofs(subject, replace(self.material(subject), facts=self.consistent(subject)))
         claims = [claim for edit in edits for claim in self._claims_of(edit, subject, proofs)]
-        conflicts = self._conflicts_of(claims, subject)
-        checked = [
-            replace(claim, conflict=claim.conflict or reason) for claim, reason in zip(claims, conflicts, strict=True)
-        ]
+        sides = _sides(subject, self.material(subject).facts) if claims else {}
+        checked = [replace(claim, conflict=self._conflict_of(claim, subject, sides)) for claim in claims]
         return (*checked, *_dropped_warnings(subject, definition, edits), *_threats(subject, definition))
 
     def _claims_of(self, edit: Edit, subject: Subject, proofs: Mapping[str, str]) -> Iterator[Claim]:
@@ -326,7 +278,8 @@ class DraftChecker:
         elif edit.kind is EditKind.OTHER or not (isinstance(edit.after, str) or edit.after is compatibility.MISSING):
             yield Claim(path=edit.path, text=value, refusal="it changes the contract, which no rewrite may")
         elif not isinstance(edit.after, str) or not edit.after.strip():
-            yield Claim(path=edit.path, text=value, conflict="it takes a text away")
+            if isinstance(edit.before, str) and edit.before.strip():
+                yield Claim(path=edit.path, text=value, conflict="it takes a text away")
         else:
             yield from self._sentences(edit.path, edit.before, edit.after, proofs)
 
@@ -348,7 +301,7 @@ class DraftChecker:
     def _hint_sources(self, hint: str, edit: Edit, subject: Subject) -> tuple[str, ...]:
         """Return the sentences of the description and the facts that state the hint's new value."""
         texts = [("description", sentence) for sentence in subject.prose.sentences]
-        facts = self.material(subject).facts
+        facts = self.consistent(subject)
         texts += [(fact.source, fact.text) for fact in facts if not fact.hint]
         stated = [source for source, text in texts if (hint, edit.after) in stated_hints(text)]
         hint_facts = [fact.source for fact in facts if fact.hint == hint and fact.text == str(edit.after).lower()]
@@ -357,43 +310,33 @@ class DraftChecker:
     def _list_sources(self, edit: Edit, subject: Subject) -> tuple[str, ...]:
         """Return the text that closes just this list of values."""
         values = sorted(map(str, edit.after)) if isinstance(edit.after, list) else []
-        facts = {fact.source: fact.text for fact in self.material(subject).facts}
+        facts = {fact.source: fact.text for fact in self.consistent(subject)}
         return tuple(
             source
             for name, closed, source in closed_value_lists(subject.tool, facts)
             if edit.path == f"{arguments.property_pointer(name)}/enum" and sorted(closed) == values
         )[:1]
 
-    def _conflicts_of(self, claims: Sequence[Claim], subject: Subject) -> list[str | None]:
-        """Return what disproves each claim: another statement, the schema, or a name that does not exist."""
-        name = subject.tool.name
-        facts = [_fact(claim, name, origin=f"draft {place}") for place, claim in enumerate(claims)]
-        author_facts = self.material(subject).facts
-        counterparts = {
-            conflict.source: conflict.other for conflict in find_conflicts(subject, [*author_facts, *facts])
-        }
-        return [
-            counterparts.get(fact.source) or next(self._disproofs(claim, subject), None)
-            for claim, fact in zip(claims, facts, strict=True)
-        ]
+    def _conflict_of(self, claim: Claim, subject: Subject, sides: _Sides) -> str | None:
+        """Return what disproves a claim: another statement, the schema, or a name that does not exist."""
+        if claim.conflict or claim.refusal:
+            return claim.conflict
+        fact = _fact(claim, subject.tool.name)
+        if fact.hint:
+            return _opponent(fact, subject, sides)
+        reasons = schema_conflicts(claim.text, subject, path=claim.path)
+        return (
+            next(reasons, None) or _opponent(fact, subject, sides) or next(self._strangers(claim.text, subject), None)
+        )
 
-    def _disproofs(self, claim: Claim, subject: Subject) -> Iterator[str]:
-        if claim.path.startswith("/annotations/") or claim.refusal or claim.conflict:
-            return
-        yield from _schema_conflicts(claim, subject)
-        texts, words = [("/description", claim.text)], self._measured.vocabulary
+    def _strangers(self, text: str, subject: Subject) -> Iterator[str]:
+        """Yield the tools and parameters that a text names and that do not exist."""
+        texts, words = [("/description", text)], self._measured.vocabulary
         strange = unknown_words(texts, subject.part_names)
         for mention in unknown_tools(strange, texts, subject.part_names, words):
             yield f"there is no tool {mention.name!r}"
         for mention in unknown_parameters(strange, texts, subject.part_names, words):
             yield f"there is no parameter {mention.name!r}"
-
-
-def _without_conflicts(subject: Subject, material: Material) -> tuple[Material, tuple[Conflict, ...]]:
-    """Return the material without the facts that cannot hold beside the definition or each other, and why."""
-    conflicts = find_conflicts(subject, material.facts) if material.facts else ()
-    refused = {conflict.source for conflict in conflicts}
-    return replace(material, facts=tuple(fact for fact in material.facts if fact.source not in refused)), conflicts
 
 
 def _proofs(subject: Subject, material: Material) -> Mapping[str, str]:
@@ -413,52 +356,14 @@ def _proofs(subject: Subject, material: Material) -> Mapping[str, str]:
     return docs | proofs
 
 
-def _fact(claim: Claim, tool: str, *, origin: str) -> Fact:
+def _fact(claim: Claim, tool: str) -> Fact:
     """The claim as a fact, whose conflicts are found like those of the author's facts."""
     if claim.path.startswith("/annotations/"):
         hint, _, value = claim.text.partition(": ")
-        return Fact(text=value, tool=tool, place=f"{ANNOTATIONS}{hint}", origin=origin)
-    parameter = _explained(claim.path)
-    return Fact(text=claim.text, tool=tool, place=f"{PARAMETERS}{parameter}" if parameter else "", origin=origin)
-
-
-def _explained(path: str) -> str | None:
-    """The top-level parameter whose description stands at a path."""
-    steps = list(split_pointer(path))
+        return Fact(text=value, tool=tool, place=f"{ANNOTATIONS}{hint}", origin="draft")
+    steps = list(split_pointer(claim.path))
     is_top = len(steps) == 4 and steps[:2] == ["inputSchema", "properties"]
-    return steps[2] if is_top else None
-
-
-def _schema_conflicts(claim: Claim, subject: Subject) -> Iterator[str]:
-    """Types, values, defaults, ranges, requirements and units that the schema contradicts."""
-    shape = subject.input_shape
-    if claim.path.startswith("/inputSchema/"):
-        own = (node for node in shape.nodes if f"{node.path}/description" == claim.path)
-        mentions = [ParameterMention(node, claim.text, MentionKind.OWN) for node in own]
-    else:
-        mentions = [mention for mention in read_mentions(claim.text, shape) if mention.kind is not MentionKind.OWN]
-    for clashes in find_clashes(mentions, shape.names | {subject.tool.name}, shape.root).values():
-        for clash in clashes:
-            yield f"the schema says {clash.constraint!r} of `{clash.mention.node.name}`, not {clash.claim!r}"
-    nodes = {node.name: node for node in shape.nodes if node.name}
-    for name, value in _PATTERNS.assigned.findall(claim.text):
-        values = accepted_values(nodes[name].schema, shape.root).values if name in nodes else None
-        if values and value.lower() not in {str(listed).lower() for listed in values} and value not in nodes:
-            yield f"`{name}` takes no {value!r}"
-    named = [name for name in nodes if name.lower() in identifiers_of(claim.text)] or [_explained(claim.path) or ""]
-    if len(named) == 1:
-        yield from _unit_conflicts(named[0], claim.text)
-
-
-def _unit_conflicts(name: str, text: str) -> Iterator[str]:
-    """A unit beside another of its kind in the parameter's name: "`wait_seconds` is given in minutes"."""
-    units = known_units()
-    named = {units[part] for part in name_parts(name) if len(part) > 1 and part in units}
-    stated = {units[word] for word in words_of(text) if len(word) > 2 and word in units}
-    for kind, unit in sorted(named - stated):
-        other = next((word for same, word in sorted(stated) if same == kind), None)
-        if other:
-            yield f"the name `{name}` says {unit}, not {other}"
+    return Fact(text=claim.text, tool=tool, place=f"{PARAMETERS}{steps[2]}" if is_top else "", origin="draft")
 
 
 def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[Claim]) -> Mapping[str, Any]:

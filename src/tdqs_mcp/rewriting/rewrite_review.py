@@ -117,8 +117,15 @@ def admit(proposal: Proposal) -> Proposal:
     return proposal.only(tuple(parts))
 
 
-def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment) -> Rewrite:
+def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment, checker: DraftChecker) -> Rewrite:
     """A rewrite of the definition that has the author's words already, as one of the definition without them."""
+    conflicts = {conflict.source: conflict.other for conflict in checker.conflicts(proposal.subject)}
+    own = (
+        replace(
+            part.claim(), conflict=next((conflicts[source] for source in part.sources if source in conflicts), None)
+        )
+        for part in proposal.parts
+    )
     raw, by_path = proposal.subject.tool.raw, _sources_by_path(proposal)
     for change in rewrite.changes:
         by_path.setdefault(change.path, []).extend(change.sources)
@@ -127,7 +134,7 @@ def with_proposal(rewrite: Rewrite, proposal: Proposal, before: Assessment) -> R
         original=raw,
         before=before.score,
         tokens_before=signals.definition_tokens(raw),
-        claims=(*(part.claim() for part in proposal.parts), *rewrite.claims),
+        claims=(*own, *rewrite.claims),
         changes=_changes(raw, rewrite.definition, by_path),
     )
 
@@ -301,7 +308,7 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
 def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
     """A question for each disproven statement of another writer."""
     for claim in (*rewrite.refused, *rewrite.claims):
-        reason = claim.refusal or claim.conflict
+        reason = claim.refusal or (claim.conflict if claim.route is None else None)  # of material, both sides are asked
         if reason and reason != DROPPED and not reason.startswith(HOSTILE):
             text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Against it: {reason}"
             name = f"{rewrite.name}.{QuestionTopic.CLAIM}.{short_hash(claim.text)[:8]}"
@@ -376,11 +383,11 @@ def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  
 
 def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Iterator[Unused]:
     """Why a rewrite would not name it, for every fact, trace and text about its tool."""
-    material = checker.material(subject)
-    for conflict in checker.conflicts(subject):
-        yield Unused(source=conflict.source, reason=f"it cannot stand beside this: {conflict.other}")
+    material, conflicts = checker.material(subject), {item.source: item.other for item in checker.conflicts(subject)}
     for fact in material.facts:
-        yield Unused(source=fact.source, reason=find_objection(fact, subject) or _left_out(rewrite))
+        other = conflicts.get(fact.source)
+        reason = f"it cannot stand beside this: {other}" if other else find_objection(fact, subject)
+        yield Unused(source=fact.source, reason=reason or _left_out(rewrite))
     for trace in material.traces:
         yield Unused(source=f"trace {trace.number}", reason=_trace_objection(trace, subject, rewrite))
     if material.docs.strip():

@@ -10,8 +10,8 @@ from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.claims import stated_default
-from tdqs_mcp.facts.text.statements import find_bounds, stated_hints
+from tdqs_mcp.facts.text.claims import find_limits, stated_default
+from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.results.tool_code import CodeEffect, CodeLimit, CodePlace, EffectKind, ToolCode, names_host
@@ -251,7 +251,7 @@ def _misstated(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator
             if default is not None and not _is_equal(default, number.strip("'")):
                 yield limit, f"the default {default}"
         elif (keyword := BOUNDS.get(head)) and schema.get("type") in ("integer", "number"):
-            bounds = [bound.value for bound in find_bounds(text) if bound.bound.value == keyword]
+            bounds = [limit.value for limit in find_limits(text) if limit.is_upper is (keyword == "maximum")]
             claims = [schema.get(keyword), *(bounds if len(bounds) == 1 else ())]
             wider = [claim for claim in map(_number, claims) if claim is not None and _is_wider(claim, number, head)]
             if wider:

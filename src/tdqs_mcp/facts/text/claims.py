@@ -377,7 +377,9 @@ def _claim_words() -> frozenset[str]:
     return _words("claiming").union(DIGITS, _type_words(), *(cue.words for cue in _cues()))
 
 
-class _Limit(NamedTuple):
+class StatedLimit(NamedTuple):
+    """A limit that a text names: an upper or a lower one, with its unit and its words."""
+
     is_upper: bool
     value: float
     unit: str
@@ -388,7 +390,7 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
     """A limit that the text names and the schema's own limit of the same kind contradicts."""
     if not accepted.bounds or mention.words.isdisjoint(DIGITS):
         return None
-    limits = _all_limits(mention.text)
+    limits = find_limits(mention.text)
     for is_upper in (False, True):
         stated = [limit for limit in limits if limit.is_upper is is_upper]
         bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in stated})
@@ -400,12 +402,12 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
 
 
 @cached_by_text(1024)
-def _all_limits(text: str) -> Sequence[_Limit]:
+def find_limits(text: str) -> Sequence[StatedLimit]:
     """The limits that a text names without a condition."""
     return [limit for sentence in _SENTENCES.split(text) if not _IF.match(sentence) for limit in _limits(sentence)]
 
 
-def _limits(text: str) -> Iterator[_Limit]:
+def _limits(text: str) -> Iterator[StatedLimit]:
     for match in _PATTERNS.between.finditer(text):
         if _ALTERNATIVE.search(text, 0, match.start()):
             continue  # "items, or percent (1-100)" bounds the percent alone
@@ -414,11 +416,13 @@ def _limits(text: str) -> Iterator[_Limit]:
         # "from 10 to 1" is no range, nor is the date 12-01
         if _float(low) < _float(high):
             phrase = match[0].strip(" ([)],;")
-            yield from (_Limit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high)))
+            yield from (
+                StatedLimit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high))
+            )
     for pattern, is_upper in ((_PATTERNS.upper, True), (_PATTERNS.lower, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
-            yield _Limit(is_upper, _float(match["value"]), unit, match[0].strip())
+            yield StatedLimit(is_upper, _float(match["value"]), unit, match[0].strip())
 
 
 def _float(text: str) -> float:
@@ -460,5 +464,5 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
 
 def stated_limits(text: str) -> str | None:
     """The words in which a text gives the range of a number; None where it gives none or only a condition."""
-    limits = _all_limits(text) if any(map(str.isdigit, text)) else ()
+    limits = find_limits(text) if any(map(str.isdigit, text)) else ()
     return next((limit.text for limit in limits if not limit.unit), None)

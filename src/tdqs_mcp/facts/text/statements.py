@@ -1,8 +1,7 @@
-"""Statements of a text: what it affirms and denies, its bounds and defaults, effects, hints, closed lists of values."""
+"""Statements of a text: what it affirms and denies, effects, hints, closed lists of values."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -32,19 +31,11 @@ _words = partial(words_from, "statements")
 
 NO_FACTS: Mapping[str, str] = {}
 
-MAX_APART = 4
-"""Words from the word "default" to the value that it speaks of."""
-
-MAX_REACH = 100
-"""Characters that hold them."""
-
 _WITHOUT_VALUES = frozenset(("type", "title", "description", "default"))
 """All that a schema may have that says nothing of its values beside their type."""
 
 _CLAIM_PATTERNS = PatternTable("claims")
 _JOINT = lazy_pattern(r"(?=,\s)|(?<=\s)(?=and\s)")
-_DEFAULT = lazy_pattern(r"\bdefaults?\b")
-_VALUE = lazy_pattern(r"-?\w[\w.+/:-]*(?<![.:])")
 
 
 class Polarity(NamedTuple):
@@ -117,85 +108,6 @@ def _closes(words: Sequence[str]) -> bool:
     """A verb stands there that belongs to no alternative and to no relative clause."""
     end = next((place for place, word in enumerate(words) if word in _words("open_ended")), len(words))
     return any(word in _words("auxiliaries") or word == "cannot" or word.endswith("n't") for word in words[:end])
-
-
-class Bound(StrEnum):
-    """Relation of a value to what it bounds."""
-
-    MINIMUM = "minimum"
-    MAXIMUM = "maximum"
-    ABOVE = "bound to stay above"
-    BELOW = "bound to stay below"
-    DEFAULT = "default"
-
-
-class BoundedValue(NamedTuple):
-    """A value that a text calls a bound or a default, in lower case, and where it stands."""
-
-    bound: Bound
-    value: str
-    place: int
-
-
-@cache
-def bound_keywords() -> Mapping[str, Bound]:
-    """Return what the value of a schema's keyword is."""
-    return {key: Bound[bound.upper()] for key, bound in read_table("statements")["keywords"].items()}
-
-
-def find_bounds(text: str) -> tuple[BoundedValue, ...]:
-    """Every bound and default that the text states; linear in the text.
-
-    A default may be any word, so each word beside "default" is given: who asks knows which of them are values.
-    """
-    lowered = text.lower()
-    return (*_numbers(lowered), *_defaults(lowered))
-
-
-def _numbers(text: str) -> Iterator[BoundedValue]:
-    """A number is read once: by the first pattern that has it."""
-    if not any(map(str.isdecimal, text)):
-        return
-    for pattern in (_PATTERNS.range, _PATTERNS.bare_range):
-        for match in pattern.finditer(text):
-            yield BoundedValue(Bound.MINIMUM, match[1], match.start())
-            yield BoundedValue(Bound.MAXIMUM, match[2], match.start())
-        text = pattern.sub(_blank, text)
-    for bound, pattern in _bound_patterns():
-        for match in pattern.finditer(text):
-            yield BoundedValue(bound, match[1], match.start(1))
-        text = pattern.sub(_blank, text)
-
-
-@cache
-def _bound_patterns() -> tuple[tuple[Bound, re.Pattern[str]], ...]:
-    entries = read_table("statements")["bounds"]
-    return tuple((Bound[bound.upper()], re.compile(expand("statements", source))) for bound, source in entries)
-
-
-def _defaults(text: str) -> Iterator[BoundedValue]:
-    for match in _DEFAULT.finditer(text):
-        last = min(len(text), match.end() + MAX_REACH)
-        end = _PATTERNS.default_end.search(text, match.end(), last)
-        words = list(_VALUE.finditer(text, match.end(), end.start() if end else last))
-        yield from _up_to_number(words[:MAX_APART])
-    for match in _PATTERNS.omitted.finditer(text):
-        first = max(0, match.start() - MAX_REACH)
-        start = max((end.end() for end in _PATTERNS.default_end.finditer(text, first, match.start())), default=first)
-        words = list(_VALUE.finditer(text, start, match.start()))
-        yield from _up_to_number(words[: -MAX_APART - 1 : -1])
-
-
-def _up_to_number(words: list[re.Match[str]]) -> Iterator[BoundedValue]:
-    """The words up to the first number, and that number."""
-    for word in words:
-        yield BoundedValue(Bound.DEFAULT, word[0], word.start())
-        if word[0][-1].isdecimal():
-            return
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
