@@ -194,7 +194,7 @@ def test_accepted_findings_are_marked_with_their_reader_and_stand_in_no_other_re
     text = command("score", file, *options).stdout.decode()
     assert "read by reader-1: It deletes the berth's file." in " ".join(text.split())
     lint = json.loads(command("lint", file, "--source", folder, "--format", "json").stdout)
-    assert {finding["rule"] for finding in lint["findings"] if "code" in finding} == {"TDQ801"}
+    assert {finding["rule"] for finding in lint["findings"] if "code" in finding} == {"TDQ801", "TDQ810"}
     assert "read by" not in json.dumps(lint)
 
 

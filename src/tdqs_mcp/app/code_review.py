@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
@@ -13,6 +14,9 @@ from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import CODE
+
+MAX_NAMED = 5
+"""Tools without code that a report names."""
 
 UNNAMED = "a model that is not named"
 
@@ -76,11 +80,9 @@ def _finish(
 ) -> CodeReview:
     graded = [(case.subject, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
     coded = {case.subject.tool.index for case in cases}
-    lost = [
-        f"{subject.tool.name!r}: its code was not found, so nobody has read it"
-        for subject in measured.subjects
-        if tool in (None, subject.tool.name) and subject.tool.index not in coded
-    ]
+    names = [subject.tool.name for subject in measured.subjects if subject.tool.index not in coded]
+    lost = [name for name in names if tool in (None, name)]
+    unread = f"no code was found, so nothing was read, of {first_of([repr(name) for name in lost], MAX_NAMED)}"
     return CodeReview(
         **measured.catalog.origin,
         judge=judge,
@@ -104,5 +106,5 @@ def _finish(
             for subject, verdict in graded
             if isinstance(verdict, Ungraded)
         ),
-        problems=(*measured.catalog.problems, *lost, *problems),
+        problems=(*measured.catalog.problems, *([unread] if lost else []), *problems),
     )

@@ -18,7 +18,7 @@ class SyntaxNode:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Literal(SyntaxNode):
-    """A string, number, boolean or null."""
+    """A string, number, boolean or null; a regular expression is None."""
 
     value: str | int | float | bool | None
 
@@ -28,8 +28,6 @@ class Template(SyntaxNode):
     """A string made of parts: an f-string, a template literal, or a sum with a string in it."""
 
     parts: Sequence[SyntaxNode]
-    is_filled: bool = False
-    """The first part is a pattern that the others are put into: `"%d rows" % count`."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -121,7 +119,7 @@ class Choice(SyntaxNode):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Other(SyntaxNode):
-    """Anything else, such as arithmetic: a value of unknown kind made of its parts; a `regex` with its text; `...`."""
+    """Anything else, such as arithmetic: a value of unknown kind made of its parts."""
 
     parts: Sequence[SyntaxNode] = ()
     operator: str = ""
@@ -164,7 +162,6 @@ class Class(SyntaxNode):
     annotations: dict[str, SyntaxNode]
     end: int
     decorators: Sequence[SyntaxNode] = ()
-    documentation: str = ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -279,11 +279,8 @@ def _expression(tree: Tree) -> SyntaxNode:
             return Literal(line=line, value=_number(_text(tree)))
         case "true" | "false":
             return Literal(line=line, value=kind == "true")
-        case "null" | "undefined":
+        case "null" | "undefined" | "regex":
             return Literal(line=line, value=None)
-        case "regex":
-            pattern = Literal(line=line, value=_text(tree.child_by_field_name("pattern")))
-            return Other(line=line, parts=[pattern], operator="regex")
         case "template_string":
             return _template(tree)
         case "member_expression":
@@ -317,11 +314,7 @@ def _expression(tree: Tree) -> SyntaxNode:
                 return Logic(line=line, operator="not", values=[_field(tree, "argument")])
             if _text(tree.child_by_field_name("operator")) == "delete":
                 return Other(line=line, parts=[_field(tree, "argument")], operator="del")
-            argument = _field(tree, "argument")
-            match _text(tree.child_by_field_name("operator")), argument:
-                case "-", Literal(value=int() | float() as number):
-                    return Literal(line=line, value=-number)
-            return Other(line=line, parts=[argument])
+            return Other(line=line, parts=[_field(tree, "argument")])
         case "ternary_expression":
             return Choice(
                 line=line,

@@ -114,10 +114,12 @@ def review_blocks(review: CodeReview) -> list[Block]:
 def _remark_words(finding: ModelFinding) -> str:
     """Return a finding in one line: kind, place, statement and both quotations."""
     remark = finding.remark
-    against = f", against {remark.definition!r}" if remark.definition else ""
+    against = f", against {' '.join(remark.definition.split())!r}" if remark.definition else ""
     kind = remark.kind.value.replace("-", " ")
     place = f"{remark.file}:{remark.line}"
-    return f"{kind}, read by {finding.read_by}: {remark.statement} ({remark.code!r} at {place}{against})"
+    return (
+        f"{kind}, read by {finding.read_by}: {remark.statement} ({' '.join(remark.code.split())!r} at {place}{against})"
+    )
 
 
 def openai_hints(report: CodeReport) -> dict[str, Any]:

@@ -364,10 +364,9 @@ class JudgeTools(ToolGroup):
         named = find_tool(definitions, tool)
         if (part == CODE) != bool(source):
             raise InputError("part code needs 'source', the folder of the code, and no other part does")
-        folder = self._context.admit_source(source) if source else None
+        code = await self._context.read_code(call, source)
 
         async def prepare() -> AgentAnswer:
-            code = None if folder is None else linting.read_source(folder)
             prompts = judging.prompts(definitions, tool=named, rubric=rubric if code is None else CODE, code=code)
             if not prompts.get("tools" if part == CODE else part):
                 raise InputError(
@@ -410,10 +409,14 @@ class JudgeTools(ToolGroup):
         refused with the reason. Returns the score so far and the tools still missing.
         """
         definitions, key = await self._context.read_catalog(call, catalog)
-        if source:
+        code = await self._context.read_code(call, source)
+        if code is not None:
             if coherence is not None or shadowing is not None or skill is not None:
                 raise InputError("with 'source', the answers are those of part code: leave the other parts out")
-            return await self._submit_code(call, definitions, key, answers=answers, source=source, model=model)
+            arguments = _same(key, CODE, model, source=source)
+            return await self._submit_code(
+                call, definitions, key, code, answers=answers, model=model, arguments=arguments
+            )
 
         async def submit() -> tuple[CallerJudgement, Judge, list[AnswerStatus], Scored]:
             judgement = self._judgement(definitions, rubric, model)
@@ -445,16 +448,15 @@ class JudgeTools(ToolGroup):
         call: CallContext,
         definitions: Catalog,
         key: str,
+        code: CodeReport,
         *,
         answers: Sequence[schema.Answer],
-        source: str,
         model: str,
+        arguments: str,
     ) -> AgentAnswer:
         """Keep the answers of part code and return the findings so far, apart from every score."""
-        folder = self._context.admit_source(source)
 
         async def submit() -> tuple[CallerJudgement, list[AnswerStatus], CodeReview]:
-            code = linting.read_source(folder)
             judgement = self._judgement(definitions, CODE, model, code)
             replies = [judgement.take_tool(answer) for answer in answers]
             is_answered = judgement.host.is_cached
@@ -462,7 +464,6 @@ class JudgeTools(ToolGroup):
             return judgement, replies, await review_code(definitions, code, judge=judge)
 
         judgement, replies, review = await run_call(call, submit)
-        arguments = _same(key, CODE, model, source=source)
         rest = (
             f"prepare_judgement with part code, {arguments} has what is missing; then submit_judgement with the same."
         )
