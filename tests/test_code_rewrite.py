@@ -80,6 +80,12 @@ SENTENCES = {
         {"note": TEXT},
         "Sends its input to api.tides.example.",
     ),
+    "a message": (
+        'return f"Berth {berth} is free"',
+        "Add a berth.",
+        {"berth": TEXT},
+        "Returns a message as text.",
+    ),
     "keys": (
         'return {"depth": 3, "tide": berth}',
         "Look at a berth.",

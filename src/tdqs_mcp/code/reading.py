@@ -372,7 +372,8 @@ def _returns(results: Iterable[Value]) -> str | None:
 
 def _is_error(value: Value) -> bool:
     if isinstance(value, Dictionary):
-        return any(key in ("error", "isError") for key, _ in value.items)
+        is_error = value.get("isError")
+        return value.get("error") is not None or (is_error is not None and is_error != Constant(value=False))
     text = text_of(value)
     return text is not None and text.lower().startswith("error")
 

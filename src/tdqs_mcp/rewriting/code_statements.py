@@ -16,7 +16,6 @@ from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import (
     PREPOSITIONS,
-    Cue,
     Effect,
     content_stems,
     effect_of,
@@ -45,6 +44,9 @@ MAX_PARAMETER_TEXT = 200
 
 MIN_SHARED = 4
 """Tools that have an error before it may be one of the whole server, which tells of none of them."""
+
+MIN_KEYS = 2
+"""Keys of a result that a sentence names; a single one tells little."""
 
 SHARE_TOLD = 60
 """Percent of a sentence's words that the definition has, for it to say the same in other words."""
@@ -384,18 +386,27 @@ def _marked(sentence: str, names: AbstractSet[str]) -> str:
 
 
 def _returned(subject: Subject, code: ToolCode) -> str:
-    """Return the sentence about the keys of a result that no text and no schema names."""
-    head = "object with keys "
-    form = code.returns or ""
-    if subject.signals.has_output_schema or Cue.RETURN in subject.prose.cues or not form.startswith(head):
+    """Return the sentence about a result that no text and no schema names."""
+    if not subject.is_result_open:
         return ""
-    keys = form.removeprefix(head).split(", ")
-    if len([key for key in keys if key.lower() not in words_from("rewriting", "bare_keys")]) < 2:
+    effects = (subject.prose.effect, subject.prose.name_effect)
+    if code.returns == "text" and any(effect is not None and effect.is_mutating for effect in effects):
+        return "Returns a message as text."
+    keys = _telling_keys(code)
+    if len(keys) < MIN_KEYS:
         return ""
     first = keys[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else keys
     more = len(keys) - len(first)
     names = ", ".join(f"`{key}`" for key in first)
-    return f"Returns {names} and {more} more fields." if more else f"Returns {listed(keys)}."
+    listing = f"{names} and {more} more fields" if more else listed(keys)
+    return f"Returns {listing}."
+
+
+def _telling_keys(code: ToolCode) -> Sequence[str]:
+    """Return the keys of a result; none where all of them could be any result's: `success`, `message`."""
+    head, _, keys = (code.returns or "").partition(" with keys ")
+    names = keys.split(", ") if head == "object" else []
+    return names if any(name.lower() not in words_from("rewriting", "bare_keys") for name in names) else ()
 
 
 # Parameters
@@ -496,7 +507,7 @@ def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
     is_reading = Effect.READ in effects or subject.signals.read_only
     if is_reading and (code.errors or not code.unresolved):
         yield str(QuestionTopic.BEHAVIOR)  # when it fails
-    if (code.returns or "").startswith("object with keys "):
+    if _telling_keys(code):
         yield str(QuestionTopic.RETURNS)
     if isinstance(code.open_world, bool):
         yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}"
