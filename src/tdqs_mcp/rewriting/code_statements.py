@@ -343,6 +343,7 @@ def _plain_error(text: str) -> str:
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
     first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
+    first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
     return first.rstrip(" .:") if is_plain and not find_threats({"description": first}) else ""
 
 
@@ -389,8 +390,8 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     """Return the sentence about a result that no text and no schema names."""
     if not subject.is_result_open:
         return ""
-    effects = (subject.prose.effect, subject.prose.name_effect)
-    if code.returns == "text" and any(effect is not None and effect.is_mutating for effect in effects):
+    verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
+    if code.returns == "text" and verbs and all(verb.is_mutating for verb in verbs if verb):
         return "Returns a message as text."
     keys = _telling_keys(code)
     if len(keys) < MIN_KEYS:
