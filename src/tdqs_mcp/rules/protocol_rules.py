@@ -10,7 +10,7 @@ from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.steering import find_steering
-from tdqs_mcp.facts.text.words import Effect
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -422,7 +422,10 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
 def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     prose = subject.prose
-    is_reading = prose.effect is Effect.READ and prose.name_effect is Effect.READ and prose.opens_with_verb
+    # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
+    lemmas = {LEMMAS.get(word) for word in (prose.spoken[0] if prose.spoken else ())}
+    is_mixed = prose.verb in _hint_words("ambiguous") or any(EFFECTS[verb].is_mutating for verb in lemmas if verb)
+    is_reading = prose.effect is prose.name_effect is Effect.READ and prose.opens_with_verb and not is_mixed
     # "Downloads images", with a `local_path` to save them
     is_silent = "readOnlyHint" not in (subject.tool.annotations or {}) and not subject.effect_claims
     if is_reading and is_silent:

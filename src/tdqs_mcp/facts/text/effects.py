@@ -78,7 +78,9 @@ def _by_choices(node: Node) -> Iterator[EffectClaim]:
     if not parts or parts[-1] not in _words("choosing"):
         return
     for value in values if isinstance(values, list) else ():
-        first = (name_parts(value) or ("",))[0] if isinstance(value, str) else ""
+        chosen = name_parts(value) if isinstance(value, str) else ()
+        # `delete_page` is a write, `merge_train_removed` an event to filter by
+        first = chosen[0] if chosen and not chosen[-1].endswith("ed") else ""
         is_deleting = first in _words("deleting")
         if is_deleting or first in _words("choices"):
             yield EffectClaim(is_deleting, f"{node.name!r} can be {value!r}")

@@ -5,7 +5,7 @@ JSON, Python and JavaScript spell a value nearly alike, so that one reader takes
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -75,7 +75,7 @@ def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
     for node in shape.by_keyword.get("description", ()):
         own = node.schema["description"]
         if isinstance(own, str) and _CUES.search(own):
-            for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root):
+            for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root, is_top=node.is_top):
                 yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
 
 
@@ -100,15 +100,14 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
         if not is_inside and not is_member and not _is_result(text, literal.start):
             schema = properties[parameter]
             reason = refusal(literal.value, schema, root)
-            is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, text, schema, root)
+            is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, text, schema, root, is_top=True)
             if reason and not _is_template(literal.value) and not is_part:
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
-        schema = properties.get(entry.name)
-        for quote, fault in (
-            _in_own_text(entry.text[:MAX_EXPLANATION], schema, root) if isinstance(schema, dict) else ()
-        ):
-            yield UnfitExample("/description", entry.name, quote, fault)
+        schema, own = properties.get(entry.name), entry.text[:MAX_EXPLANATION]
+        if isinstance(schema, dict) and _CUES.search(own):
+            for quote, fault in _in_own_text(own, schema, root, is_top=True):
+                yield UnfitExample("/description", entry.name, quote, fault)
 
 
 def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Call]:
@@ -188,7 +187,9 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
             yield name, _Literal(value, match.start(), end)
 
 
-def _in_own_text(text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _in_own_text(
+    text: str, schema: Mapping[str, Any], root: Mapping[str, Any], *, is_top: bool
+) -> Iterator[tuple[str, str]]:
     """Yield the examples of a parameter's own text that its schema refuses, each with the reason."""
     takes = accepted_values(schema, root)
     is_closed = takes.values is not None or not {"pattern", "format"}.isdisjoint(schema)
@@ -197,7 +198,7 @@ def _in_own_text(text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) 
         reason = None if _is_template(value) else refusal(value, schema, root)
         # a text may show JSON that stands in a string, or a number that does
         is_encoded = takes.types == {"string"} and not isinstance(value, str)
-        if reason and not is_encoded and not _may_be_part(value, text, schema, root):
+        if reason and not is_encoded and not _may_be_part(value, text, schema, root, is_top=is_top):
             yield _quoted(text[literal.start : literal.end]), reason
 
 
@@ -244,17 +245,43 @@ def _instance(template: str) -> str:
     return template
 
 
-def _may_be_part(value: Any, text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:  # noqa: ANN401
-    """A single value may be a part of what is sent: an item of a list, a member of an object, a number in quotes."""
+def _may_be_part(
+    value: Any,  # noqa: ANN401  # any JSON value
+    text: str,
+    schema: Mapping[str, Any],
+    root: Mapping[str, Any],
+    *,
+    is_top: bool,
+) -> bool:
+    """A value may be a part of what is sent: an item of a list, a member of an object, a number in quotes.
+
+    Below the top, where texts explain members together, an object is a part if less than half of its members are the
+    schema's own; a scalar is one wherever an object is taken.
+    """
     takes = accepted_values(schema, root)
+    branches = alternatives(schema, root)
+    if isinstance(value, dict):
+        inner = [*branches, *(part for item in map(_items_of, branches) for part in alternatives(item, root))]
+        shared = max((len(value.keys() & keyword_members(part).keys()) for part in inner), default=0)
+        return (not is_top and 2 * shared < len(value)) or not _are_refused(value, map(_items_of, branches), root)
     if isinstance(value, list):
         return False
-    if takes.types and takes.types <= {"array", "object"} and not (isinstance(value, dict) and "object" in takes.types):
-        items = [branch.get("items") for branch in alternatives(schema, root)]
-        refused = (isinstance(item, dict) and refusal(value, item, root) for item in items)
-        return "object" in takes.types or not any(refused)
+    if takes.types and takes.types <= {"array", "object"}:
+        return bool({"array", "object"} & (takes.item_types | (takes.types - {"array"}))) or not _are_refused(
+            value, map(_items_of, branches), root
+        )
     is_quoted_number = isinstance(value, str) and _PATTERNS.quoted_number.search(text) is not None
     return takes.values is None and takes.types != {"string"} and is_quoted_number
+
+
+def _items_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    items = schema.get("items")
+    return items if isinstance(items, dict) else {}
+
+
+def _are_refused(value: object, schemas: Iterable[Mapping[str, Any]], root: Mapping[str, Any]) -> bool:
+    """Each of some schemas that say anything refuses the value."""
+    return all(refusal(value, schema, root) for schema in schemas if schema)
 
 
 def _is_template(value: Any) -> bool:  # noqa: ANN401  # any JSON value
