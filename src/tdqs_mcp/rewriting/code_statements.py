@@ -391,7 +391,7 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     if not subject.is_result_open:
         return ""
     verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
-    if code.returns == "text" and verbs and all(verb.is_mutating for verb in verbs if verb):
+    if code.returns == "text" and Effect.READ not in verbs and any(verb.is_mutating for verb in verbs if verb):
         return "Returns a message as text."
     keys = _telling_keys(code)
     if len(keys) < MIN_KEYS:
