@@ -115,6 +115,10 @@ def _below(path: str, key: str) -> str:
     return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
+_LESSER = ("/title", "/outputSchema")
+"""Parts that little depends on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """An entry of `tools/list`. A field of the wrong type is None here, a defect, and unchanged in `raw`."""
@@ -134,6 +138,21 @@ class Tool:
     raw: Any
     is_mcp: bool = True
     """It came in MCP's own format: OpenAI's and Anthropic's have neither titles nor annotations."""
+
+    unread: tuple[str, ...] = ()
+    """JSON pointers of the parts that could not be read from code: they may say anything."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every part was read that a score depends on."""
+        return all(pointer in _LESSER for pointer in self.unread)
+
+    def is_open(self, path: str) -> bool:
+        """Return whether a part could not be read that lies at a path, around it or, but for lesser parts, below it."""
+        return any(
+            f"{path}/".startswith(f"{pointer}/") or (pointer.startswith(f"{path}/") and pointer not in _LESSER)
+            for pointer in self.unread
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +208,19 @@ class Catalog:
     problems: tuple[str, ...] = ()
     """What went wrong while the server listed its parts, one sentence each."""
 
+    unread: tuple[str, ...] = ()
+    """What could not be read of a server that is known from its code alone, one sentence each."""
+
     incomplete: str | None = None
     """Why `tools` may lack some of the server's tools, one sentence; None when `tools/list` was read to its end."""
 
     content: bytes | None = field(default=None, repr=False, compare=False)
     """The JSON that it was read from, byte by byte; None for what no file holds."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return the problems and what could not be read."""
+        return (*self.problems, *self.unread)
 
     @property
     def origin(self) -> dict[str, Any]:

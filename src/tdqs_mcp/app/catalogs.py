@@ -87,10 +87,22 @@ async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, c
     return replace(catalog, problems=(*server.unresolved, *catalog.problems))
 
 
+def has_code(folder: Path) -> bool:
+    """Return whether Python, JavaScript or TypeScript stands in a folder, so that its tools are read from there."""
+    from tdqs_mcp.code.reading import source_files  # noqa: PLC0415  # most runs read no code
+
+    return any(source_files(folder))
+
+
 def _read_still(file: File) -> Catalog:
     if file.path == "-":
         return read_content(sys.stdin.buffer.read(), origin="standard input", name="stdin")
-    return read_file(Path(file.path))
+    path = Path(file.path)
+    if path.is_dir():
+        from tdqs_mcp.code.definitions import read_definitions  # noqa: PLC0415  # most runs read no code
+
+        return read_definitions(path)
+    return read_file(path)
 
 
 async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
@@ -128,8 +140,8 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
     lost = [
         f"{tool.name}{odd.path}: {odd.message}." for tool in catalog.tools for odd in tool.defects if odd.is_of_text
     ]
-    if catalog.problems or lost:
-        document["problems"] = [*catalog.problems, *lost]
+    if catalog.remarks or lost:
+        document["problems"] = [*catalog.remarks, *lost]
     if catalog.incomplete:
         document["incomplete"] = catalog.incomplete
     return document

@@ -390,7 +390,7 @@ async def select(
     )
     texts = [query.text for query in test_queries]
     before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
-    warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
+    warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
     if isinstance(selector, ModelSelector):
         warnings += _warnings((*index.tools, *(other.tools if other else ())))
     report = tool_selection.report(

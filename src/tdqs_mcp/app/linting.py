@@ -193,7 +193,7 @@ def find(measured: Measured, policy: Policy) -> LintReport:
         **catalog.origin,
         tools=tools,
         findings=tuple(finding for finding in findings if _is_wanted(finding, policy.tools)),
-        problems=catalog.problems,
+        problems=catalog.remarks,
     )
     report = suppress(report, policy.suppressions, rules=policy.selection.rules)
     return replace(report, unused_suppressions=()) if policy.tools else report

@@ -10,7 +10,6 @@ import click
 from tdqs_mcp.app import gating
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.gating import EMPTY_LOCK
-from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
@@ -29,6 +28,7 @@ from tdqs_mcp.cli.runner import (
     live_options,
     locators_argument,
     page_options,
+    read_code_of,
     refuse,
     source_option,
     timeout_option,
@@ -43,7 +43,6 @@ from tdqs_mcp.report.lint_report import gate_blocks
 from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.sources.locator import LiveOptions
 
 _LOCK = views(partial(lock_blocks, is_lock=True))
@@ -104,7 +103,7 @@ def lock(
     other changes are left. Scores, with specification, judge and calibration, are in the lock for information.
     """
     refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
-    code = _read_code(source, locators)
+    code = read_code_of(locators, source)
     judge = judge_of(choice)
     renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
@@ -128,11 +127,6 @@ def lock(
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
     end(reports, _leaves_changes)
-
-
-def _read_code(source: Path | None, locators: tuple[str, ...]) -> CodeReport | None:
-    refuse(source and len(locators) > 1, "--source is the code of one server")
-    return read_source(source) if source else None
 
 
 def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
@@ -161,7 +155,7 @@ def verify(locators: tuple[str, ...], *, path: Path, source: Path | None, live: 
     change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
     Exit code 1 if anything changed that the lock does not allow.
     """
-    locked, code = gating.read_lock(path), _read_code(source, locators)
+    locked, code = gating.read_lock(path), read_code_of(locators, source)
     reports = _report_changes(
         locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again, code=code)
     )

@@ -23,6 +23,7 @@ from tdqs_mcp.cli.runner import (
     locators_argument,
     page_options,
     policy_of,
+    read_code_of,
     read_json,
     refuse,
     source_option,
@@ -170,10 +171,9 @@ def lint(
     is_part = baseline is None or tools
     refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
     refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
-    refuse(source and len(locators) > 1, "--source is the code of one server")
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
-    code = linting.read_source(source) if source and (source.is_dir() or not fixes) else None
+    code = None if fixes and source and not source.is_dir() else read_code_of(locators, source)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")

@@ -18,7 +18,7 @@ import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
-from tdqs_mcp.app.linting import Policy, read_policy
+from tdqs_mcp.app.linting import Policy, read_policy, read_source
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
@@ -28,6 +28,7 @@ from tdqs_mcp.report.blocks import Block, as_markdown, as_text
 from tdqs_mcp.report.escape import printable, well_formed
 from tdqs_mcp.report.json_values import document, json_line, json_text
 from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.sources import files
@@ -306,18 +307,27 @@ live_options = group_options(
 
 
 def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> tuple[str, ...]:
-    """The locators with the JSON files of a folder in its place."""
+    """The locators with the JSON files of a folder in its place, unless code stands there."""
     expanded: list[str] = []
     for locator in locators:
-        files = sorted(map(str, Path(locator).glob("*.json"))) if locator and Path(locator).is_dir() else [locator]
+        is_folder = bool(locator) and Path(locator).is_dir() and not catalogs.has_code(Path(locator))
+        files = sorted(map(str, Path(locator).glob("*.json"))) if is_folder else [locator]
         if not files:
-            raise click.BadParameter(f"there is no JSON file in the folder {locator!r}")
+            raise click.BadParameter(f"there is neither code nor a JSON file in the folder {locator!r}")
         expanded += files
     return tuple(expanded)
 
 
+def read_code_of(locators: Sequence[str], source: Path | None) -> CodeReport | None:
+    """The code that --source names, or that a folder as the only locator is."""
+    refuse(source and len(locators) > 1, "--source is the code of one server")
+    if source is None and len(locators) == 1 and locators[0] and Path(locators[0]).is_dir():
+        source = Path(locators[0])
+    return read_source(source) if source else None
+
+
 def locators_argument(*, required: bool = True) -> Callable[[Callback], Callback]:
-    """Any number of locators, a folder standing for its JSON files, as `locators`."""
+    """Any number of locators, a folder without code standing for its JSON files, as `locators`."""
     metavar = "LOCATOR..." if required else "[LOCATOR]..."
     return click.argument("locators", nargs=-1, required=required, metavar=metavar, type=LOCATOR, callback=_expand)
 

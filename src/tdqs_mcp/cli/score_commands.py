@@ -48,6 +48,7 @@ from tdqs_mcp.cli.runner import (
     output_option,
     page_options,
     policy_of,
+    read_code_of,
     refuse,
     shown_locator,
     source_option,
@@ -208,7 +209,7 @@ def score(
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
         return
     judge: Judge | None = None
-    code = read_source(options.source) if options.source else None
+    code = read_code_of(locators, options.source)
     basis: dict[str, Any] = {"spec": spec, "policy": replace(policy_of(), code=code)}
     if options.answers:
         accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)

@@ -18,7 +18,7 @@ class SyntaxNode:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Literal(SyntaxNode):
-    """A string, number, boolean or null; a regular expression is None."""
+    """A string, number, boolean or null."""
 
     value: str | int | float | bool | None
 
@@ -28,6 +28,8 @@ class Template(SyntaxNode):
     """A string made of parts: an f-string, a template literal, or a sum with a string in it."""
 
     parts: Sequence[SyntaxNode]
+    is_filled: bool = False
+    """The first part is a pattern that the others are put into: `"%d rows" % count`."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -119,7 +121,7 @@ class Choice(SyntaxNode):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Other(SyntaxNode):
-    """Anything else, such as arithmetic: a value of unknown kind made of its parts."""
+    """Anything else, such as arithmetic: a value of unknown kind made of its parts; a `regex` with its text; `...`."""
 
     parts: Sequence[SyntaxNode] = ()
     operator: str = ""
@@ -162,6 +164,7 @@ class Class(SyntaxNode):
     annotations: dict[str, SyntaxNode]
     end: int
     decorators: Sequence[SyntaxNode] = ()
+    documentation: str = ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -78,6 +78,11 @@ class ProjectModule:
         return names
 
     @cached_property
+    def origins(self) -> Sequence[tuple[str, str]]:
+        """Return the imports of the module, wherever they stand: module and name."""
+        return [origin for node in walk(self.tree.body) if isinstance(node, Import) for origin in node.names.values()]
+
+    @cached_property
     def named(self) -> Mapping[str, Class]:
         """Classes that stand somewhere inside the module: `var Log = class Log2 { child() { return new Log2() } }`."""
         return {node.name: node for node in walk(self.tree.body) if isinstance(node, Class) and node.name}

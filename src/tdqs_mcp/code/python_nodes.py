@@ -250,6 +250,7 @@ class _Reader:
             annotations=annotations,
             end=node.end_lineno or node.lineno,
             decorators=[self.expression(decorator) for decorator in node.decorator_list],
+            documentation=ast.get_docstring(node) or "",
         )
 
     def expression(self, node: ast.expr | None, line: int = 1) -> SyntaxNode:
@@ -257,6 +258,8 @@ class _Reader:
             return Literal(line=line, value=None)
         line = node.lineno
         match node:
+            case ast.Constant(value=value) if value is ...:
+                return Other(line=line, operator="...")
             case ast.Constant(value=value):
                 return Literal(line=line, value=value if isinstance(value, str | int | float | bool) else None)
             case ast.Name(id=name):
@@ -367,7 +370,9 @@ def _sum(parts: list[SyntaxNode], line: int, operator: str = "+") -> SyntaxNode:
     is_text = any(
         isinstance(part, Template) or (isinstance(part, Literal) and isinstance(part.value, str)) for part in parts
     )
-    return Template(line=line, parts=parts) if is_text else Other(line=line, parts=parts, operator=operator)
+    if is_text:
+        return Template(line=line, parts=parts, is_filled=operator == "%")
+    return Other(line=line, parts=parts, operator=operator)
 
 
 def _pattern_values(pattern: ast.pattern) -> list[ast.expr] | None:

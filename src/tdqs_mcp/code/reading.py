@@ -60,14 +60,7 @@ def read_code(folder: str | Path) -> CodeReport:
 
     Raises InputError for what is no folder, and for a folder without source files.
     """
-    root = Path(folder)
-    if not root.is_dir():
-        raise InputError(f"{str(folder)!r} is no folder; give the folder of a server's source, or an unpacked package")
-    modules, problems = _parse(root)
-    if not modules:
-        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read")
-    interpreter = Interpreter(Project(modules), Knowledge())
-    registrations = Finder(interpreter).find()
+    interpreter, registrations, problems = find_tools(Path(folder))
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
@@ -77,7 +70,21 @@ def read_code(folder: str | Path) -> CodeReport:
         for registration in registrations
         if registration.handler is None
     ]
-    return CodeReport(folder=root.as_posix(), tools=tools, problems=(*problems, *lost))
+    return CodeReport(folder=Path(folder).as_posix(), tools=tools, problems=(*problems, *lost))
+
+
+def find_tools(folder: Path) -> tuple[Interpreter, list[Registration], list[str]]:
+    """Return the registrations of a folder's tools, what resolves their names, and the files that were not read.
+
+    Raises InputError as `read_code`.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is no folder; give the folder of a server's source, or an unpacked package")
+    modules, problems = _parse(folder)
+    if not modules:
+        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read")
+    interpreter = Interpreter(Project(modules), Knowledge())
+    return interpreter, Finder(interpreter).find(), problems
 
 
 def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
@@ -86,7 +93,7 @@ def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace |
     return interpreter.follow(registration.handler, registration.arguments, registration.keywords)
 
 
-def _source_files(root: Path) -> Iterator[Path]:
+def source_files(root: Path) -> Iterator[Path]:
     """Yield the source files below a folder; links are not followed, so that no file outside is read."""
     for place, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.endswith("-info"))
@@ -106,7 +113,7 @@ def _source_files(root: Path) -> Iterator[Path]:
 def _parse(root: Path) -> tuple[list[Module], list[str]]:
     modules: list[Module] = []
     problems: list[str] = []
-    for count, path in enumerate(_source_files(root)):
+    for count, path in enumerate(source_files(root)):
         name = path.relative_to(root).as_posix()
         if count == MAX_FILES:
             problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")

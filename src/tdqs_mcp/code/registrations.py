@@ -1,8 +1,9 @@
 """Where a project registers its tools, and which function answers a call of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tdqs_mcp.code.constants import ConstantReader, Expression, UnreadError, call_scope
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -14,6 +15,7 @@ from tdqs_mcp.code.nodes import (
     Name,
     ObjectLiteral,
     SyntaxNode,
+    children,
     walk,
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, scoped
@@ -31,6 +33,9 @@ from tdqs_mcp.code.values import (
     text_of,
 )
 
+MAX_HELPERS = 3
+"""Functions of the project between a decorator and the call of the SDK that it comes down to."""
+
 _REGISTERING = frozenset(
     "tool registerTool register_tool addTool add_tool from_function fromFunction defineTool".split()
 )
@@ -41,6 +46,7 @@ _HANDLERS = (
 _SCHEMAS = (
     "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args args_schema"
 ).split()
+_HINTS = frozenset("readOnlyHint destructiveHint idempotentHint openWorldHint".split())
 _ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
 _CONTEXTS = frozenset("ctx context extra server session request_context mcp_ctx".split())
 
@@ -57,6 +63,18 @@ class Registration:
     keywords: Mapping[str, Value] = field(default_factory=dict)
     definition: Mapping[str, Value] = field(default_factory=dict)
     """What the registration says: description, annotations, inputSchema …"""
+
+    parts: Mapping[str, Expression] = field(default_factory=dict)
+    """Where the parts of the definition stand, by their names in MCP."""
+
+    function: Expression | None = None
+    """Python function whose parameters are the tool's input, and whose docstring describes it."""
+
+    is_direct: bool = True
+    """The registration is a call of the SDK: parts that it leaves out are left out. An object may get more of them."""
+
+    rivals: "Sequence[Registration]" = ()
+    """Other registrations of the name."""
 
     dispatched: bool = False
     """Whether the handler answers for several tools, told apart by their names."""
@@ -76,8 +94,9 @@ class Finder:
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
+        self._reader = ConstantReader(interpreter)
         self._found = _Findings()
-        self._registrars: dict[Function, bool] = {}
+        self._registrars: dict[Function, Sequence[tuple[CallSite, tuple[Function, ...]]]] = {}
 
     def find(self) -> list[Registration]:
         """Return the tools by name, in the order of their files; each has a handler, or says why it has none."""
@@ -85,14 +104,15 @@ class Finder:
             for node, scope in scoped(self._interpreter.scope_of(module)):
                 self._visit(node, scope)
         tools: dict[str, Registration] = {}
-        for registration in self._found.direct:
+        rivals: dict[str, list[Registration]] = {}
+        for registration in (*self._found.direct, *self._found.listed):
             present = tools.get(registration.name)
-            if present is None or (present.handler is None and registration.handler is not None):
-                tools[registration.name] = registration
-        for registration in self._found.listed:
-            if registration.name not in tools or tools[registration.name].handler is None:
-                tools[registration.name] = self._dispatched(registration)
-        return list(tools.values())
+            rivals.setdefault(registration.name, []).append(registration)
+            if present is None or present.handler is None:
+                complete = self._dispatched(registration) if registration.dispatched else registration
+                if present is None or complete.handler is not None or complete.dispatched:
+                    tools[registration.name] = complete
+        return [replace(tool, rivals=rivals[name]) for name, tool in tools.items()]
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -135,37 +155,70 @@ class Finder:
     def _is_registrar(self, node: SyntaxNode, scope: NameScope) -> bool:
         """Return whether a function of the project registers tools: its body calls `….tool(…)` or `….add_tool(…)`."""
         value = self._value(node.function if isinstance(node, CallSite) else node, scope)
-        function = value.function if isinstance(value, Closure) else None
-        if function is None:
-            return False
+        return isinstance(value, Closure) and bool(self._inner_calls(value))
+
+    def _inner_calls(self, closure: Closure) -> Sequence[tuple[CallSite, tuple[Function, ...]]]:
+        """Return the calls in a function that register tools, each with the functions around it."""
+        function = closure.function
         if function not in self._registrars:
-            self._registrars[function] = any(
-                isinstance(part, CallSite)
-                and isinstance(part.function, Attribute)
-                and part.function.key in _REGISTERING
-                for part in walk(function.body)
-            )
+            self._registrars[function] = ()
+            own = [(call, path) for call, path in _calls_within(function) if _is_registering(call)]
+            receiver = closure.receiver
+            if not own and isinstance(receiver, Instance):  # def reader(self, title): return self._register(title, …)
+                owner, parent = receiver.of.node, self._place(closure)
+                scope = NameScope(module=closure.module, function=function, parent=parent, owner=owner)
+                own = [
+                    (call, path)
+                    for call, path in _calls_within(function)
+                    if last_name(call.function) in owner.methods and self._is_registrar(call, scope)
+                ]
+            self._registrars[function] = own
         return self._registrars[function]
+
+    def _sdk_calls(self, call: CallSite, scope: NameScope, depth: int = 0) -> list[Expression]:
+        """Return the SDK's calls that a call comes down to: itself, or those in the helper that it calls."""
+        value = self._value(call.function, scope) if not _is_registering(call) and depth < MAX_HELPERS else UNKNOWN
+        if not isinstance(value, Closure):
+            return [Expression(node=call, scope=scope)]
+        target = Expression(node=value.function, scope=self._place(value))
+        calls: list[Expression] = []
+        for inner, path in self._inner_calls(value):
+            owner = value.receiver.of.node if isinstance(value.receiver, Instance) else None
+            place: NameScope = replace(call_scope(target, Expression(node=call, scope=scope), call), owner=owner)
+            for function in path:
+                place = NameScope(module=value.module, function=function, parent=place)
+            calls += self._sdk_calls(inner, place, depth + 1)
+        return calls or [Expression(node=call, scope=scope)]
+
+    def _place(self, closure: Closure) -> NameScope:
+        is_found = isinstance(closure.scope, NameScope)
+        return closure.scope if is_found else self._interpreter.scope_of(closure.module)  # type: ignore[return-value]
 
     def _add(
         self,
         call: CallSite | None,
         fallback: str,
-        handler: Closure | None,
+        handler: Closure,
         scope: NameScope,
         line: int,
         function: Function | None = None,
     ) -> None:
-        keywords = {key: self._value(value, scope) for key, value in (call.keywords if call else {}).items()}
-        first = self._value(call.arguments[0], scope) if call and call.arguments else UNKNOWN
-        names = [text for text in map(text_of, alternatives(keywords.get("name", UNKNOWN))) if text]
-        names = names or [text for text in map(text_of, alternatives(first)) if text and " " not in text] or [fallback]
-        definition = dict(keywords)
-        if function is not None and "description" not in definition and function.documentation:
-            definition["description"] = Constant(value=function.documentation)
-        for name in names[:1] if len(names) == 1 else names:
-            if name and handler is not None:
-                arguments, named_arguments = python_arguments(handler)
+        own = function or handler.function
+        place = scope if function is not None else self._place(handler)
+        arguments, named_arguments = python_arguments(handler)
+        for inner in self._sdk_calls(call, scope) if call else [None]:
+            node = inner.node if inner and isinstance(inner.node, CallSite) else None
+            parts = {key: inner.part(value) for key, value in node.keywords.items()} if inner and node else {}
+            if inner and node and "**" in parts:
+                parts |= {
+                    key: Expression(node=value, scope=scope) for key, value in (call.keywords if call else {}).items()
+                }
+            if inner and node and node.arguments and "name" not in parts and node.function is not own:
+                parts["first"] = inner.part(node.arguments[0])
+            definition = {key: self._value(part.node, part.scope) for key, part in parts.items() if key != "first"}
+            if "description" not in definition and own.documentation:
+                definition["description"] = Constant(value=own.documentation)
+            for name in self._names(parts, fallback):
                 self._found.direct.append(
                     Registration(
                         name=name,
@@ -175,8 +228,25 @@ class Finder:
                         arguments=arguments,
                         keywords=named_arguments,
                         definition=definition,
+                        parts=_renamed(parts),
+                        function=Expression(node=own, scope=place),
                     )
                 )
+
+    def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
+        """Return the names that a call gives; those of a loop are several."""
+        for key in ("name", "first"):
+            if key in parts:
+                try:
+                    texts = [self._reader.json(parts[key])]
+                except UnreadError:
+                    texts = [text_of(value) for value in alternatives(self._value(parts[key].node, parts[key].scope))]
+                names = [
+                    text for text in texts if isinstance(text, str) and text and (key == "name" or " " not in text)
+                ]
+                if names:
+                    return names
+        return [fallback] if fallback else []
 
     # Calls
 
@@ -208,7 +278,9 @@ class Finder:
             return
         handlers = self._closures(call.arguments[-1], scope)
         definition: dict[str, Value] = {}
+        parts: dict[str, Expression] = {}
         for argument in call.arguments[position + 1 : -1]:
+            parts |= self._argument_parts(Expression(node=argument, scope=scope))
             value = self._value(argument, scope)
             text = text_of(value)
             if text:
@@ -223,10 +295,31 @@ class Finder:
                     definition["inputSchema"] = value
         handler = handlers[0] if handlers else None
         for name in names:
-            self._found.direct.append(self._script(name, handler, scope, call.line, definition))
+            self._found.direct.append(self._script(name, handler, scope, call.line, definition, parts))
+
+    def _argument_parts(self, argument: Expression) -> dict[str, Expression]:
+        """Return what an argument of `tool("name", "text", {…}, {…}, handler)` says of the definition."""
+        value = self._value(argument.node, argument.scope)
+        if text_of(value):
+            return {"description": argument}
+        try:
+            members = self._reader.members(argument)
+        except UnreadError:
+            return {"inputSchema": argument}
+        if {"description", "inputSchema", "title", "annotations", "parameters"} & members.keys():
+            return _renamed(members) | ({"parameters": members["parameters"]} if "parameters" in members else {})
+        return {"annotations" if _HINTS & members.keys() else "inputSchema": argument}
 
     def _script(
-        self, name: str, handler: Closure | None, scope: NameScope, line: int, definition: Mapping[str, Value]
+        self,
+        name: str,
+        handler: Closure | None,
+        scope: NameScope,
+        line: int,
+        definition: Mapping[str, Value],
+        parts: Mapping[str, Expression] | None = None,
+        *,
+        is_direct: bool = True,
     ) -> Registration:
         arguments = script_arguments(handler) if handler else ()
         return Registration(
@@ -236,6 +329,8 @@ class Finder:
             handler=handler,
             arguments=arguments,
             definition=definition,
+            parts=parts or {},
+            is_direct=is_direct,
             problem="" if handler else "its handler is made where it cannot be read",
         )
 
@@ -259,16 +354,22 @@ class Finder:
         if word == "Tool" and "name" in call.keywords and isinstance(call.function, Name | Attribute):
             self._list(call.keywords["name"], dict(call.keywords), call, scope)
             return
+        if word == "from_function" and not dotted_name(call.function).startswith(("Tool", "FunctionTool")):
+            return  # Prompt.from_function
         inner = call.function if isinstance(call.function, CallSite) else None
         if inner is not None and last_name(inner.function) == "tool" and call.arguments:
             for handler in self._closures(call.arguments[0], scope):
-                self._add(inner, handler.function.name, handler, scope, handler.function.line, handler.function)
+                self._add(inner, _own_name(handler.function), handler, scope, handler.function.line, handler.function)
         elif word in ("add_tool", "from_function", "tool", "register_tool") and (
             call.arguments or "fn" in call.keywords
         ):
             for node in [*call.arguments[:2], *([call.keywords["fn"]] if "fn" in call.keywords else [])]:
+                if isinstance(node, CallSite) and last_name(node.function) == "from_function":
+                    continue  # add_tool(Tool.from_function(…)) is read where that call stands
                 for handler in self._closures(node, scope):
-                    self._add(call, handler.function.name, handler, scope, handler.function.line, handler.function)
+                    self._add(
+                        call, _own_name(handler.function), handler, scope, handler.function.line, handler.function
+                    )
 
     # Objects that are tools, and lists of them
 
@@ -286,7 +387,13 @@ class Finder:
                     handlers = self._closures(handler, scope)
                     self._found.direct.append(
                         self._script(
-                            key, handlers[0] if handlers else None, scope, inner.line, self._plain(inner, scope)
+                            key,
+                            handlers[0] if handlers else None,
+                            scope,
+                            inner.line,
+                            self._plain(inner, scope),
+                            self._record_parts(inner, scope),
+                            is_direct=False,
                         )
                     )
         name = record.get("name")
@@ -302,9 +409,21 @@ class Finder:
         for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
             handlers = self._closures(handler, scope)
             registration = self._script(
-                text, handlers[0] if handlers else None, scope, record.line, self._plain(record, scope)
+                text,
+                handlers[0] if handlers else None,
+                scope,
+                record.line,
+                self._plain(record, scope),
+                self._record_parts(record, scope),
+                is_direct=False,
             )
             self._found.direct.append(registration)
+
+    def _record_parts(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Expression]:
+        try:
+            return _renamed(self._reader.members(Expression(node=record, scope=scope)))
+        except UnreadError:
+            return _renamed({key: Expression(node=node, scope=scope) for key, node in record.items if key})
 
     def _plain(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Value]:
         return {
@@ -317,7 +436,14 @@ class Finder:
         for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
             definition = {key: self._value(value, scope) for key, value in fields.items()}
             self._found.listed.append(
-                Registration(name=text, module=scope.module, line=node.line, definition=definition, dispatched=True)
+                Registration(
+                    name=text,
+                    module=scope.module,
+                    line=node.line,
+                    definition=definition,
+                    parts=_renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()}),
+                    dispatched=True,
+                )
             )
 
     def _class(self, node: Class, scope: NameScope) -> None:
@@ -350,6 +476,7 @@ class Finder:
         of = ClassValue(node=node, module=scope.module, scope=scope)
         handler = Closure(function=runner, module=scope.module, scope=scope, receiver=Instance(of=of))
         definition = {"description": self._value(fields.get("description"), scope)}
+        parts = _renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()})
         if scope.module.is_python:
             arguments, named_arguments = python_arguments(handler)
             self._found.direct.append(
@@ -361,10 +488,12 @@ class Finder:
                     arguments=arguments,
                     keywords=named_arguments,
                     definition=definition,
+                    parts=parts,
+                    is_direct=False,
                 )
             )
         else:
-            self._found.direct.append(self._script(name, handler, scope, node.line, definition))
+            self._found.direct.append(self._script(name, handler, scope, node.line, definition, parts, is_direct=False))
 
     def _dispatched(self, listed: Registration) -> Registration:
         """Return a listed tool with the function that answers for all of them."""
@@ -373,6 +502,14 @@ class Finder:
             return replace(listed, problem="nothing was found that answers its calls")
         handler = dispatchers[0]
         return replace(listed, handler=handler, arguments=_dispatch_arguments(handler, listed.name))
+
+
+def _renamed(parts: Mapping[str, Expression]) -> dict[str, Expression]:
+    """Return the parts of a definition by their names in MCP."""
+    schema = next((parts[word] for word in _SCHEMAS if word in parts), None)
+    named = {word: parts[word] for word in ("name", "title", "description", "annotations") if word in parts}
+    output = parts.get("outputSchema") or parts.get("output_schema")
+    return named | ({"inputSchema": schema} if schema else {}) | ({"outputSchema": output} if output else {})
 
 
 def _dispatch_arguments(handler: Closure, name: str) -> tuple[Value, ...]:
@@ -442,3 +579,23 @@ def script_arguments(handler: Closure) -> tuple[Value, ...]:
 def everything() -> Argument:
     """Return the object of all arguments."""
     return Argument(name=ALL, parameters=frozenset({ALL}))
+
+
+def _own_name(function: Function) -> str:
+    """Return a function's name; none of a wrapper, which has that of the function inside."""
+    return "" if any(last_name(decorator) == "wraps" for decorator in function.decorators) else function.name
+
+
+def _is_registering(call: CallSite) -> bool:
+    return isinstance(call.function, Attribute) and call.function.key in _REGISTERING
+
+
+def _calls_within(function: Function) -> Iterator[tuple[CallSite, tuple[Function, ...]]]:
+    """Yield the calls in a function, each with the functions around it that stand in the first."""
+    pending: list[tuple[SyntaxNode, tuple[Function, ...]]] = [(function.body, ())]
+    while pending:
+        node, path = pending.pop()
+        if isinstance(node, CallSite):
+            yield node, path
+        inner = (*path, node) if isinstance(node, Function) else path
+        pending += [(part, inner) for part in reversed(list(children(node)))]

@@ -279,8 +279,11 @@ def _expression(tree: Tree) -> SyntaxNode:
             return Literal(line=line, value=_number(_text(tree)))
         case "true" | "false":
             return Literal(line=line, value=kind == "true")
-        case "null" | "undefined" | "regex":
+        case "null" | "undefined":
             return Literal(line=line, value=None)
+        case "regex":
+            pattern = Literal(line=line, value=_text(tree.child_by_field_name("pattern")))
+            return Other(line=line, parts=[pattern], operator="regex")
         case "template_string":
             return _template(tree)
         case "member_expression":
@@ -314,7 +317,11 @@ def _expression(tree: Tree) -> SyntaxNode:
                 return Logic(line=line, operator="not", values=[_field(tree, "argument")])
             if _text(tree.child_by_field_name("operator")) == "delete":
                 return Other(line=line, parts=[_field(tree, "argument")], operator="del")
-            return Other(line=line, parts=[_field(tree, "argument")])
+            argument = _field(tree, "argument")
+            match _text(tree.child_by_field_name("operator")), argument:
+                case "-", Literal(value=int() | float() as number):
+                    return Literal(line=line, value=-number)
+            return Other(line=line, parts=[argument])
         case "ternary_expression":
             return Choice(
                 line=line,

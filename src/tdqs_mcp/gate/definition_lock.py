@@ -245,7 +245,7 @@ def verify(
     """
     vocabulary = _Vocabulary(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
-    problems = list(catalog.problems)
+    problems = list(catalog.remarks)
     if code is not None:
         changes += _code_changes(locked, catalog, code)
         if all(tool.effects is ABSENT for tool in locked.tools):

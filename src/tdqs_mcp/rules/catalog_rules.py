@@ -80,6 +80,7 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
     severity=Severity.INFO,
     confidence=Confidence.MEDIUM,
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
+    weighs=("/description", "/inputSchema"),
 )
 def repeated_subschema(measured: Measured, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
     """The input schema repeats a subschema, has definitions that nothing uses, or titles that only spell names."""
@@ -313,6 +314,7 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     severity=Severity.WARNING,
     dimension="usage_guidelines",
     source="TDQS, usage guidelines",
+    weighs=("/inputSchema",),
 )
 def unknown_tool(measured: Measured) -> Iterator[Hit]:
     """A text, or the server's instructions, sends the agent to a tool that the server does not have, or has retired."""
@@ -344,6 +346,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     severity=Severity.WARNING,
     dimension="parameter_semantics",
     source="TDQS, parameter semantics",
+    weighs=("/inputSchema",),
 )
 def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""

@@ -126,7 +126,7 @@ def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> Portability
         **catalog.origin,
         clients=tuple(_view(measured, client) for client in audience),
         unmeasured=tuple(item.tool.name for item in measured.unmeasured),
-        problems=catalog.problems,
+        problems=catalog.remarks,
     )
 
 

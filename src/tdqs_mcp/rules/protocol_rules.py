@@ -395,6 +395,7 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     dimension="behavioral_transparency",
     source=_SOURCE,
+    weighs=("/description",),
 )
 def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     """Each call adds or sends one more, but idempotentHint says that a second call changes nothing."""

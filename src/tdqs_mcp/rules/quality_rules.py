@@ -147,6 +147,7 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
     needs_language=True,
+    weighs=("/annotations",),
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes existing data, and neither its one sentence nor a hint says what is lost."""
@@ -176,6 +177,7 @@ MAX_BARE_WORDS = 15
     dimension="parameter_semantics",
     source="TDQS, checklist 4",
     entails=("TDQ130",),
+    weighs=("/description",),
 )
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
@@ -223,6 +225,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     source="TDQS, checklist 5",
     needs_language=True,
     entails=("TDQ122",),
+    weighs=("/annotations", "/outputSchema"),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
     """The tool creates something, and neither an output schema nor the description says what comes back."""

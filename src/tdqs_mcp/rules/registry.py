@@ -320,12 +320,23 @@ def _all_findings(measured: Measured, chosen: RuleSelection, ids: AbstractSet[st
     for rule, check, worst in running:
         if rule.reads is not Subject:
             for hit in check(measured if rule.reads is Measured else audience):
-                findings.append(_finding(rule, hit, hit.part, worst))  # noqa: PERF401  # a comprehension is one frame more
+                if _is_open(rule, hit, hit.part, measured.catalog.tools):
+                    continue
+                findings.append(_finding(rule, hit, hit.part, worst))  # a comprehension is one frame more
     for subject in measured.subjects:
         for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
             for hit in check(subject):
-                findings.append(_finding(rule, hit, subject.tool, worst))  # noqa: PERF401
+                if _is_open(rule, hit, subject.tool):
+                    continue
+                findings.append(_finding(rule, hit, subject.tool, worst))
     return findings
+
+
+def _is_open(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | None, tools: Sequence[Tool] = ()) -> bool:
+    """Return whether a part that could not be read may take a hit back; for the server's own, of any tool."""
+    if isinstance(part, Tool):
+        return bool(part.unread) and any(part.is_open(path) for path in (hit.path, *rule.weighs))
+    return part is None and any(tool.is_open(path) for tool in tools if tool.unread for path in rule.weighs)
 
 
 def _checks(
@@ -335,7 +346,11 @@ def _checks(
     variants = [variant for variant in rule.variants if variant.id in chosen.variants]
     if variants:
         return [
-            (replace(variant, id=rule.id, name=rule.name), variant.check, chosen.severities.get(variant.id))
+            (
+                replace(variant, id=rule.id, name=rule.name, weighs=rule.weighs),
+                variant.check,
+                chosen.severities.get(variant.id),
+            )
             for variant in variants
         ]
     check = partial(rule.check, limit=chosen.limits[rule.id]) if rule.id in chosen.limits else rule.check

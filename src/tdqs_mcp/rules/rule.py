@@ -73,6 +73,9 @@ class Rule(Generic[Seen]):
     reads: type[Seen]
     """What its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
 
+    weighs: tuple[str, ...] = ()
+    """JSON pointers of the parts beside the reported one whose words may take a hit back."""
+
     limit: int | None = None
     """The number above or below which it reports, which settings may change; None if it has none."""
 
@@ -138,6 +141,7 @@ def rule(
     needs_language: bool = False,
     entails: tuple[str, ...] = (),
     variants: tuple[AnyRule, ...] = (),
+    weighs: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
     """Make a check a rule: its name is the function's, with hyphens, its summary the docstring's first paragraph.
 
@@ -162,6 +166,7 @@ def rule(
             needs_language=needs_language,
             entails=entails,
             variants=variants,
+            weighs=weighs,
             check=check,
             reads=next(iter(get_annotations(check, eval_str=True).values())),
         )

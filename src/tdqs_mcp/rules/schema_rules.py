@@ -62,7 +62,13 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
         yield _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
 
 
-@rule("TDQ134", severity=Severity.INFO, dimension="contextual_completeness", source="TDQS, checklist 5")
+@rule(
+    "TDQ134",
+    severity=Severity.INFO,
+    dimension="contextual_completeness",
+    source="TDQS, checklist 5",
+    weighs=("/description",),
+)
 def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
     """Fields of the output schema have no description, and no text around them explains them."""
     shape, text = subject.output_shape, subject.tool.description or ""

@@ -85,7 +85,7 @@ def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, .
     return tuple(
         ToolCase(subject=subject, names=names, rubric=rubric, measured=measured)
         for subject in measured.subjects
-        if not (is_gated and subject.signals.is_missing_description)
+        if not (is_gated and subject.signals.is_missing_description) and subject.tool.is_whole
     )
 
 
@@ -198,7 +198,7 @@ def finish(
         agreement=reliabilities([score.ballots for score in scored], rubric="tdqs"),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
-        problems=(*catalog.problems, *(f"{subject.tool.name!r}: {why}" for subject, why in disputes if why)),
+        problems=(*catalog.remarks, *(f"{subject.tool.name!r}: {why}" for subject, why in disputes if why)),
     )
 
 
@@ -220,6 +220,9 @@ def sort_out(
     ungraded = unmeasured_tools(measured)
     for subject in measured.subjects:
         verdict = by_index.get(subject.tool.index, undescribed)
+        if not subject.tool.is_whole:
+            reason = f"could not be read from the code: {', '.join(subject.tool.unread)}"
+            verdict = Ungraded(judge=UNMEASURED, reason=reason)
         if isinstance(verdict, Ungraded):
             tool, input_hash = subject.tool, subject.signals.input_hash
             ungraded.append(UngradedTool(index=tool.index, name=tool.name, input_hash=input_hash, ungraded=verdict))

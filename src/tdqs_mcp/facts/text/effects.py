@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
@@ -39,9 +39,9 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     """Yield the claims of a tool, the surest first; sentences that name a sibling may be about that."""
     yield from _by_verb(tool.name, prose)
     if prose.language in ("en", None):
-        own = [sentence for sentence in prose.sentences if not any(name in sentence for name in siblings)]
-        for place, sentence in enumerate(own):
-            yield from _by_sentence(sentence, is_opening=place == 0 and sentence is prose.sentences[0])
+        for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
+            if not _lasting_forms().isdisjoint(words) and not any(name in sentence for name in siblings):
+                yield from _by_sentence(sentence, is_opening=sentence is prose.sentences[0])
     for node in shape.nodes[1:]:
         if node.is_top and node.name:
             yield from _by_choices(node)
@@ -163,6 +163,14 @@ def _passive_verb(words: Sequence[str], clause: str) -> str | None:
 def _changes(word: str) -> bool:
     """A form of a verb that leaves a lasting change."""
     return _is_in(word, _words("lasting"))
+
+
+@cache
+def _lasting_forms() -> frozenset[str]:
+    """Words without one of which a sentence claims no lasting change."""
+    verbs = _words("lasting")
+    inflected = {form for form, lemma in LEMMAS.items() if lemma in verbs}
+    return verbs | inflected | {f"{verb}s" for verb in verbs} | _words("final")
 
 
 def _is_in(word: str, verbs: AbstractSet[str]) -> bool:

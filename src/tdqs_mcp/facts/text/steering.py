@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern
+from tdqs_mcp.facts.lexicon import PatternTable
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("steering")
-_SIGNS = lazy_pattern(
-    r"(?i)\b(?:always|must|never|stop|over|instead|best|most|leading|ultimate|only|ask|asks|not)\b|#1"
+_SIGNS = frozenset(
+    "always must never stop over instead best most leading ultimate finest fastest ask asks not don't every have "
+    "rather better before mandatory required now whenever".split()
 )
+"""Words without one of which a sentence steers nobody."""
 
 MAX_OPENING = 160
 """Characters of a description in which a withdrawal stands."""
@@ -21,8 +23,8 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name.
     """
-    for sentence in prose.sentences:
-        if not _SIGNS.search(sentence):
+    for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
+        if _SIGNS.isdisjoint(words):
             continue
         quote = " ".join(sentence.replace("*", "").split())
         is_sequence = any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.parameter_texts import ParameterExplanation, list_entries
-from tdqs_mcp.facts.text.words import LEMMAS
+from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 
 _PATTERNS = PatternTable("references")
@@ -137,7 +137,9 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     is_like = style(name) in words.styles
     # "GitHub" or "read-only" in a server of snake_case names
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
-    is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
+    # "resource usageThis tool": two words that lack a space
+    is_glued = name_parts(name)[-1:] and name_parts(name)[-1] in STOPWORDS
+    is_no_name = (is_ordinary and not is_ticked) or name.isupper() or is_glued or not (is_joined or is_ticked)
     # "formerly called `get_user`": nobody is sent there
     is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
     if (

@@ -1,0 +1,316 @@
+"""Tool definitions as a server would list them, read from its code; parts that only running it can tell are gaps."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.code.constants import Expression, UnreadError
+from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.nodes import Assign, Attribute, CallSite, Class, Function, ObjectLiteral, walk
+from tdqs_mcp.code.project import last_name
+from tdqs_mcp.code.python_types import PythonSchemas
+from tdqs_mcp.code.reading import find_tools
+from tdqs_mcp.code.registrations import Registration
+from tdqs_mcp.code.values import Instance
+from tdqs_mcp.code.zod_types import ZodSchemas
+from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.model import Catalog, read_tool
+
+MAX_NAMED = 3
+"""Tools or places that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionGap:
+    """A part of a definition that could not be read."""
+
+    path: str
+    """JSON pointer below the tool."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticDefinition:
+    """A tool as far as the code tells it."""
+
+    raw: Mapping[str, Any]
+    gaps: tuple[DefinitionGap, ...]
+
+
+def read_definitions(folder: Path) -> Catalog:
+    """Return a catalog of the tools that a folder's code registers, as far as the code tells it; nothing is run.
+
+    What is left out are tools whose name is computed. Raises InputError as `read_code`.
+    """
+    interpreter, registrations, problems = find_tools(folder)
+    reader = DefinitionReader(interpreter, registrations)
+    named = [registration for registration in registrations if "{}" not in registration.name]
+    computed = [registration for registration in registrations if "{}" in registration.name]
+    definitions = [reader.read(registration) for registration in named]
+    tools = [
+        replace(read_tool(definition.raw, index), unread=tuple(dict.fromkeys(gap.path for gap in definition.gaps)))
+        for index, definition in enumerate(definitions)
+    ]
+    places = [f"{registration.module.path}:{registration.line}" for registration in computed]
+    lost = (
+        f"The names of tools are computed at {first_of(places, MAX_NAMED)}, so these are left out." if places else None
+    )
+    if not tools:
+        lost = "No tool was found in the code; if another package has them, give that one's folder."
+    return Catalog(
+        server=folder.resolve().name,
+        tools=tuple(tools),
+        source=folder.name or ".",
+        unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
+        incomplete=lost,
+    )
+
+
+def _sentences(definitions: Sequence[StaticDefinition]) -> Iterator[str]:
+    """Yield a sentence for each part that could not be read, with the tools that it is about."""
+    lost: dict[str, dict[str, str]] = {}
+    for definition in definitions:
+        for gap in definition.gaps:
+            part = gap.path.removeprefix("/").partition("/")[0]
+            lost.setdefault(part, {}).setdefault(definition.raw["name"], gap.reason)
+    for part, tools in lost.items():
+        reason = next(iter(tools.values()))
+        names = first_of(list(tools), MAX_NAMED)
+        yield (
+            f"{part} could not be read from the code, or not all of it, of {len(tools)} of {len(definitions)} tools "
+            f"({names}): {reason}."
+        )
+
+
+class DefinitionReader:
+    """Reads the definitions of a project's registrations."""
+
+    def __init__(self, interpreter: Interpreter, registrations: Iterable[Registration]) -> None:
+        self._interpreter = interpreter
+        self._python = PythonSchemas(interpreter)
+        self._script = ZodSchemas(interpreter)
+        listed = [rival for registration in registrations for rival in registration.rivals]
+        modules = [module for module in interpreter.project.modules if module.is_python]
+        origins = [source for module in modules for source, _ in module.origins]
+        self._is_fastmcp = any(source.partition(".")[0] == "fastmcp" for source in origins)
+        self._adds_annotations = self._are_annotations_added(listed)
+
+    def read(self, registration: Registration) -> StaticDefinition:
+        """Return what all registrations of the tool's name say, where they agree."""
+        readings = [self._read(rival) for rival in registration.rivals or (registration,)]
+        raw: dict[str, Any] = {"name": registration.name}
+        gaps: list[DefinitionGap] = []
+        for part in ("title", "description", "inputSchema", "outputSchema", "annotations"):
+            values = [reading.raw[part] for reading in readings if part in reading.raw]
+            lost = [gap for reading in readings for gap in reading.gaps if gap.path.startswith(f"/{part}")]
+            if values and all(value == values[0] for value in values):
+                raw[part] = values[0]
+                gaps += lost if len(readings) == 1 else [gap for gap in lost if gap.path != f"/{part}"]
+            elif values:
+                gaps.append(DefinitionGap(path=f"/{part}", reason="several registrations of the name differ in it"))
+            else:
+                gaps += lost[:1]
+        return StaticDefinition(raw={"inputSchema": {"type": "object"}} | raw, gaps=tuple(gaps))
+
+    def _read(self, registration: Registration) -> StaticDefinition:
+        raw: dict[str, Any] = {}
+        gaps: list[DefinitionGap] = []
+        for part in ("title", "description"):
+            if part in registration.parts:
+                try:
+                    text = self._python.json(registration.parts[part])
+                except UnreadError as error:
+                    gaps.append(DefinitionGap(path=f"/{part}", reason=str(error)))
+                    continue
+                if isinstance(text, str):
+                    raw[part] = text
+                elif text is not None:
+                    gaps.append(DefinitionGap(path=f"/{part}", reason=f"no text at {registration.parts[part].place}"))
+        function = self._wrapped(registration)
+        if "description" not in raw and not any(gap.path == "/description" for gap in gaps):
+            if function is not None and isinstance(function.node, Function):
+                self._documentation(function, function.node, raw, gaps)
+            elif not registration.is_direct and "description" not in registration.parts:
+                gaps.append(DefinitionGap(path="/description", reason="no text stands at the registration"))
+        self._annotations(registration, raw, gaps)
+        self._input(registration, function, raw, gaps)
+        self._output(registration, raw, gaps)
+        return StaticDefinition(raw=raw, gaps=tuple(gaps))
+
+    def _wrapped(self, registration: Registration) -> Expression | None:
+        """Return the function whose signature and docstring count: of a wrapper by `functools.wraps`, the inner."""
+        function = registration.function
+        if function is None or not isinstance(function.node, Function):
+            return function
+        for decorator in function.node.decorators:
+            if isinstance(decorator, CallSite) and last_name(decorator) == "wraps" and decorator.arguments:
+                word = last_name(decorator.arguments[0])
+                receiver = registration.handler.receiver if registration.handler else None
+                if isinstance(receiver, Instance) and word in receiver.of.node.methods:
+                    return function.part(receiver.of.node.methods[word])
+                inner = self._python.locate(function.part(decorator.arguments[0]))
+                return inner if isinstance(inner.node, Function) else function
+        return function
+
+    def _documentation(
+        self, function: Expression, node: Function, raw: dict[str, Any], gaps: list[DefinitionGap]
+    ) -> None:
+        """Read a docstring as the description, unless a decorator of the project changes it."""
+        for decorator in node.decorators:
+            outer = self._python.locate(
+                function.part(decorator.function if isinstance(decorator, CallSite) else decorator)
+            )
+            if isinstance(outer.node, Function) and any(
+                isinstance(part, Assign) and isinstance(part.target, Attribute) and part.target.key == "__doc__"
+                for part in walk(outer.node.body)
+            ):
+                gaps.append(
+                    DefinitionGap(
+                        path="/description", reason=f"{outer.node.name} changes the docstring at {outer.place}"
+                    )
+                )
+                return
+        if node.documentation:
+            raw["description"] = inspect.cleandoc(node.documentation)
+
+    def _annotations(self, registration: Registration, raw: dict[str, Any], gaps: list[DefinitionGap]) -> None:
+        part = registration.parts.get("annotations")
+        if part is None:
+            if self._adds_annotations and not registration.is_direct:
+                gaps.append(DefinitionGap(path="/annotations", reason="they are added elsewhere"))
+            return
+        try:
+            members = self._python.json(part)
+        except UnreadError as error:
+            gaps.append(DefinitionGap(path="/annotations", reason=str(error)))
+            return
+        if isinstance(members, dict):
+            named = {_camel(key): value for key, value in members.items() if value is not None}
+            raw["annotations"] = named
+        elif members is not None:
+            gaps.append(DefinitionGap(path="/annotations", reason=f"they are no object at {part.place}"))
+
+    def _input(
+        self, registration: Registration, function: Expression | None, raw: dict[str, Any], gaps: list[DefinitionGap]
+    ) -> None:
+        part = registration.parts.get("inputSchema")
+        try:
+            if part is not None:
+                raw["inputSchema"] = self._schema(part)
+            elif function is not None and isinstance(function.node, Function):
+                schema, lost = self._python.of_function(function.node, function.scope)
+                raw["inputSchema"] = schema
+                self._split_documentation(function.node, raw)
+                gaps += [DefinitionGap(path=path, reason=reason) for path, reason in lost]
+            elif registration.is_direct and not registration.module.is_python:
+                raw["inputSchema"] = {"type": "object", "properties": {}}
+            else:
+                gaps.append(DefinitionGap(path="/inputSchema", reason="no schema stands at the registration"))
+        except UnreadError as error:
+            gaps.append(DefinitionGap(path="/inputSchema", reason=str(error)))
+
+    def _split_documentation(self, function: Function, raw: dict[str, Any]) -> None:
+        """Move what a docstring says of parameters to them, as FastMCP does where it stands alone."""
+        if not self._is_fastmcp or raw.get("description") != inspect.cleandoc(function.documentation):
+            return
+        split = split_docstring(raw["description"])
+        if split is None:
+            return
+        raw.pop("description")
+        raw |= {"description": split[0]} if split[0] else {}
+        for name, text in split[1].items():
+            schema = raw["inputSchema"]["properties"].get(name)
+            if schema is not None:
+                schema.setdefault("description", text)
+
+    def _schema(self, part: Expression) -> dict[str, Any]:
+        if not part.scope.module.is_python:
+            return self._script.input_schema(part)
+        node = self._python.locate(part).node
+        if isinstance(node, CallSite) and isinstance(node.function, Attribute):
+            if node.function.key in ("model_json_schema", "schema"):
+                return self._python.of_model(part.part(node.function.value))
+            if node.function.key == "json_schema" and node.arguments:
+                return self._python.schema(part.part(node.arguments[0]))
+        if isinstance(node, Class):
+            return self._python.of_model(part)
+        schema = self._python.json(part)
+        if not isinstance(schema, dict):
+            raise UnreadError(f"no schema stands at {part.place}")
+        return schema
+
+    def _output(self, registration: Registration, raw: dict[str, Any], gaps: list[DefinitionGap]) -> None:
+        part = registration.parts.get("outputSchema")
+        function = registration.function.node if registration.function else None
+        if part is not None:
+            try:
+                raw["outputSchema"] = self._schema(part)
+            except UnreadError as error:
+                gaps.append(DefinitionGap(path="/outputSchema", reason=str(error)))
+        elif isinstance(function, Function) and function.returns is not None:
+            gaps.append(DefinitionGap(path="/outputSchema", reason="the SDK's version decides it"))
+
+    def _are_annotations_added(self, registrations: Iterable[Registration]) -> bool:
+        """Return whether annotations are put together anywhere but at a registration."""
+        places = [
+            part for registration in registrations for key, part in registration.parts.items() if key == "annotations"
+        ]
+        registered = {id(part.node) for part in places}
+        for module in self._interpreter.project.modules:
+            for node in walk(module.tree.body):
+                match node:
+                    case ObjectLiteral(items=items):
+                        values = [value for key, value in items if key == "annotations"]
+                    case CallSite(keywords=keywords):
+                        values = [keywords["annotations"]] if "annotations" in keywords else []
+                    case Assign(target=Attribute(key="annotations"), value=value):
+                        values = [value]
+                    case _:
+                        continue
+                if any(id(value) not in registered for value in values):
+                    return True
+        return False
+
+
+def _camel(word: str) -> str:
+    first, *rest = word.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+_SECTION = re.compile(r"(?P<type>\w[\w \t-]*):(?:[ \t]+\S.*)?\s*")
+"""`Args:`, `Returns:`, `Note: title`; a section if the next line is indented."""
+
+_PARAMETER = re.compile(r"\*{0,2}(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)")
+_PARAMETER_SECTIONS = frozenset("args arguments params parameters".split())
+
+
+def split_docstring(text: str) -> tuple[str, dict[str, str]] | None:
+    """Return the text before the first section of a docstring, and what it says of each parameter; None without one."""
+    lines = text.split("\n")
+    starts = [
+        number
+        for number, line in enumerate(lines[:-1])
+        if _SECTION.fullmatch(line) and lines[number + 1][:1] in (" ", "\t") and lines[number + 1].strip()
+    ]
+    if not starts:
+        return None
+    parameters: dict[str, str] = {}
+    for start in starts:
+        if lines[start].partition(":")[0].strip().lower() not in _PARAMETER_SECTIONS:
+            continue
+        block = list(takewhile(lambda line: not line.strip() or line[:1].isspace(), lines[start + 1 :]))
+        current = ""
+        for line in textwrap.dedent("\n".join(block)).strip("\n").split("\n"):
+            match = None if line[:1].isspace() else _PARAMETER.fullmatch(line)
+            if match is not None:
+                current = match["name"]
+                parameters[current] = match["text"]
+            elif current:
+                parameters[current] = f"{parameters[current]}\n{line.strip()}".strip()
+    return "\n".join(lines[: starts[0]]).strip(), parameters
