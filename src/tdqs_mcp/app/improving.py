@@ -283,7 +283,7 @@ async def _reword(
 
 
 def _chosen_indices(measured: Measured, tools: Sequence[str] | None) -> set[int]:
-    """The indices of the named tools, or of all that can be measured if none is named."""
+    """The indices of the named tools; if none is named, of all that can be measured and may be called."""
     names = {tool.name for tool in measured.catalog.tools}
     for name in tools or ():
         if name not in names:
@@ -291,7 +291,11 @@ def _chosen_indices(measured: Measured, tools: Sequence[str] | None) -> set[int]
     for unmeasured in measured.unmeasured:
         if unmeasured.tool.name in (tools or ()):
             raise UnmeasurableError(f"{unmeasured.tool.name!r} cannot be rewritten: {unmeasured.reason}")
-    return {subject.tool.index for subject in measured.subjects if tools is None or subject.tool.name in tools}
+    return {
+        subject.tool.index
+        for subject in measured.subjects
+        if (subject.withdrawal is None if tools is None else subject.tool.name in tools)
+    }
 
 
 async def _assess(

@@ -16,6 +16,7 @@ from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, read
+from tdqs_mcp.facts.text.steering import find_withdrawal
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
@@ -162,6 +163,11 @@ class Subject:
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Every text about input, with its JSON pointer."""
         return names.texts_of(self.tool.description, self.input_shape)
+
+    @cached_property
+    def withdrawal(self) -> str | None:
+        """Return the words by which it says that nobody shall call it any more, or no agent."""
+        return find_withdrawal(self.tool)
 
     @property
     def is_quotable(self) -> bool:

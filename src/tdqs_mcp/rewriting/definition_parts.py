@@ -358,7 +358,7 @@ class CatalogContext:
             subject.tool.name: subject.prose.verb for subject in measured.subjects if subject.prose.opens_with_verb
         }
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
-        usable = (subject for subject in measured.subjects if subject.is_quotable and not _is_retired(subject))
+        usable = (subject for subject in measured.subjects if subject.is_quotable and subject.withdrawal is None)
         unique = {subject.tool.name: subject for subject in usable}
         sources = ValueSources(unique.values(), labels)
         origins = {name: sources.of(subject) for name, subject in unique.items()}
@@ -388,12 +388,6 @@ class CatalogContext:
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
-
-
-def _is_retired(subject: Subject) -> bool:
-    """Its first sentence says that it is not to be used any more."""
-    first = subject.prose.spoken[0] if subject.prose.spoken else ()
-    return not words_from("rewriting", "retired").isdisjoint(first)
 
 
 def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> list[Proposal]:

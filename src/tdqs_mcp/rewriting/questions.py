@@ -154,6 +154,8 @@ def _find_gaps(
     neighbors = NameNeighbors({subject.tool.name: labels[subject.tool.name] for subject in measured.subjects})
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
     for subject in measured.subjects:
+        if subject.withdrawal:
+            continue  # what is not to be called needs no words, but to leave the list
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
         near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()

@@ -7,7 +7,6 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import has_free_object, unused_definitions
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.steering import find_withdrawal
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold, resource_words
@@ -290,8 +289,8 @@ def repeated_purpose(measured: Measured) -> Iterator[Hit]:
 )
 def retired_tool(subject: Subject) -> Iterator[Hit]:
     """A tool that says that nobody shall call it is still in the list; no other advice about it is given."""
-    if words := find_withdrawal(subject.tool):
-        problem = f"the text says {words!r}, and the tool is still in the list"
+    if subject.withdrawal:
+        problem = f"the text says {subject.withdrawal!r}, and the tool is still in the list"
         yield Hit("/description", problem, "remove it from the list, or hide it from agents")
 
 
@@ -321,7 +320,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     if len(measured.catalog.tools) < 2:
         return  # a single definition says nothing about the rest of its catalog
     words, fix = measured.vocabulary, "name a tool that exists, or say what to do without it"
-    retired = {subject.tool.name for subject in measured.subjects if find_withdrawal(subject.tool)}
+    retired = {subject.tool.name for subject in measured.subjects if subject.withdrawal}
     for subject in measured.subjects:
         for mention in unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
             problem = f"there is no tool {mention.name!r}: {mention.words!r}"
