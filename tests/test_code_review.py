@@ -198,6 +198,13 @@ def test_accepted_findings_are_marked_with_their_reader_and_stand_in_no_other_re
     assert "read by" not in json.dumps(lint)
 
 
+def test_a_folder_of_code_is_its_own_source(command, harbour):
+    folder, _ = harbour
+    entries = json.loads(command("prompts", folder, "--rubric", "code", "--format", "json").stdout)["tools"]
+    assert [entry["name"] for entry in entries] == ["close_berth", "list_berths"]
+    assert "   10 |     os.remove(path)" in entries[0]["user"]
+
+
 REFUSED = {
     "another line": ({"line": 9}, "does not stand at berths.py:9; it stands at line 10"),
     "words that stand nowhere": ({"code": "shutil.rmtree(path)"}, "nor does it stand at another line"),

@@ -106,5 +106,5 @@ def _finish(
             for subject, verdict in graded
             if isinstance(verdict, Ungraded)
         ),
-        problems=(*measured.catalog.problems, *([unread] if lost else []), *problems),
+        problems=(*measured.catalog.remarks, *([unread] if lost else []), *problems),
     )

@@ -14,7 +14,6 @@ import click
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document
 from tdqs_mcp.app.code_review import review_code, review_code_answers
-from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -84,7 +83,6 @@ from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import CODE, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
@@ -144,7 +142,6 @@ class ScoreOptions:
             refuse(
                 is_gated, "the code rubric has findings that nothing proves; leave --fail-under and --fail-on-bad out"
             )
-            refuse(not self.source, "the code rubric needs the code: name its folder with --source")
         else:
             refuse(self.fail_under, f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad")
         is_other = self.rubric != "bundles" and self.skill
@@ -202,8 +199,8 @@ def score(
         return
     answers = read_answers(options.answers, choice) if options.answers else None
     skill = read_text(options.skill) if options.skill else None
-    if options.source and options.rubric == CODE:
-        _review(locators, live, choice, read_source(options.source), answers, options=options, page=page)
+    if options.rubric == CODE:
+        _review(locators, live, choice, answers, options=options, page=page)
         return
     if options.is_dry_run:
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
@@ -235,13 +232,15 @@ def _review(
     locators: Sequence[str],
     live: LiveOptions,
     choice: JudgeChoice,
-    code: CodeReport,
     answers: object,
     *,
     options: ScoreOptions,
     page: Page,
 ) -> None:
     """Hold definitions against their code by a model or its answers; 2 where a tool has no answer that can be used."""
+    code = read_code_of(locators, options.source)
+    if code is None:
+        raise click.UsageError("the code rubric needs the code: name its folder with --source")
     tool, ledger = options.tool, None
     if options.answers:
         use: Any = partial(review_code_answers, code=code, answers=answers, tool=tool)
@@ -545,7 +544,7 @@ def prompts(
     """Print the exact prompts that a judge would get, as published and hardened."""
     refuse(source and rubric != CODE, "--source belongs to --rubric code")
     text = read_text(skill) if skill else None
-    code = read_source(source) if source else None
+    code = read_code_of((locator,), source) if rubric == CODE else None
     use = partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text, code=code)
     documents = for_each((locator,), live, use)
     page.show(documents, _PROMPTS)
