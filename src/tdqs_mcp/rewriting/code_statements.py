@@ -31,7 +31,7 @@ from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_engl
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, definition_words, is_named, own_limits, takes_whole
+from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, NETWORK, definition_words, is_named, own_limits, takes_whole
 
 MAX_SENTENCES = {Mode.COMPACT: 3, Mode.FULL: 5}
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
@@ -74,7 +74,7 @@ def code_statements(measured: Measured, *, mode: Mode, growth: int) -> dict[int,
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [part for part in _limited(subject, code) if part.path not in documented]
             parts += [*documented.values(), *_within([*sentences, *limits], growth)]
-        statements[subject.tool.index] = tuple(parts)
+        statements[subject.tool.index] = tuple(part for part in parts if not find_threats({"text": _text(part)}))
     return {index: parts for index, parts in statements.items() if parts}
 
 
@@ -124,10 +124,13 @@ def _common_errors(measured: Measured) -> frozenset[str]:
 
 def _within(statements: Sequence[Statement], growth: int) -> Iterator[Statement]:
     for statement in statements:
-        words = statement.sentence or str(statement.value)
-        growth -= signals.estimate_tokens(words)
+        growth -= signals.estimate_tokens(_text(statement))
         if growth >= 0:
             yield statement
+
+
+def _text(statement: Statement) -> str:
+    return statement.sentence or str(statement.value)
 
 
 def _source(place: CodePlace) -> str:
@@ -147,11 +150,10 @@ def _hints(subject: Subject, code: ToolCode) -> Iterator[Statement]:
     if not subject.tool.is_mcp or not (annotations is None or isinstance(annotations, Mapping)):
         return
     present: Mapping[str, Any] = annotations or {}
-    new = {name: place for name, value, place in _proven(subject, code, present) if present.get(name) is not value}
-    values = {name: value for name, value, _ in _proven(subject, code, present)}
+    new = [hint for hint in _proven(subject, code, present) if present.get(hint[0]) is not hint[1]]
     if new:
-        sources = [_source(place) for place in new.values()]
-        value = {**present, **{name: values[name] for name in new}}
+        value = {**present, **{name: proof for name, proof, _ in new}}
+        sources = [_source(place) for *_, place in new]
         yield set_value("/annotations", value, Route.CODE, sources, component=Component.LIMITATIONS)
 
 
@@ -177,8 +179,8 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
         ):
             yield "idempotentHint", True, certain[0]
     if isinstance(code.open_world, bool) and "openWorldHint" not in present:
-        remote = next((effect for effect in code.effects if effect.kind not in (_CERTAIN - _SENDING)), handler)
-        yield "openWorldHint", code.open_world, remote if code.open_world else handler
+        requests = (effect for effect in code.effects if effect.kind in NETWORK)
+        yield "openWorldHint", code.open_world, next(requests, handler)
 
 
 def _repeats(effect: CodeEffect) -> bool:
@@ -344,7 +346,7 @@ def _plain_error(text: str) -> str:
     first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
-    return first.rstrip(" .:") if is_plain and not find_threats({"description": first}) else ""
+    return first.rstrip(" .:") if is_plain else ""
 
 
 def _without_name(match: re.Match[str]) -> str:
@@ -427,12 +429,11 @@ def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
 
 def _limited(subject: Subject, code: ToolCode) -> Iterator[Statement]:
     """Yield descriptions of parameters with the limits that the code has for them."""
-    open_parameters = find_open_parameters(subject)
     for name, schema in arguments.properties(subject.tool).items():
         old = schema.get("description") if isinstance(schema, Mapping) else 0
         limits = list(_limits(name, schema, subject, code)) if old is None or isinstance(old, str) else []
         if limits:
-            yield _parameter(name, limits, old if isinstance(old, str) and name not in open_parameters else "")
+            yield _parameter(name, limits, str(old or ""))
 
 
 def _parameter(name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "") -> Statement:
@@ -465,7 +466,7 @@ def _tells(text: str, name: str, words: AbstractSet[str]) -> bool:
     own = content_stems(words_of(text)) - content_stems(part.lower() for part in name_parts(name))
     verbs = [verb for verb in re.findall(r"\bto ([a-z]+)", text) if effect_of(verb) in _LOOKING and verb not in words]
     is_plain = text.isascii() and len(text) <= MAX_PARAMETER_TEXT and not verbs
-    return bool(own) and is_plain and not find_threats({"description": text})
+    return bool(own) and is_plain
 
 
 _LOOKING = (Effect.READ, Effect.PRODUCE)

@@ -27,7 +27,7 @@ _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.
 """Changes that are no reads under any reading; an HTTP request may be one."""
 
 _CHANGES = _CERTAIN | {EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE, EffectKind.PROCESS, EffectKind.STATE_IN_MEMORY}
-_NETWORK = frozenset({EffectKind.HTTP_READ, EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
+NETWORK = frozenset({EffectKind.HTTP_READ, EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
 _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
 
 
@@ -71,7 +71,7 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
     """The definition says that the tool's world is closed, and its code sends requests to other machines."""
     for subject, code in _coded(measured):
         if _hint(subject, "openWorldHint") is False and code.open_world is True:
-            effects = [effect for effect in code.effects if effect.kind in _NETWORK]
+            effects = [effect for effect in code.effects if effect.kind in NETWORK]
             yield Hit(
                 "/annotations/openWorldHint",
                 f"openWorldHint is false, but the code reaches the network: {_lines(effects)}",
