@@ -2,14 +2,21 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 import tdqs_mcp
+from tdqs_mcp.app import catalogs
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import read_tool
 from tdqs_mcp.rules import registry
+from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.serve import make_server
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -294,6 +301,65 @@ def test_tools_with_computed_names_are_left_out_and_said(folder):
     )
     assert [tool.name for tool in catalog.tools] == ["find_berths"]
     assert catalog.incomplete is None or "server.js" in catalog.incomplete
+
+
+def test_tools_made_from_an_openapi_document_have_their_method_as_code(folder):
+    operations = {"get": "listBoats", "post": "searchBoats", "delete": "sinkBoats"}
+    paths = {"/boats": {method: {"operationId": name} for method, name in operations.items()}}
+    document = {"openapi": "3.1.0", "servers": [{"url": "https://harbour.example/v1"}], "paths": paths}
+    root = folder(
+        server_py="""
+        from fastmcp import FastMCP
+        server = FastMCP.from_openapi(load("harbour.json"), client=client)
+        """
+    )
+    (root / "harbour.json").write_text(json.dumps(document, indent=1))
+    tools = {tool.name: tool for tool in tdqs_mcp.read_code(root).tools}
+    assert {name: (tool.read_only, tool.destructive, tool.open_world) for name, tool in tools.items()} == {
+        "listBoats": (True, False, True),
+        "searchBoats": ("unknown", "unknown", True),
+        "sinkBoats": (False, True, True),
+    }
+    assert [str(effect) for effect in tools["sinkBoats"].effects] == ["harbour.json:17"]
+    assert tools["sinkBoats"].effects[0].host == "harbour.example"
+
+
+def test_a_class_that_describes_its_own_tool_is_found_with_its_method(folder):
+    root = folder(
+        server_py="""
+        import os
+        from mcp.types import Tool
+
+        class Handler:
+            def __init__(self, tool_name: str):
+                self.name = tool_name
+
+        class SinkHandler(Handler):
+            def __init__(self):
+                super().__init__("sink_boat")
+            def get_tool_description(self):
+                return Tool(name=self.name, description="Sink.", inputSchema={"type": "object", "properties": {}})
+            def run_tool(self, args: dict):
+                os.remove(args["path"])
+        """
+    )
+    (tool,) = tdqs_mcp.read_code(root).tools
+    assert (tool.name, tool.handler.line) == ("sink_boat", 14)
+    assert [str(effect.kind) for effect in tool.effects] == ["file-delete"]
+    assert tool_of(root).description == "Sink."
+
+
+@pytest.mark.anyio
+async def test_methods_that_a_decorator_marks_are_tools():
+    """Our own server's methods are such: `tools_of` makes tools of them."""
+    server = make_server(permissions=Permissions(), settings=Settings())
+    names = {tool.name for tool in tdqs_mcp.read_code(ROOT / "src" / "tdqs_mcp" / "server").tools}
+    assert names == {tool.name for tool in (await catalogs.load_object(server)).tools}
+
+
+def test_a_folder_without_tools_says_which_packages_may_have_them(folder):
+    report = tdqs_mcp.read_code(folder(server_js='import { start } from "@harbour/mcp-tools"; start();'))
+    assert report.problems == ("no tool was found in the code; it imports @harbour/mcp-tools, which may have them",)
 
 
 PARTS = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.knowledge import DESTROYS, Knowledge
 from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
+from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.python_nodes import read_python
 from tdqs_mcp.code.registrations import Finder, Registration, is_context
@@ -16,6 +17,7 @@ from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
 from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
     CodeError,
@@ -41,6 +43,9 @@ MAX_FILES = 5_000
 MAX_NESTING = 500
 """Brackets within brackets of a file; the interpreter's own stack bounds what can be followed."""
 
+MAX_NAMED = 3
+"""Packages that a sentence names."""
+
 MIN_SHARED = 4
 """Tools that reach an effect before it may be the server's own housekeeping."""
 
@@ -60,17 +65,24 @@ def read_code(folder: str | Path) -> CodeReport:
 
     Raises InputError for what is no folder, and for a folder without source files.
     """
-    interpreter, registrations, problems = find_tools(Path(folder))
+    root = Path(folder)
+    interpreter, registrations, problems = find_tools(root)
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
-    tools = tuple(_tool(registration, trace) for registration, trace in zip(registrations, traces, strict=True))
+    tools = [_tool(registration, trace) for registration, trace in zip(registrations, traces, strict=True)]
+    names = {tool.name for tool in tools}
+    if makes_tools_of_operations(interpreter.project):
+        operations = read_operations(root, _files(root, (".json",)), MAX_FILE_BYTES)
+        tools += [_generated(operation) for operation in operations if operation.name not in names]
     lost = [
         f"{registration.name}: no handler was found ({registration.problem})"
         for registration in registrations
         if registration.handler is None
     ]
-    return CodeReport(folder=Path(folder).as_posix(), tools=tools, problems=(*problems, *lost))
+    if not tools:
+        problems.append(_no_tools(interpreter.project))
+    return CodeReport(folder=root.as_posix(), tools=tuple(tools), problems=(*problems, *lost))
 
 
 def find_tools(folder: Path) -> tuple[Interpreter, list[Registration], list[str]]:
@@ -93,20 +105,32 @@ def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace |
     return interpreter.follow(registration.handler, registration.arguments, registration.keywords)
 
 
+def _no_tools(project: Project) -> str:
+    """Return the sentence about a project without tools, with the packages that may have them."""
+    origins = {
+        source
+        for module in project.modules
+        for source, _ in module.origins
+        if not source.startswith(".") and "mcp" in source.lower() and project.find(module, source) is None
+    }
+    elsewhere = f"; it imports {first_of(sorted(origins), MAX_NAMED)}, which may have them" if origins else ""
+    return f"no tool was found in the code{elsewhere}"
+
+
 def source_files(root: Path) -> Iterator[Path]:
-    """Yield the source files below a folder; links are not followed, so that no file outside is read."""
+    """Yield the source files below a folder."""
+    yield from _files(root, _PYTHON + _SCRIPTS)
+
+
+def _files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files with some endings; links are not followed, so that no file outside is read."""
     for place, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.endswith("-info"))
         for name in sorted(names):
             stem = name.removesuffix(".cjs")
             is_twin = stem != name and not {f"{stem}.js", f"{stem}.mjs"}.isdisjoint(names)  # the same bundle twice
             path = Path(place, name)
-            if (
-                name.endswith(_PYTHON + _SCRIPTS)
-                and not name.endswith(_IGNORED)
-                and not is_twin
-                and not path.is_symlink()
-            ):
+            if name.endswith(suffixes) and not name.endswith(_IGNORED) and not is_twin and not path.is_symlink():
                 yield path
 
 
@@ -182,6 +206,30 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
 
 def _place(sighting: Sighting) -> tuple[str, str, int]:
     return sighting.kind, sighting.path, sighting.line
+
+
+def _generated(operation: Operation) -> ToolCode:
+    """Return a tool that is made from an operation: its method is all that is known."""
+    file, line = operation.file, operation.line
+    trace = CallTrace(effects=[operation.effect])
+    verdicts = judge(trace.effects, ())
+    return ToolCode(
+        name=operation.name,
+        handler=Handler(file=file, line=line, end=line),
+        registration=CodePlace(file=file, line=line),
+        effects=tuple(_effects(trace.effects)),
+        read_only=_proof(verdicts.read_only),
+        destructive=_proof(verdicts.destructive),
+        idempotent=_proof(verdicts.idempotent),
+        open_world=_proof(verdicts.open_world),
+        unused_parameters=(),
+        dead_enum_values=(),
+        limits=(),
+        errors=(),
+        returns=None,
+        credentials=(),
+        unresolved=(),
+    )
 
 
 def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:

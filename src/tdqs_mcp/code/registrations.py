@@ -139,7 +139,9 @@ class Finder:
             call = decorator if isinstance(decorator, CallSite) else None
             if word == "call_tool":
                 self._found.dispatchers.append(self._closure(function, scope))
-            elif word == "tool" or (word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)):
+            elif word.lower().endswith("tool") or (
+                word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)
+            ):
                 self._add(call, function.name, self._closure(function, scope), scope, function.line, function)
                 return
 
@@ -209,6 +211,12 @@ class Finder:
         for inner in self._sdk_calls(call, scope) if call else [None]:
             node = inner.node if inner and isinstance(inner.node, CallSite) else None
             parts = {key: inner.part(value) for key, value in node.keywords.items()} if inner and node else {}
+            marker = (
+                self._value(node.function, inner.scope) if inner and node and not _is_registering(node) else UNKNOWN
+            )
+            if inner and node and isinstance(marker, Closure):  # a decorator that only marks: @mcp_tool("Find boats")
+                target = Expression(node=marker.function, scope=self._place(marker))
+                parts = dict(call_scope(target, inner, node).arguments)
             if inner and node and "**" in parts:
                 parts |= {
                     key: Expression(node=value, scope=scope) for key, value in (call.keywords if call else {}).items()
@@ -230,6 +238,7 @@ class Finder:
                         definition=definition,
                         parts=_renamed(parts),
                         function=Expression(node=own, scope=place),
+                        is_direct=not isinstance(marker, Closure),
                     )
                 )
 
@@ -376,32 +385,23 @@ class Finder:
     def _record(self, record: ObjectLiteral, scope: NameScope) -> None:
         for key, value in record.items:  # { list_tables: tool({ description, parameters, execute }) }
             inner = value.arguments[0] if isinstance(value, CallSite) and len(value.arguments) == 1 else value
-            if (
-                isinstance(inner, ObjectLiteral)
-                and inner is not record
-                and key not in ("", "...")
-                and inner.get("name") is None
-            ):
-                handler = inner.get(*_HANDLERS)
-                if handler is not None and inner.get("description") is not None and inner.get(*_SCHEMAS) is not None:
-                    handlers = self._closures(handler, scope)
-                    self._found.direct.append(
-                        self._script(
-                            key,
-                            handlers[0] if handlers else None,
-                            scope,
-                            inner.line,
-                            self._plain(inner, scope),
-                            self._record_parts(inner, scope),
-                            is_direct=False,
-                        )
-                    )
+            if not isinstance(inner, ObjectLiteral) or inner is record or key in ("", "...") or inner.get("name"):
+                continue
+            handler = inner.get(*_HANDLERS)
+            members = self._members(inner, scope) if handler is not None else {}
+            if handler is not None and "description" in members and not members.keys().isdisjoint(_SCHEMAS):
+                handlers = self._closures(handler, scope)
+                definition, parts = self._plain(inner, scope), _renamed(members)
+                closure = handlers[0] if handlers else None
+                self._found.direct.append(
+                    self._script(key, closure, scope, inner.line, definition, parts, is_direct=False)
+                )
         name = record.get("name")
         if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
             return
         handler = record.get(*_HANDLERS)
         if handler is None:
-            if record.get("inputSchema", "input_schema", "parameters") is not None:
+            if record.get("inputSchema", "input_schema", "parameters") is not None and record.get("description"):
                 self._list(name, {key: value for key, value in record.items if key not in ("", "...")}, record, scope)
             return
         if record.get(*_SCHEMAS) is None and record.get("description") is None:
@@ -414,16 +414,16 @@ class Finder:
                 scope,
                 record.line,
                 self._plain(record, scope),
-                self._record_parts(record, scope),
+                _renamed(self._members(record, scope)),
                 is_direct=False,
             )
             self._found.direct.append(registration)
 
-    def _record_parts(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Expression]:
+    def _members(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Expression]:
         try:
-            return _renamed(self._reader.members(Expression(node=record, scope=scope)))
+            return self._reader.members(Expression(node=record, scope=scope))
         except UnreadError:
-            return _renamed({key: Expression(node=node, scope=scope) for key, node in record.items if key})
+            return {key: Expression(node=node, scope=scope) for key, node in record.items if key}
 
     def _plain(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Value]:
         return {
@@ -433,7 +433,9 @@ class Finder:
         }
 
     def _list(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], node: SyntaxNode, scope: NameScope) -> None:
-        for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
+        value = self._own_field(name, scope) or self._value(name, scope)
+        for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
+            runner = self._own_runner(scope)
             definition = {key: self._value(value, scope) for key, value in fields.items()}
             self._found.listed.append(
                 Registration(
@@ -442,9 +444,39 @@ class Finder:
                     line=node.line,
                     definition=definition,
                     parts=_renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()}),
-                    dispatched=True,
+                    handler=runner,
+                    arguments=_all_arguments(runner) if runner else (),
+                    dispatched=runner is None,
                 )
             )
+
+    def _own_runner(self, scope: NameScope) -> Closure | None:
+        """Return the method that answers, of a class that describes its own tool: `Tool(name=self.name, …)`."""
+        if scope.owner is None or scope.parent is None:
+            return None
+        runner = next((scope.owner.methods[word] for word in _HANDLERS if word in scope.owner.methods), None)
+        of = ClassValue(node=scope.owner, module=scope.module, scope=scope.parent)
+        if runner is None:
+            return None
+        return Closure(function=runner, module=scope.module, scope=scope.parent, receiver=Instance(of=of))
+
+    def _own_field(self, name: SyntaxNode, scope: NameScope) -> Value | None:
+        """Return a field of the class around, where its constructor hands a constant on: `super().__init__("find")`."""
+        if not isinstance(name, Attribute) or scope.owner is None or scope.parent is None:
+            return None
+        own = scope.owner.methods.get("__init__")
+        calls = [part for part in walk(own.body) if isinstance(part, CallSite)] if own else []
+        of = ClassValue(node=scope.owner, module=scope.module, scope=scope.parent)
+        for call in calls:
+            if isinstance(call.function, Attribute) and call.function.key == "__init__" and call.arguments:
+                for base in scope.owner.bases:
+                    home = self._value(base, scope)
+                    if isinstance(home, ClassValue) and "__init__" in home.node.methods:
+                        names = [part.name for part in home.node.methods["__init__"].parameters[1:]]
+                        values = [self._value(argument, scope) for argument in call.arguments]
+                        handed = tuple(zip(names, values, strict=False))
+                        return self._interpreter.member(Instance(of=replace(of), arguments=handed), name.key)
+        return None
 
     def _class(self, node: Class, scope: NameScope) -> None:
         """Read a class that is a tool: a name, a description, and a method that runs it."""
@@ -510,6 +542,12 @@ def _renamed(parts: Mapping[str, Expression]) -> dict[str, Expression]:
     named = {word: parts[word] for word in ("name", "title", "description", "annotations") if word in parts}
     output = parts.get("outputSchema") or parts.get("output_schema")
     return named | ({"inputSchema": schema} if schema else {}) | ({"outputSchema": output} if output else {})
+
+
+def _all_arguments(handler: Closure) -> tuple[Value, ...]:
+    """Return all arguments as one object, for a method that takes them together: `run_tool(self, args)`."""
+    count = len(handler.function.parameters) - 1
+    return (everything(),) if count == 1 else (UNKNOWN,) * max(0, count - 1) + (everything(),)
 
 
 def _dispatch_arguments(handler: Closure, name: str) -> tuple[Value, ...]:
