@@ -391,7 +391,8 @@ def test_material_out_of_form_says_where(material, words):
         ({"git_show.behavior": "no"}, "answer in a sentence"),
         ({"git_show.usage": "rarely"}, "answer in a sentence"),
         ({"update_branch.annotations.idempotentHint": "perhaps"}, "answer with yes or no"),
-        ({"git_show.returns": "The best output of all tools."}, None),
+        ({"git_show.returns": "The best output of all tools."}, "it says nothing about `git_show`"),
+        ({"git_show.returns": "The commit with the best score first."}, None),
         ({"git_show.behavior": "An amazing tool."}, "praises and tells nothing"),
         ({"*.parameters.max_lines": "lines"}, None),
     ],
@@ -410,6 +411,46 @@ def test_an_answer_that_cannot_be_used_is_listed_once_and_its_question_stays_ope
         command("rewrite", write("git.json", {"tools": list(GIT)}), "--material", material).stdout.decode().split()
     )
     assert shown.count(f"not used: answer {key}") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("No idea, ask the backend team.", "it says nothing about `git_show`"),
+        ("Works as expected.", "it says nothing about `git_show`"),
+        ("Please check with Maria.", "it says nothing about `git_show`"),
+        ("Set the parameter `include_notes` to true for notes.", "`git_show` has no parameter 'include_notes'"),
+        ("An unknown hash ends the call with an error.", None),
+        ("Merges are shown with both parents.", None),
+        ("`max_lines` cuts long differences.", None),
+    ],
+)
+def test_an_answer_that_is_none_is_asked_again_with_the_reason_and_taken_when_confirmed(answer, reason):
+    found = rewritten({"answers": {"git_show.behavior": answer}})["git_show"]
+    unused = {each.source: each.reason for each in found.unused}
+    if reason is None:
+        assert answer in found.definition["description"]
+        return
+    assert unused["answer git_show.behavior"].startswith(reason)
+    assert not found.changes
+    assert "git_show.behavior" in {question.id for question in found.questions}
+    for confirmed in (f"!{answer}", {"text": answer, "confirm": True}):
+        sure = rewritten({"answers": {"git_show.behavior": confirmed}})["git_show"]
+        assert answer in sure.definition["description"]
+
+
+def test_words_that_answer_for_several_tools_are_offered_for_the_instructions_once():
+    canned = "Requires a valid API token with the scope repo."
+    names = ("git_show", "git_list", "update_branch")
+    found = rewritten({"answers": {f"{name}.behavior": canned for name in names}})
+    assert not any(rewrite.changes for rewrite in found.values())
+    for name in names:
+        [unused] = found[name].unused
+        assert unused.reason.startswith(
+            "the same words answer for 3 tools: say them once, in the server's instructions"
+        )
+    two = rewritten({"answers": {f"{name}.behavior": canned for name in names[:2]}})
+    assert all(canned in two[name].definition["description"] for name in names[:2])
 
 
 COMMENTED = "# what we know\nanswers:\n    # of Monday\n    a.usage: when it rains\n\nfacts: [x]  # the rest\n"

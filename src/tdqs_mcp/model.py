@@ -346,6 +346,12 @@ class Fact:
     origin: str = ""
     """The key of the material and the entry below it, for what is not among the facts."""
 
+    is_confirmed: bool = False
+    """Its author was asked about it and wants it as it is."""
+
+    doubt: str = ""
+    """Why an answer is asked again instead of written; empty for a fact and for what is confirmed."""
+
     @property
     def source(self) -> str:
         """How a claim refers to it."""

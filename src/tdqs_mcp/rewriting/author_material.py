@@ -22,6 +22,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Component, Mode, QuestionTopic, Route
+from tdqs_mcp.rewriting.answer_checks import CONFIRMED, check_answers
 from tdqs_mcp.rewriting.definition_parts import can_continue_in_english
 from tdqs_mcp.rewriting.draft_checks import WARNING_CUES
 from tdqs_mcp.rewriting.proposals import CJK, Statement, add_sentence, set_value
@@ -96,7 +97,8 @@ def assign_places(material: Material, measured: Measured) -> Material:
         placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     own = {(fact.tool, fact.place) for fact in placed if not _is_shared(fact)}
     placed = [fact for fact in placed if not _is_shared(fact) or (fact.tool, fact.place) not in own]
-    return replace(material, facts=(*placed, *stated), answers={}, parameters={}, annotations={})
+    facts = check_answers((*placed, *stated), measured, _wording)
+    return replace(material, facts=facts, answers={}, parameters={}, annotations={})
 
 
 def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
@@ -118,7 +120,8 @@ def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact
     tool, place = _split(key, catalog, origin)
     tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(place, catalog)
     for name in tools or [None]:
-        fact = Fact(text=text, tool=name, place=place, origin=origin)
+        is_hint = place.startswith(ANNOTATIONS)
+        fact = Fact(text=text.removeprefix(CONFIRMED) if is_hint else text, tool=name, place=place, origin=origin)
         yield from _read_hint(fact) if fact.hint else [fact]
 
 
@@ -280,13 +283,15 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
     if fact.tool != subject.tool.name:
         is_open = "no definition leaves this open"
         return is_open if fact.place else "a fact of every tool is said of none; it only supports other words"
-    if praised := find_praise(fact.text):
-        return f"{praised!r} praises and tells nothing"
     if threats := find_threats({"description": fact.text}):
         return f"its text {threats[0].kind}"
+    if not fact.is_confirmed and (praised := find_praise(fact.text)):
+        return f"{praised!r} praises and tells nothing"
     if fact.hint:
         return _hint_objection(fact, subject)
     if fact.parameter:
+        if fact.doubt:
+            return fact.doubt
         schema = arguments.properties(subject.tool).get(fact.parameter)
         description = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
@@ -297,8 +302,10 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
-    if _REPLY.fullmatch(fact.text) or is_short or is_empty:
+    if not fact.is_confirmed and (_REPLY.fullmatch(fact.text) or is_short or is_empty):
         return "it tells nothing by itself; answer in a sentence"
+    if fact.doubt:
+        return fact.doubt
     description, bare = plain_text(" ".join(subject.prose.sentences)), plain_text(fact.text)
     is_quoted = bare in description and len(bare.split()) >= MIN_QUOTED
     is_said = (
@@ -368,6 +375,11 @@ def _form(fact: Fact, subject: Subject) -> str:
     """A fact or an answer about the whole tool as a sentence; a bare answer in English gets what its question says."""
     is_bare = fact.place in _FORMS and can_continue_in_english(subject) and fact.text.isascii()
     return to_sentence(_FORMS[QuestionTopic(fact.place)](fact.text) if is_bare else fact.text, subject)
+
+
+def _wording(fact: Fact, subject: Subject) -> str:
+    """The sentence that an answer would be in the definition."""
+    return to_sentence(fact.text, subject) if fact.parameter else _form(fact, subject)
 
 
 def _say_return(text: str) -> str:

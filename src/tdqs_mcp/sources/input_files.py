@@ -112,7 +112,7 @@ def parse_material(document: object, *, origin: str = "the material", tool: str 
         traces=tuple(_trace(number, entry, origin, tool) for number, entry in enumerate(traces, 1)),
         docs=docs,
         answers={
-            key: _words(value, f"{origin}: answer {key!r}")
+            key: _answer(value, f"{origin}: answer {key!r}")
             for key, value in _members(document.get("answers"), f"{origin}: answers")
         },
         annotations={
@@ -127,6 +127,13 @@ def parse_material(document: object, *, origin: str = "the material", tool: str 
             for name, value in _members(document.get("parameters"), f"{origin}: parameters")
         },
     )
+
+
+def _answer(value: object, where: str) -> str:
+    """An answer's text, with a leading `!` for `{text: …, confirm: true}`."""
+    if isinstance(value, Mapping) and value.keys() <= {"text", "confirm"} and "text" in value:
+        return f"{'!' * (value.get('confirm') is True)}{_words(value['text'], where)}"
+    return _words(value, where)
 
 
 _KEYS = ("answers", "annotations", "parameters", "facts", "traces", "docs")

@@ -1,0 +1,123 @@
+"""Answers that are none: they say nothing of the thing asked, serve for several tools, or name strange parameters."""
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import cache
+
+from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.subject import Measured, Subject, measure
+from tdqs_mcp.facts.text.prose import plain_text
+from tdqs_mcp.facts.text.words import content_stems
+from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_words
+from tdqs_mcp.judges.offline import Offline, calibration
+from tdqs_mcp.judges.sentence_model import Aspect, SentenceModel, generic_stems, read_text
+from tdqs_mcp.model import Catalog, Fact, read_tool
+from tdqs_mcp.results.improvements import QuestionTopic
+
+CONFIRMED = "!"
+"""What an answer begins with that its author has been asked about."""
+
+MAX_ALIKE = 2
+"""Tools, or parameters of different names, that the same words may answer."""
+
+MAX_WORDS = 3
+"""Telling words of an answer that can be empty; with more, it is about something."""
+
+MAX_TOLD = 20
+"""Hundredths that the sentence model finds at most of the thing asked in an answer that tells nothing of it."""
+
+MIN_NOTHING = 55
+"""Cases of a hundred in which an answer with a word of another tool tells nothing."""
+
+_ASPECTS = {
+    QuestionTopic.USAGE: Aspect.USAGE,
+    QuestionTopic.BEHAVIOR: Aspect.BEHAVIOR,
+    QuestionTopic.LIMIT: Aspect.BEHAVIOR,
+    QuestionTopic.RETURNS: Aspect.RESULT,
+}
+
+_CLOSING = " Confirm it with a leading `!` if it is meant so"
+
+
+def check_answers(
+    facts: Sequence[Fact], measured: Measured, wording: Callable[[Fact, Subject], str]
+) -> tuple[Fact, ...]:
+    """Return the facts, each answer with the doubt for which it is asked again; one that is confirmed has none.
+
+    `wording` gives the sentence that an answer would be in a definition.
+    """
+    read = [
+        replace(fact, text=fact.text.removeprefix(CONFIRMED).lstrip(), is_confirmed=fact.text.startswith(CONFIRMED))
+        for fact in facts
+    ]
+    subjects = {subject.tool.name: subject for subject in measured.subjects}
+    crowds: dict[str, set[str]] = {}
+    for fact in read:
+        if _is_answer(fact):
+            crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or fact.tool or "")
+    if not crowds:
+        return tuple(read)
+    spoken = (word for subject in measured.subjects for _, text in subject.texts for word in words_of(text))
+    vocabulary = content_stems((*spoken, *(part for subject in measured.subjects for part in _named(subject))))
+    doubts = {}
+    for place, fact in enumerate(read):
+        if _is_answer(fact) and (subject := subjects.get(fact.tool or "")):
+            reasons = _doubts(fact, subject, measured, len(crowds[plain_text(fact.text)]))
+            about = f"`{fact.parameter}` of `{fact.tool}`" if fact.parameter else f"`{fact.tool}`"
+            empty = f"it says nothing about {about}" if _is_empty(fact, subject, wording, vocabulary) else None
+            doubts[place] = next(reasons, empty)
+    return tuple(
+        replace(fact, doubt=f"{doubts[place]}; confirm it with a leading `!` if it is meant so")
+        if doubts.get(place)
+        else fact
+        for place, fact in enumerate(read)
+    )
+
+
+def _is_answer(fact: Fact) -> bool:
+    """An answer in words; a hint is yes or no."""
+    return not fact.is_confirmed and not fact.hint and fact.origin.startswith(("answer ", "parameters "))
+
+
+def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Iterator[str]:
+    """Yield what speaks against an answer whatever it says: too many tools have it, or a parameter is not there."""
+    if crowd > MAX_ALIKE:
+        things = "parameters" if fact.parameter else "tools"
+        yield f"the same words answer for {crowd} {things}: say them once, in the server's instructions"
+    strange = unknown_words([("/description", fact.text)], subject.part_names)
+    texts = [("/description", fact.text)]
+    for mention in unknown_parameters(strange, texts, subject.part_names, measured.vocabulary):
+        yield f"`{subject.tool.name}` has no parameter {mention.name!r}"
+
+
+def _is_empty(
+    fact: Fact, subject: Subject, wording: Callable[[Fact, Subject], str], vocabulary: AbstractSet[str]
+) -> bool:
+    """Return whether an answer has hardly a word of this catalog and tells nothing of what was asked."""
+    if fact.place not in _ASPECTS or not fact.text.isascii() or any(map(str.isdigit, fact.text)):
+        return False
+    sentence = wording(fact, subject)
+    words = content_stems(part for word in words_of(sentence) for part in (word, *name_parts(word))) - generic_stems()
+    own = content_stems((*_named(subject), *(word for _, text in subject.texts for word in words_of(text))))
+    if words & own or len(words) > MAX_WORDS or len(words & vocabulary) > 1:
+        return False
+    first = subject.prose.sentences[0] if subject.prose.sentences else f"Use `{subject.tool.name}`."
+    tool = read_tool({**subject.tool.raw, "description": f"{first} {sentence}"}, 0)
+    [alone] = measure(Catalog(server="", tools=(tool,))).subjects
+    *_, reading = _sentence_model().read(read_text(alone))
+    is_known = not words.isdisjoint(vocabulary)
+    told = reading.tells[_ASPECTS[QuestionTopic(fact.place)]]
+    return told < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
+
+
+def _named(subject: Subject) -> Iterator[str]:
+    """The words of the names of a tool and of its parameters."""
+    for name in (subject.tool.name, *(parameter.name for parameter in subject.signals.parameters)):
+        yield from name_parts(name)
+
+
+@cache
+def _sentence_model() -> SentenceModel:
+    """The offline judge's own."""
+    return calibration(Offline().stamp.calibration or "").sentences
