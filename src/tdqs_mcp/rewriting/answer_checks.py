@@ -47,21 +47,21 @@ def check_answers(
 
     `wording` gives the sentence that an answer would be in a definition.
     """
-    read = [
+    entries = [
         replace(fact, text=fact.text.removeprefix(CONFIRMED).lstrip(), is_confirmed=fact.text.startswith(CONFIRMED))
         for fact in facts
     ]
     subjects = {subject.tool.name: subject for subject in measured.subjects}
     crowds: dict[str, set[str]] = {}
-    for fact in read:
+    for fact in entries:
         if _is_answer(fact):
             crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or fact.tool or "")
     if not crowds:
-        return tuple(read)
+        return tuple(entries)
     spoken = (word for subject in measured.subjects for _, text in subject.texts for word in words_of(text))
     vocabulary = content_stems((*spoken, *(part for subject in measured.subjects for part in _named(subject))))
     doubts = {}
-    for place, fact in enumerate(read):
+    for place, fact in enumerate(entries):
         if _is_answer(fact) and (subject := subjects.get(fact.tool or "")):
             reasons = _doubts(fact, subject, measured, len(crowds[plain_text(fact.text)]))
             about = f"`{fact.parameter}` of `{fact.tool}`" if fact.parameter else f"`{fact.tool}`"
@@ -71,7 +71,7 @@ def check_answers(
         replace(fact, doubt=f"{doubts[place]}; confirm it with a leading `!` if it is meant so")
         if doubts.get(place)
         else fact
-        for place, fact in enumerate(read)
+        for place, fact in enumerate(entries)
     )
 
 
@@ -104,8 +104,8 @@ def _is_empty(
         return False
     first = subject.prose.sentences[0] if subject.prose.sentences else f"Use `{subject.tool.name}`."
     tool = read_tool({**subject.tool.raw, "description": f"{first} {sentence}"}, 0)
-    [alone] = measure(Catalog(server="", tools=(tool,))).subjects
-    *_, reading = _sentence_model().read(read_text(alone))
+    [measured_tool] = measure(Catalog(server="", tools=(tool,))).subjects
+    *_, reading = _sentence_model().read(read_text(measured_tool))
     is_known = not words.isdisjoint(vocabulary)
     told = reading.tells[_ASPECTS[QuestionTopic(fact.place)]]
     return told < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
