@@ -107,8 +107,8 @@ def _is_empty(
     [measured_tool] = measure(Catalog(server="", tools=(tool,))).subjects
     *_, reading = _sentence_model().read(read_text(measured_tool))
     is_known = not words.isdisjoint(vocabulary)
-    told = reading.tells[_ASPECTS[QuestionTopic(fact.place)]]
-    return told < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
+    hundredths = reading.tells[_ASPECTS[QuestionTopic(fact.place)]]
+    return hundredths < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
 
 
 def _named(subject: Subject) -> Iterator[str]:
