@@ -34,6 +34,10 @@ _CUES = lazy_pattern(r"e\.g|E\.g|xample|uch as|YY")
 """Without one of these no text about a parameter gives an example."""
 
 
+_ASSIGNING = (': "', ": '", ": `", ": [", ": {", ' to "', " to '", " to `")
+"""What stands between a name and its value, unless it is an equals sign."""
+
+
 class UnfitExample(NamedTuple):
     """An example that the schema refuses."""
 
@@ -172,7 +176,8 @@ def _is_closed(schema: Mapping[str, Any]) -> bool:
 
 def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, _Literal]]:
     """Yield `limit=5`, `status="open"` and `sort: 'asc'` with the name of the parameter."""
-    for match in _PATTERNS.assignment.finditer(text):
+    may_assign = "=" in text or any(sign in text for sign in _ASSIGNING)
+    for match in _PATTERNS.assignment.finditer(text) if may_assign else ():
         name = match["name"]
         if name not in properties or not isinstance(properties[name], dict):
             continue

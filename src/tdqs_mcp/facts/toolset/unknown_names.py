@@ -140,26 +140,31 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     # "resource usageThis tool": two words that lack a space
     is_glued = name_parts(name)[-1:] and name_parts(name)[-1] in STOPWORDS
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or is_glued or not (is_joined or is_ticked)
-    # "formerly called `get_user`": nobody is sent there
-    is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
-    if (
-        is_no_name
-        or is_former
-        or _PATTERNS.other_kind.match(after)
-        or _PATTERNS.elsewhere.search(token.text, token.start - len(before), token.end + 60)
-    ):
+    if is_no_name:
         return False
     is_called = not _words("call_words").isdisjoint(lead.split()) and _PATTERNS.called.search(before) is not None
-    if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
-        return True
+    if not (_is_called_tool(token, is_called=is_called, is_ticked=is_ticked) or _is_sought(token, words, is_called)):
+        return False
+    # "formerly called `get_user`": nobody is sent there
+    is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
+    is_elsewhere = _PATTERNS.elsewhere.search(token.text, token.start - len(before), token.end + 60)
+    return not (is_former or _PATTERNS.other_kind.match(after) or is_elsewhere)
+
+
+def _is_sought(token: Token, words: KnownNames, is_called: bool) -> bool:  # noqa: FBT001
+    """The word is formed as the server's tools are, and the text calls it or gets something from it."""
+    name, before, _, lead, *_ = token
     parts = name_parts(name)
     # `list_orders` begins with a verb in its base form, `listed_orders` does not
     is_verbal = len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
+    is_like, is_joined = style(name) in words.styles, not name.isalnum() or not (name.islower() or name.istitle())
     is_kin = is_like and (style(name), parts[0]) in words.shapes
+    if not (is_joined and is_like and (is_kin or is_verbal) and parts[-1] not in _words("field_endings")):
+        return False
     is_source = lead.endswith(_endings("source_ends"))
-    is_beside = is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before))
-    is_formed = is_joined and is_like and (is_kin or is_verbal) and parts[-1] not in _words("field_endings")
-    return is_formed and bool(is_called or is_beside)
+    return is_called or (
+        is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)) is not None
+    )
 
 
 def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
