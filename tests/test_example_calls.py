@@ -103,6 +103,10 @@ def test_what_is_no_wrong_example_of_a_call_is_left_alone(text):
         ("since", "First day as YYYY-MM-DD, e.g. '2024-11-28'"),
         ("sort", "Order, e.g. {'field': 'age', 'descending': True}"),
         ("limit", "At most this many, e.g. 20 (default 10)"),
+        (
+            "status",
+            f"State of the order. {'It may change at any time. ' * 8}Some harbors (e.g. Bergen, Oslo) close late.",
+        ),
     ],
 )
 def test_examples_that_fit_are_left_alone(name, text):

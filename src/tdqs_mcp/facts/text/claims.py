@@ -273,7 +273,9 @@ def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
     is_elsewhere = (match["is"] is not None and kind is not MentionKind.SENTENCE) or (
         match["lead"] is not None and kind is not MentionKind.ENTRY
     )
-    return not (is_denied or is_aside or is_elsewhere or _PATTERNS.other_value.match(text, match.end()))
+    # "Set threshold to a float" in the text of another parameter
+    is_of_part = kind is MentionKind.OWN and match["set"] not in (None, "it", "this", "value", "parameter")
+    return not (is_denied or is_aside or is_elsewhere or is_of_part or _PATTERNS.other_value.match(text, match.end()))
 
 
 def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:

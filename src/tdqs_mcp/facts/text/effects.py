@@ -44,7 +44,8 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
                 yield from _by_sentence(sentence, is_opening=sentence is prose.sentences[0])
     for node in shape.nodes[1:]:
         if node.is_top and node.name:
-            yield from _by_choices(node)
+            if node.name != "method" or not (prose.effect and prose.effect.is_mutating):
+                yield from _by_choices(node)  # "Creates a request" has the method of the request, not of the call
             yield from _by_destination(node)
 
 

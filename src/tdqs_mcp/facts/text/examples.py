@@ -22,6 +22,9 @@ MAX_NESTING = 16
 MAX_EXAMPLES = 40
 """Examples of one text that are read."""
 
+NEAR = 160
+"""Characters at the beginning of a parameter's text in which "e.g." speaks of the parameter itself."""
+
 MAX_NAMED = 3
 """Names that a message lists."""
 
@@ -104,7 +107,7 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
         if not is_inside and not is_member and not _is_result(text, literal.start):
             schema = properties[parameter]
             reason = refusal(literal.value, schema, root)
-            is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, text, schema, root, is_top=True)
+            is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, schema, root, is_top=True)
             if reason and not _is_template(literal.value) and not is_part:
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
@@ -201,9 +204,11 @@ def _in_own_text(
     for literal in (*_own_examples(text), *(_bare_examples(text) if is_closed else ())):
         value = literal.value
         reason = None if _is_template(value) else refusal(value, schema, root)
+        # further behind, "(e.g. FLUX, Recraft)" may be about anything
+        is_far = literal.start > NEAR and not isinstance(value, dict | list)
         # a text may show JSON that stands in a string, or a number that does
         is_encoded = takes.types == {"string"} and not isinstance(value, str)
-        if reason and not is_encoded and not _may_be_part(value, text, schema, root, is_top=is_top):
+        if reason and not (is_encoded or is_far) and not _may_be_part(value, schema, root, is_top=is_top):
             yield _quoted(text[literal.start : literal.end]), reason
 
 
@@ -252,13 +257,12 @@ def _instance(template: str) -> str:
 
 def _may_be_part(
     value: Any,  # noqa: ANN401  # any JSON value
-    text: str,
     schema: Mapping[str, Any],
     root: Mapping[str, Any],
     *,
     is_top: bool,
 ) -> bool:
-    """A value may be a part of what is sent: an item of a list, a member of an object, a number in quotes.
+    """A value may be a part of what is sent: an item of a list, a member of an object, a word for what is meant.
 
     Below the top, where texts explain members together, an object is a part if less than half of its members are the
     schema's own; a scalar is one wherever an object is taken.
@@ -275,8 +279,8 @@ def _may_be_part(
         return bool({"array", "object"} & (takes.item_types | (takes.types - {"array"}))) or not _are_refused(
             value, map(_items_of, branches), root
         )
-    is_quoted_number = isinstance(value, str) and _PATTERNS.quoted_number.search(text) is not None
-    return takes.values is None and takes.types != {"string"} and is_quoted_number
+    # "Show display names (e.g. 'Story Points')" beside a parameter that is true or false
+    return isinstance(value, str) and bool(takes.types) and "string" not in takes.types
 
 
 def _items_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -328,12 +332,11 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
         is_foreign = any(value in foreign_names or _PATTERNS.no_value.search(value) for value in values)
         is_inside = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
         is_open = is_inside or _PATTERNS.row_example.search(before) or _PATTERNS.row_open.search(after)
-        is_about = (
-            pattern != _BARE
-            or _PATTERNS.announced_row.search(before) is not None
-            or _PATTERNS.kind_of_value.search(name) is not None
-            or all(value.isupper() and len(value) > 2 for value in values)
-        )
+        is_announced = _PATTERNS.announced_row.search(before) is not None
+        # unquoted words are values in the first sentence, if they look like some or the parameter is for some
+        is_first = ". " not in text[: match.start()]
+        is_likely = _PATTERNS.kind_of_value.search(name) or all(value.isupper() and len(value) > 2 for value in values)
+        is_about = pattern != _BARE or is_announced or (is_first and is_likely)
         if len(values) > 1 and is_about and not (is_open or is_foreign):
             return () if _PATTERNS.several_values.search(text) else values
     return ()

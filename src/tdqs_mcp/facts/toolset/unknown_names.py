@@ -99,7 +99,7 @@ def unknown_tools(
     mentions: dict[str, Mention] = {}
     whole = "\n".join(text for _, text in texts)
     for path, token in strange:
-        if _is_unknown(token.name, own, words) and _is_tool(token, words):
+        if _is_unknown(token.name, own, words) and _is_tool(token, words) and not _lacks_prefix(token.name, words):
             # `mode="get_all"` shows that get_all is a value
             values = (f"{joint}{mark}{token.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
             if not any(value in whole for value in values):
@@ -128,6 +128,11 @@ def _is_unknown(name: str, own: frozenset[str], words: KnownNames) -> bool:
     if folded in words.tools or name in own or folded in words.words:
         return False
     return words.prefix + folded not in words.tools and not (name.startswith("mcp__"))
+
+
+def _lacks_prefix(name: str, words: KnownNames) -> bool:
+    """A tool has the name behind a prefix of its part of the server: `get_pages` for `wiki_get_pages`."""
+    return not name.isalpha() and any(tool.endswith(fold(name)) for tool in words.tools)
 
 
 def _is_tool(token: Token, words: KnownNames) -> bool:
