@@ -154,7 +154,7 @@ def tool_of(read, body, before="", **files):
         ('open(a, "w").write(b)', "file-write"),
         ("import pathlib\npathlib.Path(a).unlink()", "file-delete"),
         ("import shutil\nshutil.rmtree(a)", "file-delete"),
-        ("import subprocess\nsubprocess.run([a])", "process"),
+        ('import subprocess\nsubprocess.run(["tide", a])', "process"),
         ("exec(a)", "runs-code"),
         ('import sqlite3\nsqlite3.connect("x").execute("DELETE FROM berths")', "sql-write"),
         ('import sqlite3\nsqlite3.connect("x").execute("SELECT 1")', "db-read"),
@@ -166,6 +166,35 @@ def tool_of(read, body, before="", **files):
 )
 def test_an_effect_has_its_kind(read, body, kind):
     assert [effect.kind for effect in tool_of(read, body).effects] == [kind]
+
+
+@pytest.mark.parametrize("call", ["run(a, shell=True)", 'run(["python", "-c", a])', "run([a, b])"])
+def test_a_program_that_the_agent_writes_is_code(read, call):
+    tool = tool_of(read, f"import subprocess\nsubprocess.{call}")
+    assert [effect.kind for effect in tool.effects] == ["process", "runs-code"]
+    assert (tool.read_only, tool.destructive) == (False, True)
+
+
+def test_a_statement_that_the_agent_writes_is_a_write_unless_the_connection_reads_only(read):
+    body = "import sqlite3\nsqlite3.connect('{}', uri=True).execute(a)"
+    assert effects(tool_of(read, body.format("x"))) == ["sql-write server.py:9"]
+    assert effects(tool_of(read, body.format("file:x?mode=ro"))) == ["sql-unknown server.py:9"]
+
+
+def test_what_is_taken_out_of_a_container_is_not_the_container_s(read):
+    script = "const tools = new Map();\nserver.registerTool('run', {}, async (args) => tools.get(args.a).handle(args));"
+    (tool,) = read(index_js=script).tools
+    assert tool.read_only == "unknown"
+
+
+def test_an_abstract_method_is_what_fills_it_in(read):
+    base = "class Store:\n    def drop(self, name):\n        raise NotImplementedError\n\n"
+    files = "class Files(Store):\n    def drop(self, name):\n        open(name).truncate()\n        import os\n        os.remove(name)\n\n"
+    use = "def store() -> Store:\n    return load()\n\n"
+    assert "file-delete" in {
+        effect.kind for effect in tool_of(read, "store().drop(a)", before=base + files + use).effects
+    }
+    assert tool_of(read, "store().drop(a)", before=base + use).read_only == "unknown"
 
 
 @pytest.mark.parametrize("depth", range(1, 6))

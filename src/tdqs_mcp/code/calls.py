@@ -1,17 +1,23 @@
 """Following calls: into functions of the project, and to the effects of libraries."""
 
+import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import DESTROYS, Spec, command_kind, statement_harm
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, Spec, command_kind, statement_harm
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
     CallSite,
+    Class,
+    Function,
+    Literal,
     Name,
+    Raise,
     SyntaxNode,
+    walk,
 )
-from tdqs_mcp.code.project import NameScope, dotted_name
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name
 from tdqs_mcp.code.resolution import MAX_DEPTH, Resolution
 from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
@@ -31,6 +37,7 @@ from tdqs_mcp.code.values import (
     bounded,
     join,
     parameters_of,
+    text_of,
     unknown,
 )
 
@@ -77,6 +84,8 @@ class Calls(Resolution):
         line: int,
         is_new: bool = False,
     ) -> Value:
+        if closure.receiver is not None and _is_abstract(closure.function):
+            return self._overriding(closure, arguments, keywords, depth=depth, line=line)
         trace = self.trace
         arguments = tuple(bounded(value) for value in closure.leading + arguments)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
@@ -120,6 +129,28 @@ class Calls(Resolution):
         contexts.append(value)
         return value
 
+    def _overriding(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
+    ) -> Value:
+        """Return what the methods give back that fill in an abstract one."""
+        name = closure.function.name
+        bodies = [
+            (module, owner, method)
+            for module, owner, method in self.project.methods.get(name, ())
+            if module.is_python == closure.module.is_python and not _is_abstract(method)
+        ]
+        if not bodies or len(bodies) > MAX_CANDIDATES:
+            self._use(*arguments, *keywords.values())
+            self._note(self.trace.unresolved, "call", closure.module, closure.function.line, max(depth, 0), f"{name}()")
+            return UNKNOWN
+        return join(
+            self._invoke(self._method_of(*body), arguments, keywords, depth=depth, line=line) for body in bodies
+        )
+
+    def _method_of(self, module: ProjectModule, owner: Class, method: Function) -> Closure:
+        of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
+        return Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
+
     def _is_shared(self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
         """Return whether a call does the same for every tool: nothing in it comes from a tool's arguments."""
         values = (*arguments, *keywords.values(), *((closure.receiver,) if closure.receiver else ()))
@@ -148,6 +179,7 @@ class Calls(Resolution):
             trace.functions.setdefault(place, inner + depth + 1)
         trace.environment |= part.environment
         trace.written |= part.written
+        trace.is_read_only |= part.is_read_only
 
     def _run(
         self,
@@ -316,6 +348,7 @@ class Calls(Resolution):
             return self.call(bodies[0], (), {}, node, frame) if bodies else UNKNOWN
         if name == "builtins.locals":
             self._use(*frame.names.values())
+        self.trace.is_read_only |= _says_read_only(arguments, keywords)
         self._call_back(arguments, keywords, node, frame)
         if name in _GATHERING:
             return Listing(values=arguments, parameters=parameters_of(arguments))
@@ -397,12 +430,10 @@ class Calls(Resolution):
         near = [entry for entry in entries if entry[0].is_python == frame.module.is_python]
         if not near or len(near) > MAX_CANDIDATES:
             return None
-        results = []
-        for module, owner, method in near:
-            of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
-            closure = Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
-            results.append(self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line))
-        return join(results)
+        return join(
+            self._invoke(self._method_of(*entry), arguments, keywords, depth=frame.depth, line=node.line)
+            for entry in near
+        )
 
     def _effect(
         self,
@@ -418,6 +449,8 @@ class Calls(Resolution):
             return
         kind, text, harm = effect.kind, effect.text, effect.harm
         parameters = parameters_of([target, *arguments, *keywords.values()])
+        if kind == "file-write" and harm == ADDS and not parameters and "append" not in text and "open" not in text:
+            return  # the server makes its own folder
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
             is_read = bool(guards) and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards)
@@ -428,6 +461,8 @@ class Calls(Resolution):
             ):
                 kind, text = "sql-write", ", ".join(guards)
                 harm = DESTROYS if statement_harm(text) == DESTROYS else ""
+            elif not guards and not text and any(isinstance(value, Argument) for value in arguments[:1]):
+                text, harm = ANY_STATEMENT, DESTROYS
         owner = replace(target, name=target.name.rpartition(".")[0])
         subjects = {*arguments[:1], owner}
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
@@ -447,6 +482,8 @@ class Calls(Resolution):
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
         self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
+        if effect.is_code:
+            self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)
 
     def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> Value:
         """Note the bound of a parameter, which it stays; return what a least or a greatest value is."""
@@ -475,6 +512,34 @@ class Calls(Resolution):
 
 _WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace", "move")
 """Beginnings of the names of calls that replace a file."""
+
+
+ANY_STATEMENT = "any statement"
+"""Text of a call that gives a database what the agent has written."""
+
+
+def _says_read_only(arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
+    """Return whether a call asks for reading only: `connect(read_only=True)`, `BEGIN READ ONLY`, `?mode=ro`."""
+    options = [
+        *keywords.items(),
+        *(item for value in arguments if isinstance(value, Dictionary) for item in value.items),
+    ]
+    if any(re.fullmatch("read_?only", key, re.IGNORECASE) and value == Constant(value=True) for key, value in options):
+        return True
+    texts = map(text_of, (*arguments, *(value for _, value in options)))
+    return any(re.search(r"\bread[ _]only\b|mode=ro\b", text, re.IGNORECASE) for text in texts if text)
+
+
+def _is_abstract(function: Function) -> bool:
+    """Return whether a method is left to others: its body is a docstring or `...`, or raises NotImplementedError."""
+    if not function.body.statements:
+        return False
+    *rest, last = function.body.statements
+    if isinstance(last, Raise):  # raise NotImplementedError; throw new Error("Not implemented")
+        texts = [str(node.value) for node in walk(last) if isinstance(node, Literal)]
+        is_left = any("implement" in text.lower() for text in (dotted_name(last.value), *texts))
+        return is_left and all(isinstance(statement, Literal) for statement in rest)
+    return all(isinstance(statement, Literal) for statement in (*rest, last))
 
 
 def _takes_path(target: External) -> bool:

@@ -6,7 +6,7 @@ The code is read with what is known of its values; it is never run.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tdqs_mcp.code.calls import Calls
+from tdqs_mcp.code.calls import ANY_STATEMENT, Calls
 from tdqs_mcp.code.knowledge import ADDS
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -98,6 +98,11 @@ class Interpreter(Calls):
                 self.trace.unresolved, "nesting", handler.module, handler.function.line, 0, "code nests too deep"
             )
         self.trace.results.append(value)
+        if not self.trace.is_read_only:
+            self.trace.effects = [
+                replace(effect, kind="sql-write") if effect.text == ANY_STATEMENT else effect
+                for effect in self.trace.effects
+            ]
         return self.trace
 
     def _execute(self, block: Block, frame: CallFrame) -> None:

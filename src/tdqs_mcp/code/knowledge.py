@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.values import (
+    Argument,
     Constant,
     Dictionary,
     External,
@@ -35,6 +37,9 @@ class LibraryEffect:
 
     address: str = ""
     """Host and path of a request, `{}` for computed parts, as far as a part of the path is known."""
+
+    is_code: bool = False
+    """The agent writes the program that is started."""
 
     is_script: bool = False
     """The text may hold several statements: its beginning proves nothing of the rest."""
@@ -102,11 +107,14 @@ class Knowledge:
             return () if specs is None else specs
         parts = plain.split(".")
         for length in range(len(parts), 0, -1):
-            package = data.packages.get(".".join(parts[:length]))
+            owner = ".".join(parts[:length])
+            package = data.packages.get(owner)
+            if package is not None and owner in data.plain and "(" in name.rpartition(".")[0]:
+                return data.methods.get(last, ())  # os.getcwd().replace("/", "-")
             if package is not None:
                 specs = package.get(last, package.get("*"))
                 # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
-                is_part = len(parts) - length > 2
+                is_part = len(parts) - length > 1
                 is_plain = is_part and specs is not None and specs[0].words[0] == "verb" and not _has_verb(last)
                 return data.methods.get(last, specs) if is_plain else specs
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
@@ -132,6 +140,7 @@ class Knowledge:
 class _Language:
     harmless: frozenset[str]
     containers: frozenset[str]
+    plain: frozenset[str]
     packages: Mapping[str, Mapping[str, Sequence[Spec]]]
     methods: Mapping[str, Sequence[Spec]]
 
@@ -149,6 +158,7 @@ def _load(name: str) -> _Language:
     return _Language(
         harmless=frozenset(data["harmless"].split()),
         containers=frozenset(data["containers"].split()),
+        plain=frozenset(data["plain"].split()),
         packages=packages,
         methods=methods,
     )
@@ -334,7 +344,27 @@ def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Libra
         if isinstance(value, Listing) and words:
             break
     command = " ".join(words)[:120]
-    return LibraryEffect("process", command, harm=DESTROYS if command_kind(command) == "delete" else "")
+    harm = DESTROYS if command_kind(command) == "delete" else ""
+    return LibraryEffect("process", command, harm=harm, is_code=_is_code(arguments))
+
+
+def _is_code(arguments: Sequence[Value]) -> bool:
+    """Return whether the agent writes what is run: `run(command, shell=True)`, `run(["python", "-c", code])`."""
+    first = arguments[0] if arguments else None
+    if isinstance(first, Argument):
+        return True
+    for value in arguments:
+        words = value.values if isinstance(value, Listing) else ()
+        if words and isinstance(words[0], Argument):
+            return True
+        for flag, code in pairwise(words):
+            if text_of(flag) in _CODE_FLAGS and isinstance(code, Argument):
+                return True
+    return False
+
+
+_CODE_FLAGS = frozenset({"-c", "-lc", "-e", "--eval", "/c", "/C", "-Command"})
+"""Options of shells and interpreters before a program's text."""
 
 
 def command_kind(words: str) -> str:
@@ -428,6 +458,4 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
     if name in _HTTP_METHODS and channel == "http":
         return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
     verb = _verb_kind(name)
-    if not verb and is_result:
-        return None
     return LibraryEffect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))

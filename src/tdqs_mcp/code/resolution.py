@@ -1,5 +1,6 @@
 """Resolving names, members and types of a project to values; nothing is run."""
 
+import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -91,7 +92,9 @@ class Resolution(ABC):
         inner = None if module.is_python else module.named.get(name)
         if inner is not None:
             return self._bound(inner, self.scope_of(module))
-        return External(name=f"builtins.{name}" if module.is_python else name)
+        if module.is_python:
+            return External(name=f"builtins.{name}") if hasattr(builtins, name) else UNKNOWN
+        return External(name=name)
 
     def _parameter(self, scope: NameScope, name: str) -> FormalParameter | None:
         parameters = scope.function.parameters if scope.function else ()
@@ -304,6 +307,7 @@ class Resolution(ABC):
             yield
         finally:
             trace.environment |= self.trace.environment
+            trace.is_read_only |= self.trace.is_read_only
             self.trace, self._conditions, self._is_muted = trace, conditions, was_muted
 
     def member(self, value: Value, key: str) -> Value:
@@ -448,6 +452,8 @@ class Resolution(ABC):
                 and isinstance(bindings[0], CallSite | Literal | Template | ObjectLiteral)
             ):
                 frame.names[name] = self.evaluate(bindings[0], frame)
+            else:
+                frame.names.setdefault(name, UNKNOWN)  # a name of the method's own, not the module's or the language's
 
     def _method(self, target: ClassValue, name: str) -> tuple[Function | None, ClassValue | None]:
         pending, visited = [target], set[Class]()

@@ -74,6 +74,9 @@ class CallTrace:
     functions: dict[tuple[str, int, int], int] = field(default_factory=dict)
     """Functions that were followed, by file, first and last line, with the calls between the handler and each."""
 
+    is_read_only: bool = False
+    """A database is opened, or a transaction begun, for reading only."""
+
     calls: int = 0
     contexts: dict[Function, list[Value]] = field(default_factory=dict)
     """What calls of a function have returned so far, each with other arguments."""
