@@ -13,6 +13,7 @@ from tdqs_mcp.code.nodes import (
     Function,
     Literal,
     Name,
+    Other,
     Raise,
     SyntaxNode,
     walk,
@@ -538,8 +539,13 @@ def _is_abstract(function: Function) -> bool:
     if isinstance(last, Raise):  # raise NotImplementedError; throw new Error("Not implemented")
         texts = [str(node.value) for node in walk(last) if isinstance(node, Literal)]
         is_left = any("implement" in text.lower() for text in (dotted_name(last.value), *texts))
-        return is_left and all(isinstance(statement, Literal) for statement in rest)
-    return all(isinstance(statement, Literal) for statement in (*rest, last))
+        return is_left and all(map(_says_nothing_more, rest))
+    return all(map(_says_nothing_more, (*rest, last)))
+
+
+def _says_nothing_more(statement: SyntaxNode) -> bool:
+    """Return whether a statement is a docstring or `...`."""
+    return isinstance(statement, Literal) or (isinstance(statement, Other) and statement.operator == "...")
 
 
 def _takes_path(target: External) -> bool:
