@@ -192,7 +192,7 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
     report = located.report
     blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
     if report.findings:
-        groups = report.by_rule
+        groups = report.by_harm
         counts = [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups]
         table = Table(columns("rule", "severity", "findings", left=2), counts)
         rows = [

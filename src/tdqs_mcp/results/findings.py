@@ -265,8 +265,8 @@ class LintReport(OfServer):
 
     @property
     def worst_first(self) -> list[Finding]:
-        """Findings by severity, the worst first."""
-        return sorted(self.findings, key=lambda finding: -finding.severity.rank)
+        """Findings by severity, the worst first, and what misleads an agent before what is left out."""
+        return sorted(self.findings, key=lambda finding: (-finding.severity.rank, harm_of(finding)))
 
     @property
     def by_rule(self) -> list[list[Finding]]:
@@ -352,6 +352,8 @@ _LANES = ("TDQ5", "TDQ2", "TDQ3", "TDQ8", "TDQ1", "TDQ6", "TDQ7", "TDQ4")
 def harm_of(finding: Finding) -> int:
     """Return a sort key, the most harmful rules first."""
     lane = finding.rule[:4]
+    if finding.rule in UBIQUITOUS:
+        return len(_LANES) + 1
     return _LANES.index(lane) if lane in _LANES else len(_LANES)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
@@ -89,17 +88,12 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 )
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
-    is_told = subject.tells_usage or _USAGE_LABEL.search(subject.tool.description or "")
-    if not subject.signals.is_missing_description and not is_told:
+    if not subject.signals.is_missing_description and not subject.tells_usage:
         yield Hit(
             "/description",
             "the description does not say when to use the tool",
             "add when to use it, when not to, and which tool to use instead",
         )
-
-
-_USAGE_LABEL = lazy_pattern(r"(?i)\bwhen to use\b|\buse cases?\b")
-"""Headings of usage in words that are no cue of their own: "When to use: single orders"."""
 
 
 @rule(
