@@ -115,13 +115,16 @@ def test_a_prompt_has_the_definition_and_the_handler_and_what_it_calls_with_line
 def test_secrets_are_cut_out_and_lines_keep_their_numbers(command, harbour):
     folder, _ = harbour
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----"
-    body = f'    pem = """{key}"""\n    url = "postgres://admin:hunter22x9q@db.example.org/x"\n    os.remove(path)\n'
+    body = (
+        f'    pem = """{key}"""\n    url = "postgres://admin:hunter22x9q@db.example.org/x"\n'
+        '    k = os.getenv("API_KEY", "w0rdpress2go")\n    os.remove(path)\n'
+    )
     (folder / "berths.py").write_text(BERTHS.replace("    os.remove(path)\n", body))
     text = prompts_of(command, harbour, "--format", "json", "--tool", "close_berth")[0]["user"]
-    for secret in ("a1b2c3d4e5f6g7h8", "MIIEvQ", "hunter22x9q"):
+    for secret in ("a1b2c3d4e5f6g7h8", "MIIEvQ", "hunter22x9q", "w0rdpress2go"):
         assert secret not in text
     assert 'token = "***"' in text
-    assert "   15 |     os.remove(path)" in text
+    assert "   16 |     os.remove(path)" in text
 
 
 def test_a_slice_has_at_most_6000_tokens_and_what_the_tool_does_is_in_it(tmp_path, catalog):
