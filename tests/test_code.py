@@ -563,3 +563,19 @@ def test_verdicts_on_published_servers_that_are_not_unknown_are_right(labelled, 
     known = [(getattr(tool, verdict), fact[label]) for fact, tool in labelled if getattr(tool, verdict) != "unknown"]
     decided = [(found, told) for found, told in known if told != "unclear"]
     assert sum(found == told for found, told in decided) / len(decided) >= bar
+
+
+USES = {
+    "their number": ("console.error(Object.keys(args).length); return save(args.berth);", ("day",)),
+    "their values, by name": ("for (const key of Object.keys(args)) { body[key] = args[key]; } return save(body);", ()),
+    "their values": ("return save(Object.keys(args).map((key) => `${key}=${args[key]}`).join());", ()),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_to_count_arguments_is_no_use_of_them(read, use):
+    body, unused = USES[use]
+    head = 'import { writeFile } from "fs/promises";\nconst body = {};\nasync function save(value) { await writeFile("x", value); }\n'
+    schema = "{inputSchema: {berth: z.string(), day: z.string()}}"
+    (tool,) = read(server_js=f'{head}server.registerTool("add", {schema}, async (args) => {{ {body} }});\n').tools
+    assert tool.unused_parameters == unused

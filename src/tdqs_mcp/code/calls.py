@@ -353,6 +353,8 @@ class Calls(Resolution):
         self._call_back(arguments, keywords, node, frame)
         if name in _GATHERING:
             return Listing(values=arguments, parameters=parameters_of(arguments))
+        if name == "Object.keys" and isinstance(first, Argument) and not first.name:
+            return UNKNOWN  # names alone; `args[key]` with such a key is a use of all
         if name in _PASS_THROUGH and arguments:
             if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
                 self._use(first)  # Object.entries(args): whatever is in it
