@@ -110,6 +110,33 @@ API = ("/api/servers", "/api/server?name=zoo", "/api/tool?server=zoo&name=list_z
 BADGES = ("/badge/zoo.svg", "/badge/zoo.json")
 
 
+# Methods
+
+
+def test_a_sweep_by_another_method_changes_nothing_before_its_end(dashboard, store_url):
+    browser = dashboard([zoo()])
+    other = replace(METHOD, parameters="other")
+    before = [browser.page(path) for path in ZOO]
+    engine = open_store(store_url)
+    run = start_run(engine, other)
+    assert [browser.page(path) for path in ZOO] == before
+    store_captures(engine, other, [scored_capture("apiary", {"tools": [FINE]})])
+    assert "zoo" in browser.page("/")
+    assert "apiary" not in browser.page("/")
+    finish_run(engine, run, statistics="{}", servers=1, changed=1, tools=1, problems="[]")
+    engine.dispose()
+    assert "apiary" in browser.page("/")
+    pinned = StoredScores(store_url, method=METHOD.key)
+    assert [entry.server for entry in pinned.list_servers(server_queries.ServerFilter()).servers] == ["zoo"]
+    pinned.close()
+
+
+def test_pages_say_of_when_the_scores_are_and_travel_compressed(dashboard):
+    answer = dashboard([zoo()]).ask("/", accept_encoding="gzip")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert re.search(r"Scores as of 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", answer.text)
+
+
 # The leaderboard
 
 
@@ -345,7 +372,7 @@ def every_text(browser, **headers):
 def test_without_the_token_nobody_sees_more_than_scores(dashboard):
     capture = zoo(tool("list_zebras", ZEBRAS), FINE, tool("process", "Process", flat(3)), outcomes={1: held(1)})
     browser = dashboard([zoo(FINE)], [capture], token=WORD)
-    secrets = ("zebras of one keeper", "suspicious", "TDQ104", "first sentence", "4.8")
+    secrets = ("zebras of one keeper", "suspicious", "TDQ104", "none of the four hints", "4.8")
     for path, text in every_text(browser).items():
         assert not [secret for secret in secrets if secret in text and not path.startswith("/rules")], path
     whole = "".join(every_text(browser, authorization=f"Bearer {WORD}").values())
@@ -466,7 +493,7 @@ def test_the_public_never_gets_what_a_maintainer_has_had_rendered(dashboard):
     assert public.status_code == 200
     assert "zebras of one keeper" in full.text
     assert "zebras of one keeper" not in public.text
-    assert public.headers["vary"] == "Authorization, Cookie"
+    assert public.headers["vary"] == "Authorization, Cookie, Accept-Encoding"
     assert full.headers["cache-control"] == "private, no-cache"
 
 
@@ -592,7 +619,7 @@ def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
         assert seen.page.title() != "taken"
         assert not seen.is_wider_than_the_screen, path
         assert seen.serious() == [], path
-    hosts = {url.split("/", 3)[2] for url in seen.asked if not url.startswith("data:")}
+    hosts = {url.split("/", 3)[2] for url in seen.judged if not url.startswith("data:")}
     assert hosts == {address.removeprefix("http://")}
 
 

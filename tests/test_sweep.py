@@ -3,8 +3,9 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic, process_time, sleep
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -71,7 +72,7 @@ def find_method_of(engine, judge):
 
 
 def has_nothing_to_do(report):
-    return (report.scored, report.asked, report.requests, report.problems) == (0, 0, 0, ())
+    return (report.scored, report.judged, report.requests, report.problems) == (0, 0, 0, ())
 
 
 def test_a_registry_is_the_same_in_every_format(write, tmp_path):
@@ -182,7 +183,7 @@ def test_changed_servers_are_listed_by_how_much_their_scores_changed_and_new_one
     text = swept(LOANS, same_score, form="text")
     assert f"{loans['overallAfter']} " in text
     assert "org/loans" in text
-    assert "1 unchanged · 1 scored with 3 tools (3 judged, 0 known) · 0 new, 1 changed" in text
+    assert "1 unchanged · 1 scored with 3 tools (3 judged now) · 0 new, 1 changed" in text
     assert swept(LOANS, same_score)["changed"] == []
 
 
@@ -207,8 +208,8 @@ def test_a_watched_sweep_says_when_it_begins_and_goes_on_after_a_failure_until_i
     turn = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d sweep\n"
     assert re.fullmatch(f"{turn}{turn}error: .* cannot be read.*\n{turn}interrupted\n", done.stderr.decode())
     assert [line for line in done.stdout.decode().splitlines() if "scored with" in line] == [
-        "0 unchanged · 1 scored with 3 tools (3 judged, 0 known) · 1 new, 0 changed",
-        "1 unchanged · 1 scored with 1 tool (1 judged, 0 known) · 1 new, 0 changed",
+        "0 unchanged · 1 scored with 3 tools (3 judged now) · 1 new, 0 changed",
+        "1 unchanged · 1 scored with 1 tool (1 judged now) · 1 new, 0 changed",
     ]
     assert command("sweep", path, "--watch", 0).returncode == 2
     assert "Missing argument 'INPUT...'" in command("sweep").stderr.decode()
@@ -271,7 +272,7 @@ def test_the_budget_of_a_model_holds_over_all_shards(sweep, loopback, monkeypatc
 
 def test_scores_in_the_store_are_those_of_score(sweep):
     tally, stored = sweep(lines(LOANS, CARDS))
-    assert (tally.scored, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
+    assert (tally.scored, tally.tools, tally.judged, tally.problems) == (2, 4, 4, ())
     for record in (LOANS, CARDS):
         score = score_offline(read_catalog(record, name=""))
         (line,) = [line for line in stored if line["server"] == record["id"]]
@@ -284,7 +285,7 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
     assert has_nothing_to_do(sweep(lines(LOANS, CARDS))[0])
     renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
     tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
-    assert (tally.scored, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
+    assert (tally.scored, tally.tools, tally.judged) == (1, 3, 1), "siblings of a renamed tool keep their scores"
     assert [each["name"] for line in stored for each in line["tools"]] == [
         "list_cards",
         "list_loans",
@@ -292,18 +293,18 @@ def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_an
         "remove_loan",
     ]
     tally, back = sweep(lines(LOANS, CARDS))
-    assert tally.asked == 1
+    assert tally.judged == 1
     assert [each["name"] for each in back[1]["tools"]] == ["list_loans", "get_loan", "delete_loan"]
 
 
 def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
     tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
-    assert (tally.asked, tally.ungraded, tally.requests) == (3, 2, 2), "a tool and the tool set are left"
+    assert (tally.judged, tally.ungraded, tally.requests) == (2, 2, 2), "a tool and the tool set are left"
     assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
     assert stored[0]["overall"] is None, "below 80 % of the tools"
     tally, stored = sweep(lines(LOANS), **named)
-    assert (tally.asked, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
+    assert (tally.judged, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
     assert has_nothing_to_do(sweep(lines(LOANS), **named)[0])
 
@@ -327,13 +328,13 @@ def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(swe
     assert len(vendor.bodies("(batch)")) == 1, "what waits is not submitted again"
     tally, stored = sweep(lines(loans), **named)
     assert [each["name"] for each in stored[0]["tools"]] == ["good"]
-    assert (tally.asked, tally.ungraded, tally.problems) == (2, 1, ())
+    assert (tally.judged, tally.ungraded, tally.problems) == (1, 1, ())
     (again,) = vendor.bodies("(batch)")[1]["requests"]
     assert "expired" in again["params"]["messages"][0]["content"]
     vendor.is_repaired = True
     named["is_batch"] = False
     tally, stored = sweep(lines(loans), **named)
-    assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
+    assert (tally.judged, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
     assert has_nothing_to_do(sweep(lines(loans), **named)[0])
 
 
@@ -363,6 +364,70 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("tdqs_mcp.sweep.run.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[sweep\]'"):
         sweeping.sweep_registry(sweeping.SweepRequest(inputs=("x",), store="x"))
+
+
+def test_a_wrong_key_is_asked_a_few_times_and_ends_the_sweep(sweep, vendor):
+    many = {"server": "many", "tools": [tool(f"unauthorized__{number}", "Lists.") for number in range(50)]}
+    environ = {"ANTHROPIC_API_KEY": KEY}
+    with pytest.raises(InputError, match=r"the sweep stopped: .* HTTP 401 .*; what is scored is stored"):
+        sweep(lines(many), environ=environ, judge="anthropic", base_url=vendor.address)
+    assert len(vendor.requests) <= 5
+
+
+def test_a_worker_of_another_version_scores_nothing(store_url, write, monkeypatch):
+    settings, path = read_settings({}), write("swept.jsonl", lines(CARDS))
+    request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=settings)
+    jobs = []
+    monkeypatch.setattr(sweeping, "run_on_dask", lambda shards, work, **_: jobs.append((work, list(shards))))
+    sweeping.sweep_registry(request)
+    ((work, shards),) = jobs
+    assert work(shards[0]).servers == 1
+    monkeypatch.setattr(sweeping, "generated_by", lambda: "tdqs-mcp 0.0.9")
+    with pytest.raises(InputError, match=r"a worker has tdqs-mcp 0\.0\.9 .*: install the same version"):
+        work(shards[0])
+
+
+def test_a_replaced_sqlite_file_is_another_store(tmp_path, write):
+    store, path = tmp_path / "store.sqlite", write("swept.jsonl", lines(LOANS))
+    request = sweeping.SweepRequest(inputs=(str(path),), store=str(store), settings=read_settings({}))
+    for _ in range(2):
+        assert sweeping.sweep_registry(request).scored == 1
+        engine = open_store(str(store))
+        assert len(stored_scores(engine)) == 1
+        engine.dispose()
+        for file in tmp_path.glob("store.sqlite*"):
+            file.unlink()
+
+
+def test_a_server_json_is_no_tool():
+    record = Record(
+        content=b'{"name": "io.example/boats", "description": "Boats.", "packages": []}', origin="line 1", progress=1
+    )
+    with pytest.raises(InputError, match=r"line 1 is a server\.json"):
+        read_entry(record)
+
+
+def test_the_share_of_a_sweep_counts_what_is_done_and_not_what_is_read(write):
+    shards = plan_shards(
+        [
+            Record(content=json.dumps({**LOANS, "id": str(n)}).encode() * 1, origin="", progress=n / 4)
+            for n in range(1, 5)
+        ],
+        {},
+    )
+    shares = []
+    many = [replace(shard, progress=place / 10) for place, shard in enumerate([*shards] * 9, start=1)]
+    run_on_dask(
+        many, first_one_waits, cluster=None, report=lambda shard, _: shares.append(shard.progress), warn=pytest.fail
+    )
+    assert shares == sorted(shares)
+    assert shares[0] < 0.9
+
+
+def first_one_waits(shard):
+    if shard.progress == 0.1:
+        sleep(1)
+    return SweepTally(servers=1)
 
 
 def test_which_schedulers_are_on_this_machine():

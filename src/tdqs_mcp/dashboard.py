@@ -22,6 +22,8 @@ from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -217,7 +219,8 @@ PAGES: Mapping[str, View] = {
 
 
 def _page(visit: Visit, template: str, **values: Any) -> Content:  # noqa: ANN401  # what the template names
-    return Content(text=render_page(f"dashboard/{template}.html.j2", base=SITE, visit=visit, **values))
+    as_of = visit.scores.as_of() if "method" in values else None
+    return Content(text=render_page(f"dashboard/{template}.html.j2", base=SITE, visit=visit, as_of=as_of, **values))
 
 
 def _json(value: object) -> Content:
@@ -402,7 +405,7 @@ def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
         Route(HEALTH, answer_health),
     ]
     explained = dict.fromkeys((TdqsError, HTTPException), site.explain)
-    app = Starlette(routes=routes, exception_handlers=explained)
+    app = Starlette(routes=routes, exception_handlers=explained, middleware=[Middleware(GZipMiddleware)])
     return _guarded(app, http)
 
 

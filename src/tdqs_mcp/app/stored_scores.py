@@ -106,14 +106,17 @@ class _Snapshot:
 
 
 class StoredScores:
-    """Read-only access to a store; every query is about the method of the newest run.
+    """Read-only access to a store; every query is about one method: the newest finished run's, unless it is named.
 
     Every method raises InputError if the store cannot be used, and UnknownIdError for what it does not have.
     """
 
-    def __init__(self, store: str) -> None:
-        """Raises InputError."""
+    def __init__(self, store: str, *, method: str | None = None) -> None:
+        """Take a method's key or judge. Raises InputError and UnknownIdError."""
         self._engine = open_filled_store(store)
+        self._method = method
+        if method is not None:
+            read(self._engine, lambda connection: find_method(connection, method))
         self._kept: LRUCache[tuple[str, ...], tuple[ServerScore, Measured]] = LRUCache(MAX_KEPT)
         self._lock = Lock()
 
@@ -192,6 +195,10 @@ class StoredScores:
 
         return self._query(ask)
 
+    def as_of(self) -> str | None:
+        """Return when the newest sweep by the method came to its end, in UTC; None before that."""
+        return self._query(lambda now: server_queries.finished_at(now.connection, now.method))
+
     def statistics(self) -> Statistics:
         """The statistics that the newest sweep stored at its end."""
 
@@ -208,25 +215,22 @@ class StoredScores:
     def _query(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
             before = revision(connection)  # SQLite sees the store as it is at the first query
-            stamps = methods(connection)
-            if not stamps:
+            if not methods(connection):
                 raise UnknownIdError("the store has no scores yet")
-            return ask(_Snapshot(connection=connection, method=stamps[0], revision=before))
+            method = find_method(connection, self._method)
+            return ask(_Snapshot(connection=connection, method=method, revision=before))
 
         return read(self._engine, about_newest, recovery=0)
 
     def _score(self, now: _Snapshot, capture: str) -> tuple[ServerScore, Measured]:
         """The score of a capture, recomputed from its stored verdicts."""
         key = (now.revision, now.method.key, capture)
-        with self._lock:
-            scored = self._kept.get(key)
-        if scored is None:
-            verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
-            measured = measure(read_capture(now.connection, capture))
-            scored = (_recompute(measured, verdicts, now.method), measured)
-            with self._lock:
-                self._kept[key] = scored
-        return scored
+        with self._lock:  # also while it is computed: of fifty visitors of a server, the others wait for the first
+            if key not in self._kept:
+                verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
+                measured = measure(read_capture(now.connection, capture))
+                self._kept[key] = (_recompute(measured, verdicts, now.method), measured)
+            return self._kept[key]
 
 
 def _with_details(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:

@@ -23,12 +23,13 @@ from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import MAX_PROBLEMS, MethodStamp, ServerChange, SweepReport
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator, public
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture, start_run
-from tdqs_mcp.store.database import RECOVERY, open_store, public_url, read, read_url
+from tdqs_mcp.store.database import RECOVERY, file_of, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.sweep.records import Entry, Record, Shard, SweepTally, plan_shards, read_records
@@ -78,6 +79,11 @@ class Job:
     settings: Settings
     method: MethodStamp
     is_batch: bool
+    release: str = field(default_factory=generated_by)
+    """The program that shares the work out."""
+
+    file: tuple[int, int] | None = None
+    """Device and number of a SQLite file, which another may have replaced since."""
 
 
 def sweep_registry(
@@ -105,9 +111,9 @@ def sweep_registry(
     if request.is_batch:
         batch_judge(judge)
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
-    job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch)
     unread: list[str] = []
     records, progress, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
+    job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch, file=file_of(url))
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
         progress.add(
@@ -117,23 +123,41 @@ def sweep_registry(
         if is_offline:
             run_on_dask(shards, partial(score_entries, job), cluster=request.cluster, report=progress.add, warn=warn)
         else:
-            run_here(shards, partial(score_entries, job, ledger=ledger), report=progress.add)
+            run_here(shards, partial(_score_unless_stopped, job, ledger=ledger), report=progress.add)
+            _check_answers(ledger)
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _worker_store.cache_info().currsize:  # this process has scored
-            _worker_store(url).dispose()
+            _worker_store(url, job.file).dispose()
     finally:
         store.dispose()
     seconds = round(1000 * (time.monotonic() - started))
     return progress.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
 
 
+def _score_unless_stopped(job: Job, shard: Shard, *, ledger: Ledger) -> SweepTally:
+    """The work of a shard by a model. Raises InputError where the model is asked no more."""
+    _check_answers(ledger)
+    return score_entries(job, shard, ledger=ledger)
+
+
+def _check_answers(ledger: Ledger) -> None:
+    if ledger.stopped:
+        reasons = "; ".join(ledger.stopped.values())
+        raise InputError(f"the sweep stopped: {reasons}; what is scored is stored, and the next sweep does the rest")
+
+
 def score_entries(job: Job, shard: Shard, *, ledger: Ledger | None = None) -> SweepTally:
     """The work of a shard; the ledger is that of the whole sweep. Raises InputError where the store cannot be used."""
     problems: list[str] = []
-    store, answers = _worker_store(job.store), _answer_cache(job.store, job.settings, problems.append)
+    store, answers = _worker_store(job.store, job.file), _answer_cache(job.store, job.settings, problems.append)
     judge = make_judge(job.settings, warn=problems.append, cache=answers, ledger=ledger)
+    if (generated_by(), judge.stamp) != (job.release, job.method.judge):
+        raise InputError(
+            f"a worker has {generated_by()} with {judge.stamp.label}, and this sweep {job.release} with "
+            f"{job.method.judge.label}: install the same version on all machines"
+        )
 
     def score(entries: Sequence[Entry], judge: Judge) -> SweepTally:
         return blocking(score_shard)(entries, store=store, method=job.method, judge=judge)
@@ -228,7 +252,7 @@ class _Counts:
             new=tally.new,
             changed=tuple(sorted(self._changed, key=lambda shard_tally: (-shard_tally.size, shard_tally.server))),
             tools=tally.tools,
-            asked=tally.questions,
+            judged=tally.questions,
             ungraded=tally.ungraded,
             held=tally.withheld,
             problem_count=self._problem_count,
@@ -298,8 +322,8 @@ def _absolute(url: URL) -> URL:
 
 
 @cache
-def _worker_store(url: URL) -> Engine:
-    """Return one engine for each process, whose connections serve all its shards."""
+def _worker_store(url: URL, file: tuple[int, int] | None) -> Engine:  # noqa: ARG001  # a part of the key
+    """Return one engine for each process and file, whose connections serve all its shards."""
     if parent_process() is not None:  # a worker's own process, not the caller's
         gc.set_threshold(*GC_THRESHOLDS)
     return open_store(url, recovery=RECOVERY)

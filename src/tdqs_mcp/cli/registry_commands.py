@@ -188,6 +188,11 @@ store_option = click.option(
 )
 
 
+method_option = click.option(
+    "--method", metavar="METHOD", help="A judge or a method's key.  [default: the newest finished sweep's]"
+)
+
+
 @command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
@@ -251,7 +256,7 @@ _SVG = "svg"
 
 @command()
 @store_option
-@click.option("--method", metavar="METHOD", help="A judge or a method's key.  [default: the newest sweep's]")
+@method_option
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
 @click.option("--query", metavar="TEXT", help="Only tools that the text finds; of comparable matches the better first.")
 @click.option("--limit", type=click.IntRange(1, 100), help="With --query: so many.  [default: 10]")
@@ -292,7 +297,8 @@ def stats(
     metavar="HOST",
     help="Host name that is answered to, such as that of a proxy in front: scores.example.org.",
 )
-def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]) -> None:
+@method_option
+def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...], method: str | None) -> None:
     """Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.
 
     Everybody who can connect sees scores. Reasons, findings and definitions need the token of TDQS_DASHBOARD_TOKEN; on
@@ -305,7 +311,7 @@ def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]
     host, port = read_address(address)
     http = Http(host=host, port=port, token=read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts)
     http.check_token()
-    site = make_site(StoredScores(store or default_url(os.environ)), http)
+    site = make_site(StoredScores(store or default_url(os.environ), method=method), http)
 
     def tell(url: str) -> None:
         click.echo(f"serving {url}/ (Ctrl-C ends it)", err=True)

@@ -1,6 +1,7 @@
 """Budgets for what models are asked, and the prices of tokens."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -45,6 +46,9 @@ def _table() -> Mapping[str, Any]:
 ANSWER_TOKENS = 700
 """Tokens set aside for one answer: six reasons of two sentences and a summary; what is reported takes their place."""
 
+MAX_FAILURES = 5
+"""Questions in a row without an answer after which a model is asked no more."""
+
 Price: TypeAlias = Callable[[str, Usage], int | None]
 """What a model takes for so many tokens, in nanodollars; None for a model without a known price."""
 
@@ -75,6 +79,21 @@ class Ledger:
         self._price = price
         self.usage = Usage()
         """What was booked or used; what an answer reports takes the place of what was booked for it."""
+
+        self.stopped: dict[str, str] = {}
+        """Models that are asked no more, each with the reason."""
+
+        self._failures: Counter[str] = Counter()
+
+    def reached(self, model: str) -> None:
+        """Note that a model has answered."""
+        self._failures.pop(model, None)
+
+    def failed(self, model: str, reason: str, *, is_final: bool = False) -> None:
+        """Note that a model gave no answer: after MAX_FAILURES in a row, or a final one, nothing more is asked."""
+        self._failures[model] += 1
+        if is_final or self._failures[model] >= MAX_FAILURES:
+            self.stopped.setdefault(model, reason)
 
     @property
     def is_bounded(self) -> bool:

@@ -17,6 +17,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Failure, Request, Usage
 
 if TYPE_CHECKING:
+    import anyio
     import httpx2
     from anyio import CapacityLimiter
     from tenacity import RetryCallState
@@ -51,6 +52,15 @@ MAX_BACKOFF = 8.0
 
 MIN_WAIT = 1.0
 """Seconds from which a wait that was asked for is not a failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
+
+FIRST_REQUESTS = 4
+"""Requests that go out before the others: a wrong key or address is told by the first few."""
+
+FIRST_WAIT = 2.0
+"""Seconds for which the others wait for the first answer."""
+
+_FINAL = (401, 402, 403)
+"""The statuses of an endpoint that answers nobody with this key."""
 
 _BUSY = (429, 503, 529)
 """The statuses of an endpoint that takes no request for now."""
@@ -191,6 +201,8 @@ class EndpointModel(ABC):
         """Requests that wait for an answer."""
 
         self._places: CapacityLimiter | None = None
+        self._begun = 0
+        self._first_answer: anyio.Event | None = None
         self._opens = 0.0
         """When the endpoint may be asked again, by the event loop's clock."""
 
@@ -216,18 +228,37 @@ class EndpointModel(ABC):
         import anyio  # noqa: PLC0415
         from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
-        answer: str | Failure = late(self._endpoint)
         places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
+        first_answer = self._first_answer = self._first_answer or anyio.Event()
         async with self._connection() as client:
             async with places:
-                await self._wait_until_open()
-                with anyio.move_on_after(self._endpoint.timeout):
-                    try:
-                        answer = await self.ask(client, request)
-                    except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it
-                        answer = unusable(self._endpoint, error)
+                self._begun += 1
+                if self._begun > FIRST_REQUESTS:
+                    with anyio.move_on_after(FIRST_WAIT):
+                        await first_answer.wait()
+                answer = await self._ask_if_open(client, request)
+                first_answer.set()
             await checkpoint()  # the next request goes out before this answer is read and kept
         return answer
+
+    async def _ask_if_open(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
+        """Return the answer, unless the endpoint is asked no more."""
+        import anyio  # noqa: PLC0415
+
+        if self._ledger and (reason := self._ledger.stopped.get(self.name)):
+            return Failure(reason=reason)
+        await self._wait_until_open()
+        with anyio.move_on_after(self._endpoint.timeout):
+            try:
+                return await self.ask(client, request)
+            except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it
+                return self._note_failure(unusable(self._endpoint, error))
+        return self._note_failure(late(self._endpoint))
+
+    def _note_failure(self, failure: Failure, *, is_final: bool = False) -> Failure:
+        if self._ledger:
+            self._ledger.failed(self.name, failure.reason, is_final=is_final)
+        return failure
 
     @asynccontextmanager
     async def _connection(self) -> "AsyncGenerator[httpx2.AsyncClient]":
@@ -304,7 +335,9 @@ class EndpointModel(ABC):
         if isinstance(response, Failure):
             return response
         if not response.is_success:
-            return refused(self._endpoint, response)
+            return self._note_failure(refused(self._endpoint, response), is_final=response.status_code in _FINAL)
+        if self._ledger:
+            self._ledger.reached(self.name)
         if (answer := parse(shape, response.content)) is not None:
             return answer
         reason = self._endpoint.said(response)

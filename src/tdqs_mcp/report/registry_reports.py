@@ -151,7 +151,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     rate = f", {report.tools * 1000 // max(1, report.seconds):,} tools/s" if report.tools else ""
     cost = f" · {count_words(report.requests, 'request')}, {price(report.cost)}" if report.requests else ""
     tools = count_words(report.tools, "tool")
-    judged = f" ({report.asked:,} judged, {report.tools - report.asked:,} known)" if report.tools else ""
+    judged = f" ({report.judged:,} judged now)" if report.tools else ""
     new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
     blocks: list[Block] = [
         Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),

@@ -316,8 +316,8 @@ class SweepReport(Document):
     tools: int
     """Of the scored servers."""
 
-    asked: int
-    """Of these tools, those that the judge was asked about: the others were known by their inputHash."""
+    judged: int
+    """Of these tools, those that the judge gave a verdict on: the others were known, or have no score."""
 
     ungraded: int
     """Tools, tool sets and questions about shadow candidates without a verdict; the next sweep asks about them."""

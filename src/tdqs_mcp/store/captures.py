@@ -31,7 +31,7 @@ from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.store import tables
-from tdqs_mcp.store.database import add_rows, put_rows, read, transact
+from tdqs_mcp.store.database import add_rows, analyze, put_rows, read, transact
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -362,6 +362,7 @@ def finish_run(engine: Engine, run: int, **columns: object) -> None:
     """Ends a run with `servers`, `changed`, `tools`, and as JSON `problems` and `statistics`."""
     values = {"finished_at": datetime.now(UTC), **columns}
     transact(engine, lambda connection: connection.execute(update(RUNS).where(RUNS.c.run == run).values(values)))
+    analyze(engine)
 
 
 def _write(connection: Connection, rows: Rows) -> None:

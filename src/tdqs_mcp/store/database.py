@@ -57,6 +57,15 @@ def read_url(named: str) -> URL:
     return url.set(drivername=_DRIVERS[backend])
 
 
+def file_of(url: URL) -> tuple[int, int] | None:
+    """Return device and number of a SQLite file; None for a server, and for a file that is not there."""
+    path = Path(str(url.database))
+    if url.get_backend_name() != "sqlite" or not path.exists():
+        return None
+    stats = path.stat()
+    return stats.st_dev, stats.st_ino
+
+
 def public_url(named: str | URL) -> str:
     """The store's file, or its URL without driver and password. Raises InputError."""
     url = read_url(named) if isinstance(named, str) else named
@@ -112,6 +121,12 @@ def snapshot(engine: Engine) -> Engine:
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ")
+
+
+def analyze(engine: Engine) -> None:
+    """Count what SQLite's indexes hold, without which its planner takes a wrong one; PostgreSQL does so by itself."""
+    if engine.dialect.name == "sqlite":
+        transact(engine, lambda connection: connection.execute(text("ANALYZE")))
 
 
 def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:

@@ -61,12 +61,13 @@ _SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
 
 
 def methods(connection: Connection) -> list[MethodStamp]:
-    """The methods of the store, that of the newest run first."""
-    newest = select(RUNS.c.method, func.max(RUNS.c.run).label("run")).group_by(RUNS.c.method).subquery()
+    """The methods of the store, that of the newest finished run first; those of runs under way come last."""
+    finished = func.max(case((RUNS.c.finished_at.is_not(None), RUNS.c.run), else_=0)).label("finished")
+    newest = select(RUNS.c.method, finished, func.max(RUNS.c.run).label("run")).group_by(RUNS.c.method).subquery()
     query = (
         select(METHODS)
         .outerjoin(newest, newest.c.method == METHODS.c.method)
-        .order_by(func.coalesce(newest.c.run, 0).desc(), METHODS.c.method)
+        .order_by(func.coalesce(newest.c.finished, 0).desc(), func.coalesce(newest.c.run, 0).desc(), METHODS.c.method)
     )
     return [_method(row) for row in connection.execute(query)]
 

@@ -259,6 +259,12 @@ def newest_statistics(connection: Connection, method: MethodStamp) -> str | None
     return document
 
 
+def finished_at(connection: Connection, method: MethodStamp) -> str | None:
+    """Return when the newest finished run of the method ended."""
+    moment = connection.scalar(select(func.max(RUNS.c.finished_at)).where(RUNS.c.method == method.key))
+    return None if moment is None else _utc(moment)
+
+
 def _standings(method: str) -> Select[Any]:
     """The newest scores of every server."""
     return (
@@ -335,7 +341,7 @@ def _content(tool: ToolStanding) -> tuple[object, ...]:
 
 def _utc(moment: Any) -> str:  # noqa: ANN401  # SQLite's have no zone
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return f"{aware.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{aware.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 COMPARABLE = 95

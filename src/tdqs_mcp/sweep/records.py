@@ -65,11 +65,20 @@ class Entry:
     """About how many tools it has."""
 
 
+_LOCATED = frozenset({"packages", "remotes"})
+"""Members of the official registry's server.json."""
+
+
 def read_entry(record: Record) -> Entry:
     """The server of a record. Raises InputError for a record that is no JSON, or has no key or no definitions."""
     data = parse_json(record.content, origin=record.origin)
-    pages = read_pages(data, record.origin)
     members: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    if "tools" not in members and not _LOCATED.isdisjoint(members):
+        raise InputError(
+            f"{record.origin} is a server.json, which says where a server is and not what its tools are: capture it "
+            "with tdqs-mcp capture, and give that"
+        )
+    pages = read_pages(data, record.origin)
     own_id = None if "jsonrpc" in members else members.get("id")
     keys = (own_id, members.get("server"), members.get("serverName"), members.get("name"), record.name)
     server = next((text for text in map(_text, keys) if text), None)
@@ -231,7 +240,7 @@ class SweepTally:
     servers: int = 0
     tools: int = 0
     questions: int = 0
-    """Tools that the judge was asked about."""
+    """Tools that the judge has given a verdict on."""
 
     ungraded: int = 0
     """Tools, tool sets and questions about shadow candidates that are left for the next sweep."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -95,7 +95,11 @@ def run_on_dask(
     """
     rest = iter(shards)
     first = _next_with_servers(rest, report)
-    second = _next_with_servers(rest, report) if first and cluster is None else None
+
+    def report_ahead(shard: Shard, tally: SweepTally) -> None:
+        report(replace(shard, progress=0), tally)  # the first one is not done yet
+
+    second = _next_with_servers(rest, report_ahead) if first and cluster is None else None
     planned = [shard for shard in (first, second) if shard]
     if not planned or (second is None and cluster is None):
         run_here(planned, work, report=report)
@@ -120,15 +124,24 @@ class _Runner:
     cluster: str | None
     report: Report
     under_way: dict[Any, Shard] = field(default_factory=dict)
+    begins: dict[Any, float] = field(default_factory=dict)
+    """By shard under way, the share of the input that is read up to its begin."""
 
     def run(self, shards: Iterator[Shard]) -> None:
         """Keeps a bounded number of shards under way until there are no more."""
-        while shard := _next_with_servers(shards, self.report):
+        begin = 0.0
+        while shard := _next_with_servers(shards, self._report):
             while len(self.under_way) >= AHEAD * self._count_slots():
                 self._finish_some()
-            self.under_way[self._submit(shard)] = shard
+            future = self._submit(shard)
+            self.under_way[future], self.begins[future] = shard, begin
+            begin = shard.progress
         while self.under_way:
             self._finish_some()
+
+    def _report(self, shard: Shard, tally: SweepTally) -> None:
+        """Report a shard with the share of the input before which everything is done."""
+        self.report(replace(shard, progress=min(self.begins.values(), default=shard.progress)), tally)
 
     def _count_slots(self) -> int:
         """The shards that all workers do at the same time. Raises InputError where the scheduler is lost."""
@@ -151,7 +164,9 @@ class _Runner:
             raise _lost(self.cluster) from error
         for future in futures:
             shard = self.under_way.pop(future)
-            self.report(shard, _tally(shard, future.result, self._do_alone, self.cluster))
+            tally = _tally(shard, future.result, self._do_alone, self.cluster)
+            del self.begins[future]
+            self._report(shard, tally)
 
     def _do_alone(self, shard: Shard) -> SweepTally:
         """Waits for one server of a shard that failed."""

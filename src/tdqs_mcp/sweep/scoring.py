@@ -67,7 +67,11 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
     return SweepTally(
         servers=len(servers),
         tools=sum(len(server.measured.catalog.tools) for server in servers),
-        questions=sum(isinstance(case, ToolCase) for server in servers for case in server.open_cases),
+        questions=sum(
+            isinstance(case, ToolCase) and verdict is None and isinstance(outcome, StoredVerdict)
+            for server, answers in zip(servers, outcomes, strict=True)
+            for case, verdict, outcome in zip(server.cases, server.stored, answers, strict=True)
+        ),
         ungraded=len(open_ones),
         withheld=sum(outcome.held is not ABSENT for outcome in open_ones),
         new=sum(stored_verdicts[capture.server].capture is None for capture in captures),
