@@ -9,7 +9,8 @@ import datetime as dt
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -61,6 +62,7 @@ ROUNDING = Rounding(
 
 HALVES = [UNIT * score + UNIT // 2 for score in (1, 2, 3, 4)]
 
+Sentences = tuple[str, Subject, list[tuple[int, ...]]]
 Rows = list[dict[str, Any]]
 Ints = NDArray[np.int64]
 
@@ -111,7 +113,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "published": published,
     }
     error = np.mean([abs(_total(row["labels"]) - sum(row["latents"] * WEIGHTS) / 100 / 100) for row in rows]) / 10
-    names = ("tool_labels.jsonl", "sentence_labels.jsonl", "edits.jsonl")
+    names = ("tool_labels.jsonl", "sentence_labels.jsonl", "written_sentences.jsonl", "edits.jsonl")
     written = {
         "calibration": version,
         "provenance": {
@@ -121,7 +123,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
             "error": f"mean |delta TDQS| {error:.3f} before rounding, in cross-validation by server",
         },
         "unit": "thousandths; a tree is points, or [feature, threshold, tree up to it, tree above it]",
-        "guard": {"unit": "tenths above the estimate", "bound": _guard(evidence)},
+        "guard": {"unit": "tenths above the estimate", "bound": guard(evidence)},
         "error": published_error.figures(evidence),
         "logistic": sentence_fit.LOGISTIC,
         "sentences": folds.table,
@@ -133,24 +135,43 @@ def main(version: str, folders: Sequence[Path]) -> None:
         },
         "bands": bands,
     }
-    _write(TARGET / "calibrations" / f"{version}.json", written)
-    _write_evidence(published_error.EVIDENCE / f"{version}.json", version, evidence)
+    write(TARGET / "calibrations" / f"{version}.json", written)
+    write_evidence(published_error.EVIDENCE / f"{version}.json", version, evidence)
     published_error.write(version)
 
 
 def _read_sentences(definitions: Definitions, tools: Sequence[Labeled], edits: Sequence[Edit]) -> Folds:
     labeled = source.sentences(definitions, edits)
     examples = sentence_fit.examples(labeled, edits)
+    particular = particular_fit(definitions, labeled, [(each.group, each.facts) for each in tools])
     groups = np.array([*(each.group for each in tools), *(each.group for each in examples)])
     servers = split_servers(groups, FOLDS)
     models = []
     for part in servers:
         held_out = set(part)
         table = sentence_fit.fit([each for each in examples if each.group not in held_out])
-        models.append(read_model(table, sentence_fit.LOGISTIC))
-    table = sentence_fit.fit(examples)
+        models.append(read_model(table | particular(held_out), sentence_fit.LOGISTIC))
+    table = sentence_fit.fit(examples) | particular(frozenset())
     print(f"{len(examples)} sentences of {len(labeled)} definitions")
     return Folds(servers=servers, models=models, table=table, model=read_model(table, sentence_fit.LOGISTIC))
+
+
+def particular_fit(
+    definitions: Definitions, labeled: Sequence[Sentences], subjects: Sequence[tuple[str, Any]]
+) -> Callable[[AbstractSet[str]], dict[str, Any]]:
+    """Return what fits the part of the sentence model about particular sentences without some servers."""
+    examples = sentence_fit.labeled_examples(labeled)
+    written = sentence_fit.written_examples(source.written(definitions))
+    found = [
+        *subjects,
+        *((server, subject) for server, each in definitions.catalogs.items() for subject in each.subjects),
+    ]
+
+    def fit_without(servers: AbstractSet[str]) -> dict[str, Any]:
+        parts = ([each for each in part if each.group not in servers] for part in (examples, written))
+        return sentence_fit.particular_table(*parts, found)
+
+    return fit_without
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,10 +251,10 @@ def _fit_tools(
     labels, groups = cases.labels, cases.groups
     latents_before = latents[len(tools) + len(edits) :]
     count = len(tools)
-    totals = _totals(latents[:count])
-    errors = 100 * np.array([_total(row) for row in labels[:count]]) - totals
+    sums = totals(latents[:count])
+    errors = 100 * np.array([_total(row) for row in labels[:count]]) - sums
     is_captured = np.array([each.id["source"].startswith(CAPTURED) for each in tools])
-    bands = _bands(totals[is_captured], errors[is_captured])
+    bands = _bands(sums[is_captured], errors[is_captured])
     rows = []
     for place, each in enumerate(tools):
         assert isinstance(each.facts, Subject)
@@ -242,9 +263,9 @@ def _fit_tools(
             {
                 **each.id,
                 "labels": [int(label) for label in each.labels],
-                "predicted": _rounded(latents[place]),
+                "predicted": rounded(latents[place]),
                 "latents": [int(value) for value in latents[place]],
-                **_odds(int(totals[place]), _bands(totals[others], errors[others])),
+                **odds(int(sums[place]), _bands(sums[others], errors[others])),
                 **_circumstances(each.facts),
             }
         )
@@ -261,8 +282,8 @@ def _predict(
         {
             **each.id,
             "labels": [int(label) for label in each.labels],
-            "predicted": _rounded(latents),
-            **_odds(int(_totals(latents[None])[0]), bands),
+            "predicted": rounded(latents),
+            **odds(int(totals(latents[None])[0]), bands),
             **_circumstances(subject),
         }
         for each, subject, latents in zip(labeled, subjects, _latents(subjects, folds, forests), strict=True)
@@ -288,8 +309,8 @@ def _changed(edit: Edit, before: Ints, after: Ints) -> dict[str, Any]:
         "edit": edit.kind,
         "before": list(edit.labels_before),
         "after": list(edit.labels),
-        "predictedBefore": _rounded(before),
-        "predictedAfter": _rounded(after),
+        "predictedBefore": rounded(before),
+        "predictedAfter": rounded(after),
     }
 
 
@@ -388,7 +409,7 @@ def _published(definitions: Definitions, folds: Folds, cases: Cases) -> Rows:
                 "tool": row["tool"],
                 "inputHash": subject.signals.input_hash,
                 "published": round(1000 * sum(scores) / len(scores)),
-                "predicted": 100 * _total(_rounded(latents)),
+                "predicted": 100 * _total(rounded(latents)),
             }
         )
     return found
@@ -418,7 +439,8 @@ def _read(written: Mapping[str, Any]) -> Forest:
     return Forest(features=written["features"], base=written["base"], trees=written["trees"])
 
 
-def _rounded(latents: Ints) -> list[int]:
+def rounded(latents: Ints) -> list[int]:
+    """Return the scores for some latents."""
     return ROUNDING.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
 
 
@@ -426,7 +448,7 @@ def _plain(latent: int) -> int:
     return max(1, min(5, (int(latent) + UNIT // 2) // UNIT))
 
 
-def _totals(latents: Ints) -> Ints:
+def totals(latents: Ints) -> Ints:
     """The weighted latents in thousandths."""
     totals: Ints = (np.clip(latents, UNIT, 5 * UNIT) @ WEIGHTS) // 100
     return totals
@@ -447,7 +469,7 @@ def _bands(totals: Ints, errors: Ints) -> list[dict[str, Any]]:
     return bands
 
 
-def _odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+def odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """The middle 80% in tenths and the percent of every tier."""
     errors = next(band["errors"] for band in bands if total < band["below"])
     tenths = [max(10, min(50, (total + error + 50) // 100)) for error in errors]
@@ -456,7 +478,7 @@ def _odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]
     return {"range": [tenths[2], tenths[-3]], "tiers": shares}
 
 
-def _guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
+def guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
     """Tenths that a model's score may lie above the estimate: what at most 1 in 100 honest labels exceeds.
 
     Half a point for what is tampered with, and a point for the smells, are policy.
@@ -475,7 +497,7 @@ def _mean_in_tenths(scores: Sequence[int]) -> int:
     return round_half_up(sum(scores), len(scores))
 
 
-def _write_evidence(path: Path, version: str, tables: Mapping[str, Any]) -> None:
+def write_evidence(path: Path, version: str, tables: Mapping[str, Any]) -> None:
     """Columns and rows by table; once a line is long, a new server begins another, so that a diff stays readable."""
     parts = [f'"calibration":"{version}"', *(f'"{name}":{_table_text(rows)}' for name, rows in tables.items())]
     path.write_text("{" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
@@ -492,7 +514,7 @@ def _table_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return '{"columns":' + json.dumps(columns, separators=(",", ":")) + ',"rows":[\n' + ",\n".join(lines) + "\n]}"
 
 
-def _write(path: Path, document: Mapping[str, Any]) -> None:
+def write(path: Path, document: Mapping[str, Any]) -> None:
     """JSON with a line for every forest and every column of weights, so that a refit is a readable diff."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     keys = ("guard", "logistic", "sentences", "rubrics", "rounding", "bands")

@@ -164,6 +164,15 @@ def sentences(definitions: Definitions, edited: Sequence[Edit]) -> list[tuple[st
     return found
 
 
+def written(definitions: Definitions) -> list[tuple[str, Subject, str, bool]]:
+    """The server, the definition, a sentence that was written for it, and whether it is empty."""
+    return [
+        (row["server"], definitions.subjects[row["inputHash"]], row["text"], row["empty"])
+        for row in _lines("written_sentences.jsonl")
+        if row["inputHash"] in definitions.subjects
+    ]
+
+
 def servers(definitions: Definitions, evidence: Mapping[str, Any]) -> list[Labeled]:
     """The servers with four coherence scores."""
     inside = {row["server"]: row["tools"] for row in definitions.rows("coherence_labels.jsonl") if row["tools"]}

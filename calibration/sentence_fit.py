@@ -2,10 +2,10 @@
 
 import random
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import log
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log, log2
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,17 @@ from sklearn.linear_model import LogisticRegression
 
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.judges.sentence_model import FULL, NOTHING, UNRELATED, Aspect, Sentence, read_text
+from tdqs_mcp.facts.text.words import stem
+from tdqs_mcp.judges.sentence_model import (
+    FULL,
+    NOTHING,
+    PARTICULAR,
+    UNRELATED,
+    Aspect,
+    Sentence,
+    particularity,
+    read_text,
+)
 
 UNIT = 1000
 STRENGTH = 0.25
@@ -24,6 +34,15 @@ STRENGTH = 0.25
 
 FEWEST_WORDS, FEWEST_PAIRS = 4, 8
 """Sentences that have a word, or two words in a row, below which they are no evidence."""
+
+FEWEST_OWNERS = 4
+"""Servers that have a word, below which it is rare."""
+
+EMPTY_STEP = 20
+"""Of so many labeled sentences that tell nothing, one is used."""
+
+GATE = (50, 80)
+"""Percent of probability between which a sentence begins to earn what it tells."""
 
 NEGLIGIBLE = 20
 """Thousandths below which a weight is dropped."""
@@ -57,12 +76,7 @@ class Example:
 
 def examples(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]], edits: Sequence[Edit]) -> list[Example]:
     """The labeled sentences, and sentences behind the description of another tool, where they tell nothing."""
-    found = [
-        Example(group=server, sentence=sentence, labels=labels, is_first=place == 0)
-        for server, subject, rows in labeled
-        for place, (sentence, labels) in enumerate(zip(read_text(subject).sentences, rows, strict=False))
-    ]
-    return [*found, *_fluent(edits), *_strangers(labeled), *_transplants(labeled, edits)]
+    return [*labeled_examples(labeled), *_fluent(edits), *_strangers(labeled), *_transplants(labeled, edits)]
 
 
 def _fluent(edits: Sequence[Edit]) -> Iterator[Example]:
@@ -118,6 +132,60 @@ def _transplants(
         left -= 1
         for sentence in read_text(changed).sentences[first:]:
             yield Example(group=server, sentence=sentence, labels=(0,) * len(Aspect))
+
+
+def particular_table(
+    labeled: Sequence[Example], written: Sequence[Example], subjects: Iterable[tuple[str, Subject]]
+) -> dict[str, Any]:
+    """What a sentence model needs to tell particular sentences from those that fit any tool.
+
+    Labeled sentences that tell nothing are mostly headings and entries, which the trees weigh: few of them count here.
+    """
+    rarity = _count_servers(subjects)
+    later = [each for each in labeled if not each.is_first and not each.is_unrelated]
+    empty = [each for each in later if not sum(each.labels)][::EMPTY_STEP]
+    examples = [
+        replace(
+            each, sentence=each.sentence._replace(traits=each.sentence.traits | particularity(each.sentence, rarity))
+        )
+        for each in (*(each for each in later if sum(each.labels)), *empty, *written)
+    ]
+    names = _vocabulary(examples)
+    tells = np.array([sum(each.labels) > 0 for each in examples])
+    return {PARTICULAR: _single(_matrix(examples, names), tells, names), "rarity": rarity, "gate": GATE}
+
+
+def _count_servers(subjects: Iterable[tuple[str, Subject]]) -> dict[str, int]:
+    """Tenths of the bits that a word tells by the servers whose definitions have it; rare words are left out."""
+    stems: dict[str, set[str]] = defaultdict(set)
+    for server, subject in subjects:
+        stems[server].update(map(stem, subject.prose.words))
+    counts = Counter(form for forms in stems.values() for form in forms if form.isalpha())
+    frequent = sorted((form, count) for form, count in counts.items() if count >= FEWEST_OWNERS)
+    return {form: round(10 * log2(len(stems) / count)) for form, count in frequent}
+
+
+def written_examples(rows: Iterable[tuple[str, Subject, str, bool]]) -> list[Example]:
+    """Sentences that were written for tools, each behind the description."""
+    found = []
+    for server, subject, text, is_empty in rows:
+        description = f"{(subject.tool.description or '').rstrip()}\n\n{text}"
+        first = len(subject.prose.sentences)
+        labels = (int(not is_empty), *[0] * (len(Aspect) - 1))
+        found += [
+            Example(group=server, sentence=sentence, labels=labels)
+            for sentence in read_text(with_description(subject, description)).sentences[first:]
+        ]
+    return found
+
+
+def labeled_examples(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]]) -> list[Example]:
+    """The sentences that readers have labeled."""
+    return [
+        Example(group=server, sentence=sentence, labels=labels, is_first=place == 0)
+        for server, subject, rows in labeled
+        for place, (sentence, labels) in enumerate(zip(read_text(subject).sentences, rows, strict=False))
+    ]
 
 
 def fit(chosen: Sequence[Example]) -> dict[str, Any]:

@@ -315,7 +315,7 @@ def test_what_cannot_be_measured_is_between_bounds_that_the_bar_decides_by(held,
 
 def test_a_tool_without_a_score_may_have_the_lowest_or_the_highest(held):
     tools = {f'tool["{name}"].tdqs': {"minimum": 1} for name in ("find_orders", "process")}
-    catalog = [*[GOOD | {"name": f"find_{number}"} for number in range(3)], GOOD, POOR]
+    catalog = [*[GOOD | {"name": f"find_orders_{number}"} for number in range(3)], GOOD, POOR]
     bars = tools | {"min_tdqs": {"minimum": 5}, "mean_tdqs": {"minimum": 5}}
     good, poor, least, mean = (float(check["actual"]) for check in held(catalog, **bars)[1].values())
     assert (least, mean) == (poor, round((4 * good + poor) / 5 + 0.001, 1))

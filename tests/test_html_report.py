@@ -8,7 +8,7 @@ import pytest
 from browser import DESKTOP, PHONE
 from definitions import EVIL, FINE, flat, tool
 
-from tdqs_mcp.judges.offline import calibration
+from tdqs_mcp.judges.offline import calibration, versions
 
 QUOTED = tool(
     "list_orders",
@@ -61,7 +61,7 @@ def test_the_lowest_tool_stands_first_and_a_tool_without_findings_last(report):
 def test_quoted_words_are_marked_in_the_definition_with_the_dimension(report):
     text = report([QUOTED]).read_text(encoding="utf-8")
     marked = re.findall(r"<mark>(.*?)<sup>(.*?)</sup>", text, re.DOTALL)
-    assert ("Lists the open orders of one customer, newest first.", "purpose") in marked
+    assert ("Lists the open orders of one customer, newest first.", "purpose, usage") in marked
     assert all(words.strip() in QUOTED["description"] for words, _ in marked)
 
 
@@ -85,7 +85,7 @@ def test_each_tool_has_its_rewrite_with_marked_words_and_sources(report, command
 
 
 def test_the_range_of_an_overall_score_is_the_judge_s_error_on_labeled_servers(report):
-    servers, low, high = calibration("2").server_error
+    servers, low, high = calibration(versions()[0]).server_error
     assert (servers, low < 0 < high) == (60, True)
     text = report([QUOTED, tool("process", "Process", flat(3))]).read_text(encoding="utf-8")
     overall = round(10 * float(re.search(r'class="big">([\d.]+)', text)[1]))

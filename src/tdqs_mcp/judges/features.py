@@ -1,12 +1,21 @@
 """The offline judge's view of a subject: small integers by name, from the sentences and the schema."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.lexicon import PatternTable
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import Effect
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.judges.sentence_model import FUNCTION_STEMS, MOST, Aspect, SentenceReading, Text, generic_stems
+from tdqs_mcp.judges.sentence_model import (
+    FUNCTION_STEMS,
+    MOST,
+    Aspect,
+    SentenceReading,
+    Text,
+    generic_stems,
+)
 
 TOLD = 70
 """Hundredths from which a sentence counts as telling something of an aspect."""
@@ -30,12 +39,13 @@ _CONSTRAINTS = frozenset("format pattern minimum maximum minLength maxLength min
 
 def of_tool(subject: Subject, text: Text, readings: Sequence[SentenceReading]) -> dict[str, int]:
     """Every feature of a tool that a tree may ask for; linear in the text."""
+    stems = _stems(reading for reading in readings if reading.share)
     return {
         **_information(readings),
         **_emptiness(readings),
         **_coverage(subject, readings),
-        **_wording(subject, text),
-        **_parameters(subject, text),
+        **_wording(subject, text, readings),
+        **_parameters(subject, text, stems),
         **_effects(subject),
         "lone": int(subject.sibling_count == 0),
         "title": int(subject.signals.title_is_meaningful),
@@ -100,7 +110,6 @@ def _emptiness(readings: Sequence[SentenceReading]) -> dict[str, int]:
         "empty_references": sum(bool(reading.sentence.traits.get("reference")) for reading in empty),
         "words": _words(readings),
         "first_words": _first_words(readings[0]) if readings else 0,
-        "sentence_words": _words(readings) // max(1, len(readings)),
     }
 
 
@@ -127,14 +136,22 @@ def _words(readings: Iterable[SentenceReading]) -> int:
     return sum(reading.sentence.word_count for reading in readings)
 
 
-def _wording(subject: Subject, text: Text) -> dict[str, int]:
-    prose = subject.prose
+def _stems(readings: Iterable[SentenceReading]) -> frozenset[str]:
+    return frozenset[str]().union(*(reading.sentence.stems for reading in readings))
+
+
+def _wording(subject: Subject, text: Text, readings: Sequence[SentenceReading]) -> dict[str, int]:
+    prose, name = subject.prose, name_parts(subject.tool.name)
+    heard = [reading for reading in readings if reading.share]
+    stems = _stems(heard)
+    purpose = _stems(reading for reading in heard if reading is heard[0] or reading.tells[Aspect.PURPOSE] >= TOLD)
     return {
+        "sentence_words": _words(heard) // max(1, len(heard)),
         "lines": (subject.tool.description or "").strip().count("\n"),
         "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
-        "restates": int(bool(text.stems) and not text.stems - FUNCTION_STEMS - text.own),
-        "only_name": int(prose.is_only_name),
-        "tiny": int(len(set(prose.words)) < TINY),
+        "restates": int(bool(stems) and not purpose - FUNCTION_STEMS - text.own),
+        "only_name": int(prose.is_only_name or (len(heard) == 1 and name_parts(heard[0].sentence.text) == name)),
+        "tiny": int(len(stems) < TINY),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
         "generic": len((text.stems - FUNCTION_STEMS) & generic_stems()),
@@ -145,7 +162,7 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
     }
 
 
-def _parameters(subject: Subject, text: Text) -> dict[str, int]:
+def _parameters(subject: Subject, text: Text, stems: AbstractSet[str]) -> dict[str, int]:
     """Return what text and schema say of the top-level parameters."""
     signals, count, names = subject.signals, subject.signals.param_count, text.names
     listed = {sentence.entry for sentence in text.sentences}
@@ -156,7 +173,7 @@ def _parameters(subject: Subject, text: Text) -> dict[str, int]:
     schema_words = [
         len(text.described[name] - generic_stems() - FUNCTION_STEMS - text.own - words) for name, words in names.items()
     ]
-    named = sum(name.lower() in text.stems or (bool(words) and words <= text.stems) for name, words in names.items())
+    named = sum(name.lower() in stems or (bool(words) and words <= stems) for name, words in names.items())
     return {
         "parameters": count,
         "no_parameters": int(count == 0),
@@ -169,7 +186,7 @@ def _parameters(subject: Subject, text: Text) -> dict[str, int]:
         "listed": _tenths(sum(name.lower() in listed for name in names), count, none=0),
         "named": _tenths(named, count, none=10),
         # Without a description and without a word of their name in the text.
-        "untold": sum(names[name].isdisjoint(text.stems) for name in bare),
+        "untold": sum(names[name].isdisjoint(stems) for name in bare),
         # Content words of a parameter's description that its name does not have, on average.
         "described_words": sum(schema_words) // max(1, len(schema_words)),
         "structures": sum(

@@ -47,8 +47,14 @@ class Sentence(NamedTuple):
     traits: Mapping[str, int]
     """Shares of its content words and other properties, in percent."""
 
+    stems: frozenset[str]
+    """Of its words."""
+
     fresh: frozenset[str]
     """Content words that no sentence before it has."""
+
+    particulars: frozenset[str]
+    """Those that neither the schema nor words that fit any tool have."""
 
     word_count: int
     distinct: int
@@ -95,6 +101,9 @@ _ITEM = re.compile(r"\W{0,3}(?:[-*•·–]|\d{1,3}[.)]|#)\s|[-*•]")  # noqa: 
 _LABEL = re.compile(r"\W{0,8}[\w. -]{1,40}\W{0,4}\s{0,4}(?:[:：=–]|- )")  # noqa: RUF001
 _DIGIT = re.compile(r"\d")
 _QUOTE = re.compile(r"[\"'`]")
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w")
+"""A capital inside a sentence: "in Markdown"."""
+
 _BRIEF = 4
 """Words below which a line is no prose."""
 
@@ -186,6 +195,8 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
             **_share(context, content, fresh=fresh, earlier=earlier, is_first=place == 0, is_entry=bool(entry)),
             **_reference(context, words[:MAX_WORDS], content=content, earlier=earlier),
+            "repeats itself": FULL * (len(stems) - len(set(stems))) // max(1, len(stems)),
+            "proper name": FULL * (_PROPER.search(text) is not None),
             **dict.fromkeys(cues.get(place, ()), FULL),
             "parenthesis": FULL * ("(" in text),
             "quotation": FULL * (_QUOTE.search(text) is not None),
@@ -196,7 +207,9 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             text=verbatim,
             terms=_terms(context, text, words[:MAX_WORDS], stems, heading=heading, is_first=place == 0),
             traits={trait: value for trait, value in traits.items() if value},
+            stems=frozenset(stems),
             fresh=fresh,
+            particulars=frozenset(form for form in fresh - context.names - context.described if form.isalpha()),
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
@@ -361,8 +374,14 @@ class Aspect(StrEnum):
     ARGUMENTS = "arguments"
 
 
-UNRELATED, NOTHING = "unrelated", "nothing"
-"""The last columns of weights: that the sentence is about something else, and that it tells nothing."""
+UNRELATED, NOTHING, PARTICULAR = "unrelated", "nothing", "particular"
+"""The last columns of weights: that the sentence is about something else, that it tells nothing, and that it would not
+fit any tool."""
+
+BITS = 30
+"""Bits of rarity that count as 100 percent, and the number of particular words that are counted."""
+
+COUNTED = 5
 
 
 class SentenceReading(NamedTuple):
@@ -377,6 +396,9 @@ class SentenceReading(NamedTuple):
 
     nothing: int
     """Percent of probability that it tells nothing."""
+
+    share: int
+    """Percent of what it tells that counts: its probability to be about the tool, and to fit no other."""
 
     most: int
     """Hundredths of the aspect that it tells most about."""
@@ -393,6 +415,12 @@ class SentenceModel:
     weights: Mapping[str, Sequence[tuple[int, int]]]
     """By term or trait: the columns in which it counts, each with its weight."""
 
+    rarity: Mapping[str, int]
+    """Bits that a word tells, by the share of servers whose definitions have it, in tenths; other words are rarest."""
+
+    gate: tuple[int, int]
+    """Percent of PARTICULAR up to which a sentence earns nothing, and from which it earns all."""
+
     logistic: Sequence[int]
     """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
@@ -402,7 +430,9 @@ class SentenceModel:
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
         if sentence.is_silent:
-            return SentenceReading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, most=0)
+            return SentenceReading(
+                sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, share=0, most=0
+            )
         sums = list(self.bases)
         for columns in filter(None, map(self.weights.get, sentence.terms)):
             for column, weight in columns:
@@ -410,21 +440,42 @@ class SentenceModel:
         for trait, value in sentence.traits.items():
             for column, weight in self.weights.get(f"*{trait}", ()):
                 sums[column] += weight * value // FULL
-        unrelated = 0 if is_first else bisect_right(self.logistic, sums[-2])
-        nothing = max(unrelated, bisect_right(self.logistic, sums[-1]))
+        for trait, value in particularity(sentence, self.rarity).items():
+            for column, weight in self.weights.get(f"*{trait}", ()):
+                sums[column] += weight * value // FULL
+        unrelated = 0 if is_first else bisect_right(self.logistic, sums[-3])
+        nothing = max(unrelated, bisect_right(self.logistic, sums[-2]))
+        low, high = self.gate
+        particular = FULL * (bisect_right(self.logistic, sums[-1]) - low) // (high - low)
+        is_pointer = "words beside reference" in sentence.traits  # "To give it up, use cancel_request instead."
+        is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
+        share = (FULL - unrelated) * (FULL if is_exempt else max(0, min(FULL, particular))) // FULL
         tells = {}
         for column, aspect in enumerate(Aspect):
             hint = bisect_right(self.logistic, sums[column])
             much = bisect_right(self.logistic, sums[column] + self.seconds[column])
-            tells[aspect] = (hint + much) * (100 - unrelated) // 100
+            tells[aspect] = (hint + much) * share // FULL
         return SentenceReading(
-            sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing, most=max(tells.values())
+            sentence=sentence,
+            tells=tells,
+            unrelated=unrelated,
+            nothing=nothing,
+            share=share,
+            most=max(tells.values()),
         )
+
+
+def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, int]:
+    """Traits of the words that only this sentence has: how many they are, and how rare among all definitions."""
+    rarest = max(rarity.values(), default=0)
+    bits = sum(rarity.get(form, rarest) for form in sentence.particulars)
+    counted = range(1, min(COUNTED, len(sentence.particulars)) + 1)
+    return {"rarity": min(FULL, FULL * bits // (10 * BITS))} | {f"particulars {count}": FULL for count in counted}
 
 
 def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceModel:
     """The model as a calibration file has it: base, second and weights by column."""
-    columns = [table[name] for name in (*Aspect, UNRELATED, NOTHING)]
+    columns = [table[name] for name in (*Aspect, UNRELATED, NOTHING, PARTICULAR)]
     weights: dict[str, list[tuple[int, int]]] = {}
     for place, column in enumerate(columns):
         for term, weight in column["weights"].items():
@@ -433,5 +484,7 @@ def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceMod
         bases=[column["base"] for column in columns],
         seconds=[column.get("second", 0) for column in columns],
         weights=weights,
+        rarity=table["rarity"],
+        gate=tuple(table["gate"]),
         logistic=logistic,
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from tdqs_mcp.facts.text.words import (
     LEMMAS,
     OVERT_MUTATIONS,
     PHRASES,
+    PREPOSITIONS,
     STOPWORDS,
     VAGUE_VERBS,
     Cue,
@@ -58,8 +59,12 @@ _SENTENCE_END = re.compile(
 _FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
 """Where a sentence ends without white space."""
 
-_OTHER_SCRIPT = re.compile(rf"\A([\x00-\x7f]{{12,}}[\w)\]])\s+(?={IDEOGRAPHS}{{3}})")
-"""Where a line of Latin words goes on in Chinese, Japanese or Korean: "Lists orders 列出客户的订单"."""
+_CAPITAL = re.compile(r"([a-z0-9]{1,40}[)\]]?|[A-Z]{2,6}) ([A-Z][a-z]*)(?= ([a-z]{1,40}))")
+
+_OTHER_SCRIPT = re.compile(
+    rf"(\A[\x00-\x7f]{{12,}}[\w)\]])\s+(?={IDEOGRAPHS}{{3}})|({IDEOGRAPHS})\s+(?=[A-Z][a-z]* [a-z]+ [a-z]+ )"
+)
+"""Where a line of Latin words goes on in Chinese, Japanese or Korean, or the reverse: "Lists orders 列出客户的订单"."""
 
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
@@ -252,10 +257,25 @@ def sentences_of(text: str) -> tuple[str, ...]:
             blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
     if not text.isascii():
-        halves = (half for block in blocks for half in _OTHER_SCRIPT.sub("\\1\0", block).split("\0"))
+        halves = (half for block in blocks for half in _OTHER_SCRIPT.sub("\\1\\2\0", block).split("\0"))
         blocks = [_FULL_STOP.sub(" ", half) for half in halves]
-    parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
+    ended = (part for block in blocks for part in _SENTENCE_END.split(block))
+    parts = (part.strip() for sentence in ended for part in _CAPITAL.sub(_end_sentence, sentence).split("\0"))
     return tuple(part for part in parts if part)
+
+
+def _end_sentence(match: re.Match[str]) -> str:
+    """An end between a word that ends no phrase's beginning and a capital: "Lists orders Tables are locked"."""
+    before, word, after = match.group(1, 2, 3)
+    opens = word.lower() in _joining() or (word[-1] == "s" and word.lower() in LEMMAS)
+    is_inside = before in _joining() or before in LEMMAS or not (opens or (after in _joining() and before.islower()))
+    return match[0] if is_inside else f"{before}\0{word}"
+
+
+@cache
+def _joining() -> AbstractSet[str]:
+    """Words that stand inside a sentence or begin one, whatever it is about."""
+    return STOPWORDS | PREPOSITIONS | words_from("wording", "empty")
 
 
 def _silent_places(text: str, sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> frozenset[int]:
