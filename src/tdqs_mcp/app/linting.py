@@ -211,7 +211,19 @@ def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RU
     """Every rule, or those that some words mean. Raises UnknownIdError."""
     ids = {rule for word in words for rule in registry.find_all(word, table)}
     chosen = [rule for rule in table if not words or rule.id in ids]
-    names = ("id", "name", "summary", "severity", "confidence", "persona", "dimension", "aliases", "limit", "source")
+    names = (
+        "id",
+        "name",
+        "summary",
+        "severity",
+        "confidence",
+        "persona",
+        "dimension",
+        "aliases",
+        "limit",
+        "source",
+        "url",
+    )
     return RuleList(
         rules=tuple(
             RuleEntry(

@@ -509,6 +509,7 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
         *([_READERS[rule.persona]] if rule.persona is not Persona.AUTHOR else []),
         *([f"dimension {rule.dimension}"] if rule.dimension else []),
         f"source {rule.source}",
+        f"page {rule.url}",
         *([f"also known as {', '.join(rule.all_aliases)}"] if rule.all_aliases else []),
     ]
     prediction = f"\n\n{rule.prediction}" if rule.prediction else ""

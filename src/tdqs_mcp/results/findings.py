@@ -408,6 +408,8 @@ class RuleEntry:
     """The number that `[limits]` can change; null if it has none."""
 
     source: str
+    url: str
+    """Address of its page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

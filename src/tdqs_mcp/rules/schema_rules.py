@@ -372,6 +372,7 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ238",
     severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, validation",
 )
