@@ -11,10 +11,10 @@ class Visit:
     def __init__(self, browser, address=None, **options):
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.logged, self.judged = [], []
+        self.logged, self.asked = [], []
         self.page.on("console", lambda message: self.logged.append(message.text))
         self.page.on("pageerror", lambda error: self.logged.append(str(error)))
-        self.page.on("request", lambda request: self.judged.append(request.url))
+        self.page.on("request", lambda request: self.asked.append(request.url))
         if address is not None:
             self.page.goto(address.as_uri() if isinstance(address, Path) else address)
 

@@ -29,7 +29,7 @@ class Agent:
     def __init__(self, call):
         self._call = call
         self.calls = self.tokens = 0
-        self.judged = set()
+        self.asked = set()
 
     async def call(self, name, **arguments):
         answer = await self._call(name, **arguments)
@@ -42,8 +42,8 @@ class Agent:
     def answers(self, questions):
         """The argument with an answer to each question."""
         texts = {each["text"] for each in questions}
-        assert not texts & self.judged, "a question that was answered comes back"
-        self.judged |= texts
+        assert not texts & self.asked, "a question that was answered comes back"
+        self.asked |= texts
         return {"material": {"answers": {each["id"]: told(each["id"]) for each in questions}}}
 
     async def improve(self, file):
@@ -117,7 +117,7 @@ async def test_the_whole_loop_takes_few_calls_and_short_answers(file, calls, tok
         agent = Agent(call)
         before, after = await agent.improve(file.name)
     scores = before["overallScore"], after["overallScore"]
-    print(f"{transport} {mode}: {agent.calls} calls, {agent.tokens} tokens, {scores}, {len(agent.judged)} questions")  # noqa: T201  # the cost, for who runs with -rP
+    print(f"{transport} {mode}: {agent.calls} calls, {agent.tokens} tokens, {scores}, {len(agent.asked)} questions")  # noqa: T201  # the cost, for who runs with -rP
     assert after["overallScore"] > before["overallScore"]
     assert agent.calls <= calls
     assert agent.tokens <= tokens

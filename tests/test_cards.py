@@ -155,7 +155,7 @@ def test_a_card_is_quiet_accessible_and_as_the_host_looks(chat, answered, name, 
         viewport={"width": width, "height": 700},
     ).wait("What helps most first" if name == "score" else "with new words")
     assert seen.logged == []
-    assert [each for each in seen.judged if not each.startswith(("about:", "data:"))] == []
+    assert [each for each in seen.asked if not each.startswith(("about:", "data:"))] == []
     assert seen.page.evaluate("window.taken") is None
     background = seen.frame.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 27, 34)"}[theme]

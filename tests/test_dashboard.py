@@ -619,7 +619,7 @@ def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
         assert seen.page.title() != "taken"
         assert not seen.is_wider_than_the_screen, path
         assert seen.serious() == [], path
-    hosts = {url.split("/", 3)[2] for url in seen.judged if not url.startswith("data:")}
+    hosts = {url.split("/", 3)[2] for url in seen.asked if not url.startswith("data:")}
     assert hosts == {address.removeprefix("http://")}
 
 

@@ -232,6 +232,6 @@ def test_a_browser_finds_a_rule_and_asks_nobody_else(site, visit, scheme):
         seen.page.get_by_role("heading", name="TDQ104 missing-usage").wait_for()
         violations = seen.serious()
         server.shutdown()
-    assert [url for url in seen.judged if not url.startswith(own)] == []
+    assert [url for url in seen.asked if not url.startswith(own)] == []
     assert seen.logged == []
     assert violations == []

@@ -171,9 +171,7 @@ async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jur
         assert (await call("score_server", catalog=TOOLS, judge="offline"))["judge"]["id"] == "offline"
         page = await call("prepare_judgement", catalog=TOOLS, limit=3, model="mine")
         half = await call("submit_judgement", catalog=TOOLS, answers=answers(page, tdqs(*[4] * 6)), model="mine")
-        assert sorted(loopback.judged()) == sorted(["orders", "bills", "letters"] * 2), (
-            "only what the caller has judged"
-        )
+        assert sorted(loopback.asked()) == sorted(["orders", "bills", "letters"] * 2), "only what the caller has judged"
         assert (half["scoredToolCount"], half["missing"]) == (3, ["notes"])
         page = await call("prepare_judgement", catalog=TOOLS, model="mine")
         last = [answers(page)[0] | {"answer": tdqs(5, 5, 5, 5, 5, 5)}]

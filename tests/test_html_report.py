@@ -197,7 +197,7 @@ def test_the_page_is_quiet_and_accessible(report, visit, count, scheme, size):
     if count > 1:
         seen.page.locator(".tool > summary").nth(1).click()
     assert seen.logged == []
-    assert seen.judged == [file.as_uri()]
+    assert seen.asked == [file.as_uri()]
     assert not seen.is_wider_than_the_screen
     assert seen.page.title() != "taken"
     assert seen.serious() == []
@@ -209,7 +209,7 @@ def test_the_other_pages_are_quiet_and_accessible(report, visit, write, words):
     words = [write("old.json", [QUOTED]) if word == "old" else word for word in words]
     file = report(many(8), *words)
     seen = visit(file, viewport={"width": 390, "height": 844})
-    assert (seen.logged, seen.judged) == ([], [file.as_uri()])
+    assert (seen.logged, seen.asked) == ([], [file.as_uri()])
     assert not seen.is_wider_than_the_screen
     assert seen.serious() == []
 
@@ -219,7 +219,7 @@ def test_200_tools_are_small_and_soon_there(report, visit):
     file = report(many(200))
     assert file.stat().st_size < 1_500_000
     seen = visit(file, viewport={"width": 1280, "height": 900})
-    assert (seen.logged, seen.judged) == ([], [file.as_uri()])
+    assert (seen.logged, seen.asked) == ([], [file.as_uri()])
     assert seen.page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive") < 1_000
     spent = seen.page.evaluate(
         "() => { const start = performance.now(); const box = document.getElementById('search');"
@@ -233,7 +233,7 @@ def test_real_catalogs_have_pages(report, visit, catalog_files):
     for file in sorted(catalog_files, key=lambda file: -file.stat().st_size)[:3]:
         page = report(file)
         seen = visit(page)
-        assert (seen.logged, seen.judged) == ([], [page.as_uri()])
+        assert (seen.logged, seen.asked) == ([], [page.as_uri()])
         assert not seen.is_wider_than_the_screen
 
 

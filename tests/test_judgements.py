@@ -58,7 +58,7 @@ def judge_again(loopback, cache, catalog):
         made = make_judge(read_settings(settings, base_url=loopback.base_url, **{"judge": "openai:m"} | options))
         use = judging.score if rubric == "tdqs" else partial(judging.score_labels, rubric=rubric)
         result = anyio.run(lambda: use(catalog(*tools), judge=made))
-        return len(result.tools), sorted(loopback.judged(), key=lambda name: (name == "", name))
+        return len(result.tools), sorted(loopback.asked(), key=lambda name: (name == "", name))
 
     return judge
 
@@ -99,7 +99,7 @@ def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, mon
     loopback.hang_on = lambda body: False
     loopback.bodies.clear()
     assert len(scores(tdqs_mcp(*program[3:]))) == 24
-    assert loopback.judged() == ["", *(f"t{number:02}" for number in range(4, 24))]
+    assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
 
 
 INTERRUPTIBLE = """
@@ -146,13 +146,13 @@ def test_an_empty_answer_is_an_answer(tmp_path):
         asked = 0
 
         async def complete(self, request):
-            self.judged += 1
+            self.asked += 1
             return ""
 
     model, request = Mute(), Request(prompt=Prompt(system="", user="Say nothing."), name="n", schema={})
     remembered = AnswerCache(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
     answers = [anyio.run(complete_all, remembered, [request, request]) for _ in range(2)]
-    assert (answers, model.judged) == ([["", ""]] * 2, 1)
+    assert (answers, model.asked) == ([["", ""]] * 2, 1)
 
 
 @pytest.mark.parametrize(

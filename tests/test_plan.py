@@ -172,10 +172,10 @@ class Counted:
 
     def __init__(self):
         self.stamp = JudgeStamp(id="counted", version="1")
-        self.judged = []
+        self.asked = []
 
     async def grade(self, cases):
-        self.judged += [case.subject.tool.description for case in cases if isinstance(case, ToolCase)]
+        self.asked += [case.subject.tool.description for case in cases if isinstance(case, ToolCase)]
         return await Offline().grade(cases)
 
 
@@ -185,7 +185,7 @@ def test_a_judge_is_asked_but_once_about_a_definition():
     rewritten = {fix.rewrite.definition["description"] for fix in plan.fixes}
     old = {each["description"] for each in ORDER_TOOLS}
     assert rewritten
-    assert sorted(judge.judged) == sorted(old | rewritten)
+    assert sorted(judge.asked) == sorted(old | rewritten)
 
 
 class Moved:

@@ -112,8 +112,26 @@ def real(both):
     return both[1]
 
 
-FLOORS = {Mode.COMPACT: 24, Mode.FULL: 24}
-"""Hundredths of TDQS by which the 200 gain on average; 26.5 and 26.8 were measured."""
+FLOORS = {Mode.COMPACT: 22, Mode.FULL: 24}
+"""Hundredths of TDQS by which the 200 gain on average; 23.9 was measured in compact mode since at most three tools of a
+server get the same sentence, 26.5 when all of them did."""
+
+
+def test_at_most_three_tools_of_a_server_get_the_same_sentence_also_in_a_second_run():
+    card = {"type": "object", "properties": {"board_id": {"type": "string"}}, "required": ["board_id"]}
+    optional = {"type": "object", "properties": {"board_id": {"type": "string", "default": "main"}}}
+    tools = [
+        tool("list_boards", "Lists all boards of the account."),
+        *(tool(f"{verb}_board", f"{verb.title()}s the board for good.", card) for verb in ("archive", "rename", "move", "lock", "hide")),
+        tool("refresh_board", "Refreshes the board.", optional),
+    ]  # fmt: skip
+    first = tdqs_mcp.rewrite(tdqs_mcp.read({"tools": tools}))
+    lookups = [each.name for each in first if "`list_boards`" in (description(each) or "")]
+    assert lookups == ["archive_board", "rename_board", "move_board"]
+    again = tdqs_mcp.rewrite(tdqs_mcp.read({"tools": [each.definition for each in first]}))
+    assert not [each.name for each in again if each.changes]
+    [alone] = tdqs_mcp.rewrite(tdqs_mcp.read({"tools": tools}), tools=["hide_board"])
+    assert not alone.changes
 
 
 def test_200_weak_real_tools_gain_at_a_few_tokens_each(both, whole_corpus):
@@ -174,7 +192,7 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
             if not rewrite.changes:
                 assert rewrite.after == rewrite.before
     count = sum(len(rewrites) for _, rewrites in real)
-    assert gains / count / 10 > 0.12  # mean TDQS; a rewrite that does nothing would pass all else here
+    assert gains / count / 10 > 0.11  # mean TDQS; a rewrite that does nothing would pass all else here
 
 
 def test_rewriting_a_rewritten_real_catalog_changes_nothing(both):

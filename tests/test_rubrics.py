@@ -146,7 +146,7 @@ def test_a_tool_without_a_description_has_every_smell_and_asks_nobody(judged, lo
 
 def test_bundles_asks_about_a_tool_without_a_description_whose_schema_may_explain_itself(judged, loopback, write):
     judged("score", write("c.json", [tool("silent", None)]), "--rubric", "bundles")
-    assert loopback.judged() == ["silent"]
+    assert loopback.asked() == ["silent"]
 
 
 def test_a_lone_tool_cannot_be_confused_with_another(judged, loopback, write):

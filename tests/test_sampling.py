@@ -35,8 +35,8 @@ class Host:
     async def sample(self, context, params):
         question = params.messages[0].content.text
         name = tool_of(question) or ("(pairs)" if "<pairs>" in question else "(set)")
-        self.judged.append((name, params))
-        tries = [asked for asked, _ in self.judged].count(name)
+        self.asked.append((name, params))
+        tries = [asked for asked, _ in self.asked].count(name)
         if name == "declined":
             return ErrorData(code=-1, message="User rejected sampling request")
         if name == "drawn":
@@ -54,7 +54,7 @@ class Host:
         return CreateMessageResult(role="assistant", content=content, model="host-model-1", stop_reason=stop)
 
     def names(self):
-        return sorted(name for name, _ in self.judged)
+        return sorted(name for name, _ in self.asked)
 
 
 async def call(client, name, **arguments):
@@ -81,9 +81,9 @@ async def test_the_client_s_model_scores_a_server(mode, start):
     assert answer["coherenceScore"] == 4.0
     assert again["tdqs"] == 3.0
     assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn", "stubborn"]
-    _, params = next(asked for asked in host.judged if asked[0] == "good")
+    _, params = next(asked for asked in host.asked if asked[0] == "good")
     assert params.system_prompt.startswith("You evaluate MCP tool definitions")
-    _, corrected = [asked for asked in host.judged if asked[0] == "mended"][1]
+    _, corrected = [asked for asked in host.asked if asked[0] == "mended"][1]
     assert [each.role for each in corrected.messages] == ["user", "assistant", "user"]
     assert "scores.purpose_clarity.score" in corrected.messages[2].content.text
 
@@ -168,7 +168,7 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
         assert result.structured_content["scoredToolCount"] == 200
         page = await call(client, "score_server", catalog=result.structured_content["catalog"], offset=10)
     assert page["scoredToolCount"] == 200
-    assert len(host.judged) == 202, "every tool and the set once, one correction, and nothing for the second page"
+    assert len(host.asked) == 202, "every tool and the set once, one correction, and nothing for the second page"
     assert heard[-1] == (201, 201)
     assert [done for done, _ in heard] == sorted({done for done, _ in heard}), "it only ever grows, rounds or not"
 
@@ -193,7 +193,7 @@ async def test_too_many_tools_are_refused_before_anybody_is_asked():
         tools = [tool(f"t{number}") for number in range(301)]
         result = await client.call_tool("score_server", {"catalog": tools, "judge": "sampling"})
     assert "301 tools are more than 300" in result.content[0].text
-    assert host.judged == []
+    assert host.asked == []
 
 
 async def test_a_question_that_the_client_skips_is_not_put_again():

@@ -62,11 +62,11 @@ class Fives:
     stamp = SOMEBODY
 
     def __init__(self, score=5):
-        self.judged = 0
+        self.asked = 0
         self.score = score
 
     async def grade(self, cases):
-        self.judged += len(cases)
+        self.asked += len(cases)
         return [
             Verdict(
                 judgements={
@@ -304,7 +304,7 @@ def test_a_guard_around_a_guard_changes_nothing_and_a_held_score_is_not_asked_fo
     cases = tool_cases(measure(catalogs.read([POOR])))
     once = anyio.run(cached.grade, cases)
     assert anyio.run(VerdictGuard(judge=cached).grade, cases) == once
-    assert (judge.judged, len(once)) == (1, 1)
+    assert (judge.asked, len(once)) == (1, 1)
 
 
 # Acceptance

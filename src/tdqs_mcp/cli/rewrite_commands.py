@@ -59,6 +59,7 @@ from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import (
     HINT_ASPECTS,
+    QUESTIONS_AT_ONCE,
     Mode,
     Question,
     QuestionTopic,
@@ -214,12 +215,14 @@ def _interview_author(
 
 def _interview(questions: Sequence[Question], path: Path) -> None:
     """Asks each question; every answer is in the file as soon as it is given."""
-    open_questions = [question for question in questions if question.about is not QuestionTopic.CONFLICT]
+    candidates = [question for question in questions if question.about is not QuestionTopic.CONFLICT]
+    open_questions, left = candidates[:QUESTIONS_AT_ONCE], len(candidates[QUESTIONS_AT_ONCE:])
     if not open_questions:
         click.echo("There is nothing to ask.", err=True)
         return
     count = count_words(len(open_questions), "question")
-    click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}."), err=True)
+    more = f" {left} more when these are answered." if left else ""
+    click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}.{more}"), err=True)
     answer_count = 0
     try:
         for number, question in enumerate(open_questions, start=1):

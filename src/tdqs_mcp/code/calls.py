@@ -53,7 +53,7 @@ _PASS_THROUGH = frozenset(
     "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
     "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
     "builtins.next anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
-    "contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
+    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
 )
 """Calls whose result is their first argument, as far as effects and texts go."""
 
@@ -361,10 +361,6 @@ class Calls(Resolution):
             return first
         self._use(*arguments, *keywords.values())
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
-        if specs is None and "." in name:
-            value = self._by_name(name.rpartition(".")[2], arguments, keywords, node, frame)
-            if value is not None:
-                return value
         if specs is None:
             self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
@@ -431,7 +427,9 @@ class Calls(Resolution):
         """Return what methods of the project with this name give back; None where none or too many have it."""
         entries = self.project.methods.get(name, ()) if name else ()
         near = [entry for entry in entries if entry[0].is_python == frame.module.is_python]
-        if not near or len(near) > MAX_CANDIDATES:
+        # `await conn.fetch(query)` in an adapter's own `fetch` means the library's
+        is_caller = any(active[0].function is entry[2] for entry in near for active in self.trace.active)
+        if not near or is_caller or len(near) > MAX_CANDIDATES:
             return None
         return join(
             self._invoke(self._method_of(*entry), arguments, keywords, depth=frame.depth, line=node.line)
@@ -467,13 +465,12 @@ class Calls(Resolution):
             elif not guards and not text and any(isinstance(value, Argument) for value in arguments[:1]):
                 text, harm = ANY_STATEMENT, DESTROYS
         owner = replace(target, name=target.name.rpartition(".")[0])
+        is_copy = kind == "file-move" or text.lower().startswith(("copy", "cp", "link", "symlink"))
+        path = arguments[1:2] if is_copy else arguments[:1] if _takes_path(target) else owner.arguments[:1]
         subjects = {*arguments[:1], owner}
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
         if kind in ("file-write", "file-move"):
-            self.trace.written |= subjects
-            path = (
-                arguments[1:2] if kind == "file-move" else arguments[:1] if _takes_path(target) else owner.arguments[:1]
-            )
+            self.trace.written |= {*path, *([] if is_copy else subjects)}
             if not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
                 harm = DESTROYS  # the agent chose exactly this path: what was there is gone
         place = (frame.module, node.line, frame.depth)

@@ -320,6 +320,8 @@ def statement_harm(text: str) -> str:
 
 def _opened(mode: Value | None) -> LibraryEffect | None:
     text = text_of(mode) if mode is not None else "r"
+    if text is None and isinstance(mode, Argument):
+        return LibraryEffect("file-write", "open in the mode that the agent chooses")
     if text is None:
         return LibraryEffect("unknown", "open() with a computed mode")
     if any(letter in text for letter in "wax+"):

@@ -101,8 +101,10 @@ def review_blocks(review: CodeReview) -> list[Block]:
     read = f"{review.reviewed_tool_count} of {count_words(review.tool_count, 'tool')}"
     blocks: list[Block] = [
         Title(f"{review.server} · {', '.join(counts)} · {read} read by {review.judge.model or review.judge.id}"),
-        Line("Both quotations of each stand where they should. What the model makes of them is not proven.", "dim"),
     ]
+    if review.findings:
+        words = "The quotations of each stand where they should. What the model makes of them is not proven."
+        blocks.append(Line(words, "dim"))
     by_tool: dict[str, list[ModelFinding]] = {}
     for finding in sorted(review.findings, key=lambda finding: (finding.index, finding.remark.kind)):
         by_tool.setdefault(finding.tool, []).append(finding)

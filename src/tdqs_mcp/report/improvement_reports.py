@@ -34,6 +34,7 @@ from tdqs_mcp.results.comparisons import Comparison, Impact, LockedChange, LockR
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     OFFLINE,
+    QUESTIONS_AT_ONCE,
     Advice,
     Change,
     Gain,
@@ -157,7 +158,10 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
     if report.questions:
         questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
-        blocks += [Heading(f"Only the author can know ({len(questions)})"), Items(questions, indent=2, limit=MAX_ROWS)]
+        left = len(questions) - QUESTIONS_AT_ONCE
+        heading = f"Only the author can know ({len(questions)}{', the first of them' if left > 0 else ''})"
+        blocks += [Heading(heading), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
+        blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]

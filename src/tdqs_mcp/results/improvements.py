@@ -371,7 +371,7 @@ class RewriteReport(OfServer, Document):
 
     @published(after="rewrites")
     def questions(self) -> tuple[Question, ...]:
-        """Questions that only the author can answer, each once, the greatest gain first."""
+        """Questions that only the author can answer, each once, those of the lowest tool first."""
         return questions_of(self.rewrites)
 
 
@@ -391,12 +391,24 @@ def is_worth_asking(question: Question) -> bool:
     return question.gain >= MIN_GAIN or question.about is QuestionTopic.CONFLICT
 
 
+QUESTIONS_AT_ONCE = 8
+"""Questions that are asked together; more are put off until these are answered."""
+
+
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
-    """Return what only the author can know, each question once: conflicts first, then by gain."""
+    """Return what only the author can know, each question once: conflicts first, then those of the lowest tool.
+
+    The lowest tool counts for 40% of a server's score (TDQS 1.2), so an answer is worth most there.
+    """
+    rewrites = tuple(rewrites)
+    heights = {rewrite.name: rewrite.before.tdqs for rewrite in rewrites if rewrite.before}
     by_id = {question.id: question for rewrite in rewrites for question in rewrite.questions}
-    return tuple(
-        sorted(by_id.values(), key=lambda question: (question.about is not QuestionTopic.CONFLICT, -question.gain))
-    )
+
+    def rank(question: Question) -> tuple[bool, bool, int, int]:
+        lowest = min((heights[tool] for tool in question.tools if tool in heights), default=0)
+        return question.about is not QuestionTopic.CONFLICT, not is_worth_asking(question), lowest, -question.gain
+
+    return tuple(sorted(by_id.values(), key=rank))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Statements that the catalog itself gives: one for each route from evidence; and what the old description says."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
@@ -324,6 +324,9 @@ MAX_TAKERS = 2
 MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
+MAX_ALIKE_POINTERS = 3
+"""Tools of a server that get the same sentence: what more of them need belongs into its instructions."""
+
 MAX_ALIKE = 2
 """Tools that may return the same fields for a sentence to name these."""
 
@@ -393,10 +396,16 @@ class CatalogContext:
 def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     context = CatalogContext.of(measured)
-    return [
-        Proposal(subject=subject, parts=find_statements(subject, context, mode, growth=growth))
-        for subject in measured.subjects
-    ]
+    candidates = [list(_candidates(subject, context, mode)) for subject in measured.subjects]
+    counts: Counter[str] = Counter()
+    proposals = []
+    for subject, pairs in zip(measured.subjects, candidates, strict=True):
+        sentences = {statement.sentence for statement, _ in pairs}
+        counts.update(sentences)
+        common = {sentence for sentence in sentences if sentence and counts[sentence] > MAX_ALIKE_POINTERS}
+        rare = [pair for pair in pairs if pair[0].sentence not in common]
+        proposals.append(Proposal(subject=subject, parts=_within(rare, growth=growth)))
+    return proposals
 
 
 _Candidates = Iterator[tuple[Statement, bool]]
@@ -413,13 +422,13 @@ def listed(names: Sequence[str], joint: str = "and") -> str:
     return joined([f"`{name}`" for name in names], joint)
 
 
-def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
-    """Return what the evidence gives and the definition does not say, the most useful first, within a token budget.
+def _within(candidates: Iterable[tuple[Statement, bool]], *, growth: int) -> tuple[Statement, ...]:
+    """Return what the definition does not say, the most useful first, within a token budget.
 
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
     statements: list[Statement] = []
-    for statement, is_told in _candidates(subject, context, mode):
+    for statement, is_told in candidates:
         weight = (
             0 if statement.splices else signals.estimate_tokens(canonical_json(statement.sentence or statement.value))
         )

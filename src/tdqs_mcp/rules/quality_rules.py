@@ -177,10 +177,11 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
     parameters = subject.signals.parameters
     named = set(find_parameters(subject.tool.description, subject.prose.words, parameters))
-    explained = named | explained_elsewhere(subject.input_shape)
     silent = [
-        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in explained
+        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
     ]
+    explained = explained_elsewhere(subject.input_shape) if silent else frozenset()
+    silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:
         is_mild = 2 * len(silent) < len(parameters) and not any(
             silent_parameter.is_required for silent_parameter in silent

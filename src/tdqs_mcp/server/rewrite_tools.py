@@ -25,7 +25,16 @@ from tdqs_mcp.report.agent_improvements import (
 )
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
-from tdqs_mcp.results.improvements import Mode, Plan, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
+from tdqs_mcp.results.improvements import (
+    QUESTIONS_AT_ONCE,
+    Mode,
+    Plan,
+    Question,
+    Rewrite,
+    is_worth_asking,
+    questions_of,
+    unused_by_all,
+)
 from tdqs_mcp.results.scores import Rollup, unjudged
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.server import tool_schemas as schema
@@ -48,9 +57,6 @@ MAX_WRITTEN = 25
 
 MAX_LOWEST = 3
 """Tools that the next step names; the lowest tool counts most in an overall score."""
-
-MAX_QUESTIONS = 40
-"""Questions of one answer, those that gain most; the others come when these are answered."""
 
 
 class RewriteTools(ToolGroup):
@@ -122,7 +128,7 @@ class RewriteTools(ToolGroup):
         rollup = await run_call(call, partial(_rollup, improved)) if active_judge.stamp.is_offline else None
         is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
         questions = [question for question in open_ones if names or (is_worth_asking(question) and not is_reached)][
-            :MAX_QUESTIONS
+            :QUESTIONS_AT_ONCE
         ]
         new = self._context.keep_draft(improved, after, questions=questions)
         has_questions = any(map(is_worth_asking, questions))

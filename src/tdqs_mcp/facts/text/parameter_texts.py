@@ -255,6 +255,10 @@ MAX_PLACEHOLDER = 80
 """Characters of a text that is nothing but a placeholder."""
 
 
+MAX_BLANK = 24
+"""Characters of a text that is no word at all, unless it is Lorem ipsum."""
+
+
 class Remark(NamedTuple):
     """A parameter and what its text says."""
 
@@ -268,7 +272,8 @@ def is_placeholder(text: str, name: str) -> bool:
         return False
     plain = text.strip()
     if words_in(plain).isdisjoint(_text_words("unwritten")):
-        return _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
+        may_be_blank = len(plain) <= MAX_BLANK or "orem" in plain
+        return may_be_blank and _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
     # "New description" is what `new_description` takes, "No description" is none
     is_bare = name.lower() not in plain.lower() and words <= _text_words("unwritten") | _ARTICLES
