@@ -446,9 +446,7 @@ def test_words_that_answer_for_several_tools_are_offered_for_the_instructions_on
     assert not any(rewrite.changes for rewrite in found.values())
     for name in names:
         [unused] = found[name].unused
-        assert unused.reason.startswith(
-            "the same words answer for 3 tools: say them once, in the server's instructions"
-        )
+        assert unused.reason.startswith("the same words answer 3 questions: say what is true of all once")
     two = rewritten({"answers": {f"{name}.behavior": canned for name in names[:2]}})
     assert all(canned in two[name].definition["description"] for name in names[:2])
 

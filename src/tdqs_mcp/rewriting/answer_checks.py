@@ -19,7 +19,7 @@ CONFIRMED = "!"
 """What an answer begins with that its author has been asked about."""
 
 MAX_ALIKE = 2
-"""Tools, or parameters of different names, that the same words may answer."""
+"""Questions about different things that the same words may answer; a parameter of the same name is one thing."""
 
 MAX_WORDS = 3
 """Telling words of an answer that can be empty; with more, it is about something."""
@@ -55,7 +55,7 @@ def check_answers(
     crowds: dict[str, set[str]] = {}
     for fact in entries:
         if _is_answer(fact):
-            crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or fact.tool or "")
+            crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or f"{fact.tool}.{fact.place}")
     if not crowds:
         return tuple(entries)
     spoken = (word for subject in measured.subjects for _, text in subject.texts for word in words_of(text))
@@ -83,8 +83,7 @@ def _is_answer(fact: Fact) -> bool:
 def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Iterator[str]:
     """Yield what speaks against an answer whatever it says: too many tools have it, or a parameter is not there."""
     if crowd > MAX_ALIKE:
-        things = "parameters" if fact.parameter else "tools"
-        yield f"the same words answer for {crowd} {things}: say them once, in the server's instructions"
+        yield f"the same words answer {crowd} questions: say what is true of all once, in the server's instructions"
     strange = unknown_words([("/description", fact.text)], subject.part_names)
     texts = [("/description", fact.text)]
     for mention in unknown_parameters(strange, texts, subject.part_names, measured.vocabulary):
