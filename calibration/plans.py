@@ -79,13 +79,15 @@ TOOL = {
     ),
 }
 
-_SMALL = {"rounds": 60, "depth": 2, "fewest": 5, "fewest_servers": 5, "columns": 0.7}
+_SMALL = {"rounds": 60, "depth": 1, "fewest": 5, "fewest_servers": 5, "columns": 0.7}
 """136 servers are labeled, each of which is a case."""
 
 COHERENCE = {
-    "disambiguation": Plan(directions=_plan("-tools -same_kind -vague -overlapping"), **_SMALL),
-    "naming_consistency": Plan(directions=_plan("-off_pattern -off_style -vague -one_word -uneven"), **_SMALL),
-    "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL),
+    "disambiguation": Plan(directions=_plan("-tools -variants -vague -alike"), **_SMALL),
+    "naming_consistency": Plan(
+        directions=_plan("-off_pattern -off_style -vague +with_verb -one_word -uneven"), **_SMALL
+    ),
+    "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL | {"depth": 2}),
     "completeness": Plan(directions=_plan("+actions +lifecycles -gaps"), **_SMALL),
 }
 

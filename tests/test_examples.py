@@ -83,7 +83,7 @@ def test_two_tools_of_the_defective_catalog_can_be_taken_for_each_other():
         score(EXAMPLES / name).coherence.judgements["disambiguation"].justification
         for name in ("defective.json", "repaired.json")
     )
-    assert "request_title, request_interlibrary_loan" in defective
+    assert "request_title / request_interlibrary_loan" in defective
     assert "request_" not in repaired
 
 

@@ -95,16 +95,68 @@ def test_one_tool_with_and_without_the_name_of_its_product_is_found_on_half_of_a
 def test_three_tools_that_do_the_same_are_all_overlapping():
     names = ["get_weather", "fetch_weather", "retrieve_weather_data"]
     tools = measured(*(tool(name, f"{name.split('_')[0].title()} the weather of a city.") for name in names)).tool_set()
-    assert set(tools.overlapping) == set(tools.same_kind) == set(names)
+    assert tools.alike == 3
+    assert set(names) == {name for pair in tools.same for name in pair}
+
+
+def test_two_tools_of_one_name_are_a_pair_that_nothing_tells_apart():
+    tools = measured(tool("get_user", "Gets a user."), tool("get_user", "Reads a profile."), tool("ping")).tool_set()
+    assert (tools.same, tools.alike) == ((("get_user", "get_user"),), 2)
+
+
+def test_tools_that_say_nothing_are_pairs_and_a_described_one_is_not():
+    tools = measured(tool("run"), tool("process", "Process."), tool("do_thing", "Waters the plants.")).tool_set()
+    assert (tools.vague, tools.same) == (("run", "process", "do_thing"), (("run", "process"),))
+
+
+def test_names_that_differ_in_a_further_word_are_variants_unless_a_text_points_to_the_other():
+    silent = [
+        tool("get_range", "Reads cells."),
+        tool("get_used_range", "Reads what is filled."),
+        tool("get_range_tags"),
+    ]
+    pointed = [silent[0], tool("get_used_range", "Reads what is filled; for an address use get_range."), silent[2]]
+    assert measured(*silent).tool_set().variants == (("get_range", "get_used_range"),)
+    assert measured(*pointed).tool_set().variants == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "off"),
+    [
+        ("reboot_host optimize_index get_host list_hosts", ()),  # verbs that are no nouns
+        ("screen_stocks rebase_branch get_host list_hosts create_host", ()),  # a noun as well, or in no dictionary
+        ("user_accounts get_host list_hosts create_host", ("user_accounts",)),
+        ("host_delete host_create user_list get_host", ("get_host",)),
+        ("user_accounts get_host", ()),  # no pattern is more frequent
+    ],
+)
+def test_only_names_that_surely_begin_with_another_part_of_speech_break_the_pattern(names, off):
+    assert measured(*(tool(name) for name in names.split())).tool_set().off_pattern == off
 
 
 def test_a_lifecycle_is_complete_only_where_each_verb_is_about_the_same_thing():
     verbs = ["create", "get", "update", "delete"]
     whole = measured(*(tool(f"{verb}_list", f"{verb.title()}s a list.") for verb in verbs)).tool_set()
-    assert (whole.complete, whole.gaps) == (("list",), ())
+    assert (whole.complete, whole.unread, whole.unchanged) == (("create_list",), (), ())
     names = ["create_list", "get_list", "update_list_position", "delete_list_entry"]
     parts = measured(*(tool(name, f"{name.replace('_', 's a ', 1)}.") for name in names)).tool_set()
-    assert (parts.complete, parts.gaps) == ((), ("list",))
+    # its entries can be deleted, and a sentence speaks of the list
+    assert (parts.unread, parts.unchanged) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("names", "unread", "unchanged"),
+    [
+        ("create_queues search_bills delete_bills", ("create_queues",), ()),
+        ("create_queues search_queues delete_bills", (), ("create_queues",)),
+        ("create_repository get_repo archive_repository", (), ()),  # an archive may be a change
+        ("create_pod get delete", (), ()),  # tools for all things
+        ("send_message list_chats", (), ()),  # nothing says that it is kept
+    ],
+)
+def test_what_is_created_lacks_only_what_no_tool_speaks_of(names, unread, unchanged):
+    tools = measured(*(tool(name) for name in names.split())).tool_set()
+    assert (tools.unread, tools.unchanged) == (unread, unchanged)
 
 
 def test_verbs_that_mean_the_same_are_one_action():

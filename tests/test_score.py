@@ -97,6 +97,33 @@ def test_the_offline_judge_is_within_eight_tenths_of_the_published_examples(cata
     assert abs(sync.score(catalog(definition, *siblings)).tools[0].tdqs - tenths) <= 8
 
 
+@pytest.mark.parametrize(
+    ("names", "tenths"),
+    [
+        (
+            (
+                "list_repos get_repo create_repo search_code list_issues create_issue update_issue get_pull_request "
+                "create_pull_request merge_pull_request"
+            ),
+            48,
+        ),
+        ("process run execute do_thing helper transform_data processV2 handleRequest", 20),
+    ],
+)
+def test_the_offline_judge_is_within_four_tenths_of_the_published_tool_sets(names, tenths):
+    for description in ("", None):
+        definitions = [{"name": name, "description": description, "inputSchema": {}} for name in names.split()]
+        score = sync.score(read_catalog(definitions, name="examples"))
+        assert abs(score.rollup.coherence - tenths) <= 4
+
+
+def test_two_tools_of_one_name_are_named_as_a_pair_and_cannot_be_told_apart():
+    definitions = [tool("get_user", "Gets a user."), tool("get_user", "Reads a profile."), tool("list_bills", "Lists.")]
+    distinct = sync.score(read_catalog(definitions, name="twins")).coherence.judgements["disambiguation"]
+    assert distinct.score <= 2
+    assert "get_user / get_user" in distinct.justification
+
+
 def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):
     said = answer((5, 5, 5, 5, 5, 5), contradiction=True)
     score = finish(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]}).tools[0]

@@ -239,10 +239,11 @@ def of_set(tools: ToolSet) -> dict[str, int]:
         "off_pattern": share(tools.off_pattern),
         "one_word": share(tools.one_word),
         "uneven": tools.uneven,
-        "overlapping": len(tools.overlapping),
-        "same_kind": share(tools.same_kind),
+        "alike": 100 * tools.alike // count,
+        "variants": share(tuple({name for pair in tools.variants for name in pair})),
         "vague": share(tools.vague),
-        "gaps": len(tools.gaps),
+        "with_verb": share(tools.with_verb),
+        "gaps": len(tools.unread) + len(tools.unchanged),
         "lifecycles": len(tools.complete),
         "actions": tools.actions,
     }
@@ -254,9 +255,15 @@ def names_behind(tools: ToolSet) -> dict[str, tuple[str, ...]]:
         "off_style": tools.off_style,
         "off_pattern": tools.off_pattern,
         "one_word": tools.one_word,
-        "overlapping": tools.overlapping,
-        "same_kind": tools.same_kind,
+        "same": tuple(map(_pair, tools.same)),
+        "variants": tuple(map(_pair, tools.variants)),
         "vague": tools.vague,
-        "gaps": tools.gaps,
+        "verbless": tuple(name for name in tools.noun_first if name not in tools.with_verb),
+        "unread": tools.unread,
+        "unchanged": tools.unchanged,
         "lifecycles": tools.complete,
     }
+
+
+def _pair(names: tuple[str, str]) -> str:
+    return " / ".join(names)

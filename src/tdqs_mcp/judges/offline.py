@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.reasons import explain_set, explain_tool
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
@@ -220,18 +221,27 @@ def _grade_set(forests: Mapping[str, Forest], case: SetCase) -> Verdict:
     tools = case.measured.tool_set()
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
-    scores["disambiguation"] = min(scores["disambiguation"], _most_distinct(len(tools.overlapping)))
-    scores["naming_consistency"] = min(scores["naming_consistency"], _most_consistent(values["off_style"]))
+    most = {**_most_distinct(tools), "naming_consistency": _most_consistent(values["off_style"])}
+    scores = {key: min(score, most.get(key, score)) for key, score in scores.items()}
     judgements = explain_set(scores, tools)
     return Verdict(judgements=judgements, summary=_summary(judgements))
 
 
-def _most_distinct(overlapping: int) -> int:
-    """The highest disambiguation of a server on which so many tools say the same as another one.
+def _most_distinct(tools: ToolSet) -> dict[str, int]:
+    """The highest scores of a server on which tools do the same as another one, or leave open what they do.
 
-    Hardly any labeled server has such tools, so this is policy, from the anchors of the published coherence prompt.
+    Hardly any labeled server has such tools, so this is policy, from the anchors of the published coherence prompt:
+    several tools that appear to do the same thing are a 1; each tool earns its place; no clear domain, no coverage.
     """
-    return 5 if overlapping < 2 else 4 if overlapping == 2 else 2
+    is_third = 3 * tools.alike >= tools.tool_count
+    is_shared = any(first == second for first, second in tools.same)
+    several = 1 if is_third else 2
+    distinct = several if tools.alike > 2 else 2 if is_shared or (tools.alike and is_third) else 4 if tools.alike else 5
+    return {
+        "disambiguation": distinct,
+        "tool_count_appropriateness": 3 if 2 * tools.alike >= tools.tool_count > 0 else 5,
+        "completeness": 2 if 2 * len(tools.vague) > tools.tool_count else 5,
+    }
 
 
 def _most_consistent(off_style: int) -> int:

@@ -18,6 +18,9 @@ from tdqs_mcp.results.verdicts import Judgement
 MAX_QUOTE = 160
 """Characters of a quotation; longer sentences are cut at a word."""
 
+CROWD = 15
+"""Tools above which a set is heavy (TDQS, coherence prompt, Tool Count Appropriateness)."""
+
 MAX_NAMES = 3
 """Names that one reason lists."""
 
@@ -83,13 +86,17 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
     """A judgement for each coherence dimension, with the names behind it."""
     named = features.names_behind(tools)
     facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names and name != "lifecycles"}
-    if named["lifecycles"] and not named["gaps"]:
+    if named["lifecycles"] and not named["unread"] and not named["unchanged"]:
         facts["lifecycle"] = named["lifecycles"]
-    if not (named["same_kind"] or named["overlapping"]) and tools.tool_count > 1:
+    if not any(named[name] for name in ("same", "variants", "vague")) and tools.tool_count > 1:
         facts["distinct"] = ()
     if not any(named[name] for name in ("off_style", "off_pattern", "one_word")):
         facts["one_style"] = ()
     facts["many"] = (str(tools.tool_count),)
+    if tools.tool_count > CROWD:
+        facts["crowd"] = facts["many"]
+    if 2 * len(tools.vague) > tools.tool_count:
+        facts["no_domain"] = ()
     return {key: _judgement("coherence", key, score, facts) for key, score in scores.items()}
 
 

@@ -393,14 +393,26 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
 
 
 def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind, *, fix: str) -> Iterator[Hit]:
-    tools = {subject.tool.name: subject.tool for subject in measured.subjects}
+    subjects = {subject.tool.name: subject for subject in measured.subjects}
     earlier: dict[str, dict[str, None]] = defaultdict(dict)
     for overlap in pairs:
         if overlap.kind is kind:
-            earlier[overlap.second][repr(overlap.first)] = None
+            earlier[overlap.second][overlap.first] = None
     for name, overlaps in earlier.items():
-        claim = f"the tool {SHARED[kind]} {first_of(list(overlaps), MAX_NAMED)}"
-        yield Hit("/description", claim, fix, part=tools[name])
+        claim = f"the tool {SHARED[kind]} {first_of(list(map(repr, overlaps)), MAX_NAMED)}"
+        if kind is not OverlapKind.DEFINITION and len(overlaps) == 1:
+            claim += _difference(subjects[name], subjects[next(iter(overlaps))])
+        yield Hit("/description", claim, fix, part=subjects[name].tool)
+
+
+def _difference(tool: Subject, earlier: Subject) -> str:
+    """Return which parameters one of the two takes alone: that may be what tells them apart."""
+    own, other = ({parameter.name: None for parameter in subject.signals.parameters} for subject in (tool, earlier))
+    alone = [repr(name) for name in own if name not in other]
+    missing = [repr(name) for name in other if name not in own]
+    if alone:
+        return f"; only this one takes {first_of(alone, MAX_NAMED)}"
+    return f"; only {earlier.tool.name!r} takes {first_of(missing, MAX_NAMED)}" if missing else ""
 
 
 @rule("TDQ340", severity=Severity.WARNING, source="MCP 2026-07-28, Tools, Tool Names")

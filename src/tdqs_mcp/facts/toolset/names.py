@@ -108,6 +108,17 @@ def _is_verb(word: str, *, except_for: str) -> bool:
     return word in _words("plain_verbs") and word not in _words(except_for)
 
 
+def part_of_speech(word: str) -> str | None:
+    """Return "noun" or "verb" for a name's word that is nothing else; None for one that can be both, or is unknown.
+
+    `screen_stocks` may screen stocks, and `rebase` stands in no dictionary.
+    """
+    if word in _words("plain_verbs") or word in words_from("parts_of_speech", "verbs"):
+        return "verb"
+    nouns = words_from("parts_of_speech", "nouns")
+    return "noun" if effect_of(word) is None and (word in nouns or stem(word) in nouns) else None
+
+
 def nearest_names(names: Iterable[str]) -> Callable[[str], str | None]:
     """Return a function that finds the most similar other name; None for a name that several tools have."""
     unique = {name for name, count in Counter(names).items() if count == 1}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cache, partial
-from itertools import chain, dropwhile, islice
+from itertools import chain, dropwhile, islice, pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim, utf16_order
@@ -23,10 +23,9 @@ from tdqs_mcp.facts.text.words import (
     Effect,
     is_plural,
     parts_of,
-    shared_prefix,
     stem,
 )
-from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, read_names
+from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, part_of_speech, read_names
 from tdqs_mcp.model import Catalog, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -94,8 +93,11 @@ class Purpose(NamedTuple):
     """Purpose that a name and the first telling sentence state, in stems that stand for all their synonyms."""
 
     source: Described
+    name: NameWords
+    """The name, without a product's."""
+
     parts: int
-    """Words of the name, without a product's."""
+    """Its words, without versions."""
 
     action: str
     """The name's verb, else the sentence's; getting many things is listing them."""
@@ -115,6 +117,9 @@ class Purpose(NamedTuple):
     scope: frozenset[str]
     """Those behind it."""
 
+    head: str
+    """The thing's last noun, which says of what kind it is: `list_queue_tags` is about tags."""
+
     lead: frozenset[str]
     """The sentence's words."""
 
@@ -128,6 +133,12 @@ class Purpose(NamedTuple):
     def is_reading(self) -> bool:
         """It gets, lists or searches."""
         return self.action in _READING
+
+    @property
+    def creates(self) -> bool:
+        """Its name says that it makes a new thing."""
+        # what is added may become part of something: `add_snapshot_commands`
+        return self.name.verb in ("create", "make")
 
     @property
     def effect(self) -> Effect | None:
@@ -214,7 +225,7 @@ def _labels(names: Sequence[str]) -> list[NameWords]:
 
 def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpose:
     nouns = [word for word in map(str.lower, label.nouns) if not _VERSION.fullmatch(word)]
-    plain = label.verb or next((word for word in nouns if LEMMAS.get(word) == word and word != "list"), None)
+    plain = label.verb or next((word for word in nouns if _is_verb(word)), None)
     thing, scope = _split([word for word in nouns if word != plain])
     sentence = _telling_sentence(tool.prose, usual, nouns)
     own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), "")
@@ -228,8 +239,10 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     verb = _action(own, is_many=says_many)
     action = _action(plain, is_many=is_many) if plain else verb
     silent = _words("articles") | _words("quantities") | (_words("silent") if action in _READING else frozenset())
+    heads = [word for word in thing if word not in silent and word not in _words("silent")] or thing
     return Purpose(
         source=tool,
+        name=label,
         parts=len(nouns) + bool(label.verb),
         action=action,
         verb=verb,
@@ -237,10 +250,17 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
         spans_many=_is_many(scope),
         thing=_stems(thing, but=silent) or _stems(thing, but=_words("articles")),
         scope=_stems(scope, but=_words("articles")),
+        head=next(iter(_stems(heads[-1:], but=frozenset())), ""),
         lead=_stems(sentence, but=_words("bare") | {own}),
         lead_thing=_stems(lead_thing, but=_words("bare")),
         lead_scope=_stems(lead_scope, but=_words("bare")),
     )
+
+
+def _is_verb(word: str) -> bool:
+    """Return whether a word of a name stands for its verb; `weather_lookup` looks up the weather."""
+    is_reading = _synonyms().get(stem(word)) in _READING
+    return word != "list" and (LEMMAS.get(word) == word or is_reading or part_of_speech(word) == "verb")
 
 
 def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[str]) -> list[str]:
@@ -332,10 +352,12 @@ def telling_words(prose: Prose) -> tuple[str, ...]:
 def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
     own, rival = first.lead - other.words, other.lead - first.words
     # "Get the image of a graph" and "Get the data of a graph" differ in one word on each side
-    is_contrast = len(own) == len(rival) == 1 or {first.verb, other.verb} == {"get", "list"}
-    if is_contrast or _trade_things(first, other):
+    is_named_alike = first.phrase == other.phrase
+    # "current weather conditions" are as little many as "the current weather" where both names say `get` and `weather`
+    is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.parts > 1)
+    if len(own) == len(rival) == 1 or is_other_number or _trade_things(first, other):
         return False
-    if first.phrase == other.phrase:
+    if is_named_alike:
         is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
         is_near = not first.lead or not other.lead or _share(first.lead, other.lead, weights) >= least
@@ -364,7 +386,7 @@ def _share(words: frozenset[str], rival: frozenset[str], weights: Mapping[str, i
 
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
-_LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
+_LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
 
 _MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
 """A word that a text marks as a name: quoted, called with (), or followed by "tool"."""
@@ -429,23 +451,31 @@ def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
 
 
 class ToolSet(NamedTuple):
-    """How consistent and complete the tools of a catalog are."""
+    """How distinct, consistent and complete the tools of a catalog are."""
 
     tool_count: int
     off_style: tuple[str, ...]
     """Names outside the most frequent spelling (snake_case, kebab-case, camelCase, PascalCase)."""
 
     off_pattern: tuple[str, ...]
-    """Names that lead with a noun where most lead with a verb, or the reverse; a shared prefix is not counted."""
+    """Names that lead with a noun where more than half lead with a verb, or the reverse; a word that can be both, or
+    that no dictionary has, counts as neither."""
 
     vague: tuple[str, ...]
     """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
 
-    overlapping: tuple[str, ...]
-    """Tools that say the same as another one."""
+    with_verb: tuple[str, ...]
+    """Tools whose name has a word that is known as a verb."""
 
-    same_kind: tuple[str, ...]
-    """Tools that do to a thing what another one does to it, too; getting, listing and searching it are one."""
+    noun_first: tuple[str, ...]
+    """Tools whose name surely begins with a noun: not `sell_lemonade`, as a sell is a noun as well."""
+
+    same: tuple[tuple[str, str], ...]
+    """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
+
+    variants: tuple[tuple[str, str], ...]
+    """Pairs that do the same to the same kind of thing, and whose names differ in words that one of them has besides:
+    `get_range`, `get_used_range`. Neither description names the other tool."""
 
     one_word: tuple[str, ...]
     """Tools whose name is one word, a product's not counted."""
@@ -456,74 +486,114 @@ class ToolSet(NamedTuple):
     actions: int
     """Different verbs among the tools; synonyms count once."""
 
-    gaps: tuple[str, ...]
-    """Resources that can be created but not read, or created but neither updated nor deleted."""
+    unread: tuple[str, ...]
+    """Tools that create something of which no tool that reads speaks."""
+
+    unchanged: tuple[str, ...]
+    """Tools that create something which is read, and of which no tool that updates or deletes speaks."""
 
     complete: tuple[str, ...]
-    """Resources with create, read, update and delete."""
+    """Tools that create something which other tools read, update and delete."""
+
+    @property
+    def alike(self) -> int:
+        """Tools that do the same job as another one."""
+        return len(set(chain.from_iterable(self.same))) + sum(first == second for first, second in self.same)
 
 
 def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
     """The facts of a tool set; linear in its size."""
-    named = _named(purposes)
-    lifecycles = _lifecycles(purposes)
-    styles = [(name.tool, _style(name.tool)) for name in named]
+    names = [purpose.source.tool for purpose in purposes]
+    styles = [(name, style) for name in names if (style := _style(name))]
+    usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
     lengths = [purpose.parts for purpose in purposes] or [0]
+    stated = ((pair.first, pair.second) for pair in overlaps)
+    same = dict.fromkeys((*_shared_names(names), *stated, *_empty_pairs(purposes)))
+    unread, unchanged, complete = _lifecycles(purposes)
     return ToolSet(
         tool_count=len(purposes),
-        off_style=_minority([(name, style) for name, style in styles if style]),
-        off_pattern=_minority([(name.tool, bool(name.parts) and name.parts[0] in LEMMAS) for name in named]),
-        vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
-        overlapping=tuple(dict.fromkeys(tool for pair in overlaps for tool in (pair.first, pair.second))),
-        same_kind=_same_kind(purposes),
+        off_style=tuple(name for name, style in styles if style != usual_style),
+        off_pattern=_off_pattern(purposes),
+        vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
+        with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
+        noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
+        same=tuple(same),
+        variants=tuple(pair for pair in _variants(purposes) if pair not in same),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
-        gaps=tuple(
-            resource
-            for resource, effects in lifecycles.items()
-            if Effect.CREATE in effects and (Effect.READ not in effects or effects.isdisjoint(_CHANGES))
-        ),
-        complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
+        unread=unread,
+        unchanged=unchanged,
+        complete=complete,
     )
 
 
-class _Named(NamedTuple):
-    """A tool's name, without a prefix that most names share."""
-
-    tool: str
-    parts: tuple[str, ...]
-
-    @property
-    def verb(self) -> str | None:
-        return next((LEMMAS[part] for part in self.parts if part in LEMMAS), None)
-
-    @property
-    def resource(self) -> str:
-        """The nouns of the name, singular: `list_open_issues` -> open issue."""
-        verb = self.verb
-        return " ".join(
-            stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in words_from("names", "vague")
-        )
+def _has_verb(name: NameWords) -> bool:
+    return any(part in LEMMAS or part_of_speech(part) == "verb" for part in name_parts(name.tool))
 
 
-def _named(purposes: Sequence[Purpose]) -> list[_Named]:
-    parts = [name_parts(purpose.source.tool) for purpose in purposes]
-    prefix = shared_prefix(parts)
-    return [
-        _Named(
-            tool=purpose.source.tool,
-            parts=words[1:] if len(words) > 1 and words[0] == prefix else words,
-        )
-        for purpose, words in zip(purposes, parts, strict=True)
+def _is_vague(name: NameWords) -> bool:
+    """Return whether a name has no thing and no verb of its own: `run` executes, which leaves open what happens."""
+    parts = name_parts(name.tool)
+    verb = next((LEMMAS[part] for part in parts if part in LEMMAS), "")
+    is_open = not verb or _action(verb, is_many=False) in _vague_actions()
+    return is_open and words_from("names", "vague").issuperset(part for part in parts if LEMMAS.get(part, part) != verb)
+
+
+@cache
+def _vague_actions() -> frozenset[str]:
+    return frozenset(_action(verb, is_many=False) for verb in VAGUE_VERBS)
+
+
+def _lead(name: NameWords) -> str | None:
+    """Part of speech that a name begins with: "noun" or "verb"; None where that cannot be told."""
+    parts = name_parts(name.tool)
+    if name.verb is None:
+        # `search_engine` was found to begin with no verb
+        return part_of_speech(parts[0]) if parts and parts[0] not in words_from("names", "plain_verbs") else None
+    # `worker_delete`; `r2_create_bucket` has its verb in the middle
+    return {parts[-1]: "noun", parts[0]: "verb"}.get(name.verb)
+
+
+def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
+    leads = [(purpose.source.tool, _lead(purpose.name)) for purpose in purposes]
+    counts = Counter(lead for _, lead in leads if lead)
+    usual, count = counts.most_common(1)[0] if counts else (None, 0)
+    return tuple(tool for tool, lead in leads if lead and lead != usual) if 2 * count > len(leads) else ()
+
+
+def _shared_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    counts = Counter(names)
+    return ((name, name) for name, count in counts.items() if count > 1)
+
+
+def _empty_pairs(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    """Tools of which neither name nor description tells what they do, each with the next one."""
+    idle = words_from("names", "vague") | VAGUE_VERBS
+    empty = [
+        purpose.source.tool
+        for purpose in purposes
+        if _is_vague(purpose.name) and purpose.lead <= _stems((*name_parts(purpose.name.tool), *idle), but=frozenset())
     ]
+    return pairwise(dict.fromkeys(empty))
 
 
-def _same_kind(purposes: Sequence[Purpose]) -> tuple[str, ...]:
-    kinds = [("read" if purpose.is_reading else purpose.action, purpose.thing) for purpose in purposes]
-    counts = Counter(kinds)
-    pairs = zip(purposes, kinds, strict=True)
-    return tuple(purpose.source.tool for purpose, kind in pairs if purpose.thing and counts[kind] > 1)
+def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
+    for own in purposes:
+        if own.head:
+            crowd = crowds.setdefault((own.action, own.is_many, own.head), [])
+            yield from ((other.source.tool, own.source.tool) for other in crowd[-MAX_CROWD:] if _is_variant(other, own))
+            crowd.append(own)
+
+
+def _is_variant(first: Purpose, other: Purpose) -> bool:
+    names = first.source.tool, other.source.tool
+    is_pointed_out = names[0] in other.source.mentions or names[1] in first.source.mentions
+    is_part = first.nouns <= other.nouns or other.nouns <= first.nouns
+    verbs = {_action(purpose.name.verb or purpose.action, is_many=False) for purpose in (first, other)}
+    is_alike = is_part and len(verbs) == 1 and not _trade_things(first, other)
+    return is_alike and not is_pointed_out and names[0] != names[1]
 
 
 def _style(name: str) -> str:
@@ -537,19 +607,38 @@ def _style(name: str) -> str:
     return "PascalCase" if name[:1].isupper() else "camelCase"
 
 
-def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
-    counts = Counter(kind for _, kind in named)
-    usual = counts.most_common(1)[0][0] if counts else None
-    return tuple(name for name, kind in named if kind != usual)
+def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
+    """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
 
-
-def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
-    """Each thing with what can be done to it as a whole: `update_list_position` does not update the list."""
-    lifecycles: dict[str, set[Effect]] = {}
+    A tool speaks of a thing if name or first sentence have its noun; one without a thing of its own, such as
+    `kubectl_get`, may be for everything.
+    """
+    touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
     for purpose in purposes:
-        if purpose.thing and not purpose.scope and purpose.effect:
-            lifecycles.setdefault(" ".join(sorted(purpose.thing)), set()).add(purpose.effect)
-    return lifecycles
+        kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
+        kinds |= {Effect.READ} if purpose.is_reading else set()
+        is_open = not purpose.nouns or not _words_of_all().isdisjoint(purpose.nouns)
+        for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
+            touched[kind] |= purpose.words | ({""} if is_open else set())
+    creating = [
+        purpose for purpose in purposes if purpose.creates and not purpose.scope | (purpose.thing & _words_of_all())
+    ]
+    # where an unknown verb speaks of the thing, nothing is known to be missing
+    open_words = set().union(*(purpose.words for purpose in purposes if purpose.effect in (None, Effect.ACT)))
+
+    def is_touched(purpose: Purpose, *effects: Effect) -> bool:
+        return any(not {purpose.head, ""}.isdisjoint(touched[effect]) for effect in effects)
+
+    unread = [own for own in creating if not is_touched(own, Effect.READ) and own.head not in open_words]
+    fixed = [own for own in creating if not is_touched(own, *_CHANGES) and own.head not in open_words]
+    whole = [own for own in creating if all(own.head in touched[effect] for effect in (Effect.READ, *_CHANGES))]
+    unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
+    return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
+
+
+@cache
+def _words_of_all() -> frozenset[str]:
+    return _stems(words_from("names", "generic_things"), but=frozenset())
 
 
 def listed_resources(catalog: Catalog) -> list[Resource]:
