@@ -37,6 +37,12 @@ def pair(first, said, second, also_said):
         ("delete_folder", "Deletes a folder and its files.", "remove_directory", "Removes a directory with its files."),
         ("create_issue", "Creates an issue.", "create_issue_v2", "Creates a new issue in a project."),
         ("get_issue", "", "read_issue", "Reads one issue."),
+        (
+            "get_weather",
+            "Get the current weather for a city.",
+            "weather_lookup",
+            "Look up current weather conditions in a city.",
+        ),
     ],
 )
 def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, also_said):
@@ -52,6 +58,7 @@ def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, als
         ("get_order", "Gets an order.", "list_orders", "Lists orders."),
         ("list_orders", "Lists orders.", "list_open_orders", "Lists orders that are open."),
         ("zones_get", "Get details about a zone.", "zones_list", "List all zones."),
+        ("zones_list", "List all zones in your account", "zones_get", "Get details about a specific zone"),
         ("list_comments", "Lists all comments of a file.", "list_comments_by_author", "Lists comments of an author."),
         # one word is put in place of another
         ("bill_graph", "Get the bill graph image.", "bill_graph_data", "Get the bill graph data."),

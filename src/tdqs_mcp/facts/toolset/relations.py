@@ -135,6 +135,11 @@ class Purpose(NamedTuple):
         return self.action in _READING
 
     @property
+    def call(self) -> str:
+        """The action as the name has it: `zones_get` gets, whatever the number of zones."""
+        return _action(self.name.verb or self.action, is_many=False)
+
+    @property
     def creates(self) -> bool:
         """Its name says that it makes a new thing."""
         # what is added may become part of something: `add_snapshot_commands`
@@ -353,8 +358,8 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
     own, rival = first.lead - other.words, other.lead - first.words
     # "Get the image of a graph" and "Get the data of a graph" differ in one word on each side
     is_named_alike = first.phrase == other.phrase
-    # "current weather conditions" are as little many as "the current weather" where both names say `get` and `weather`
-    is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.parts > 1)
+    # "current weather conditions" are as little many as "the current weather" where both names get the weather
+    is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.call == other.call)
     if len(own) == len(rival) == 1 or is_other_number or _trade_things(first, other):
         return False
     if is_named_alike:
@@ -591,8 +596,7 @@ def _is_variant(first: Purpose, other: Purpose) -> bool:
     names = first.source.tool, other.source.tool
     is_pointed_out = names[0] in other.source.mentions or names[1] in first.source.mentions
     is_part = first.nouns <= other.nouns or other.nouns <= first.nouns
-    verbs = {_action(purpose.name.verb or purpose.action, is_many=False) for purpose in (first, other)}
-    is_alike = is_part and len(verbs) == 1 and not _trade_things(first, other)
+    is_alike = is_part and first.call == other.call and not _trade_things(first, other)
     return is_alike and not is_pointed_out and names[0] != names[1]
 
 
