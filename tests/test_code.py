@@ -59,6 +59,10 @@ REGISTRATIONS = {
         "def register(name):\n    def decorate(function):\n        return server.tool(name=name)(function)\n    return decorate\n",
         '@register("add_berth")\ndef add(berth: str) -> str:\n    return berth\n',
     ),
+    "a helper that is called": (
+        "def register(name, function):\n    server.tool(name=name)(function)\n",
+        'def add(berth: str) -> str:\n    return berth\n\nregister("add_berth", add)\n',
+    ),
     "a method": (
         "",
         "class Tools:\n    def __init__(self, server):\n        @server.tool()\n        def add_berth(berth: str) -> str:\n            return self.add(berth)\n    def add(self, berth):\n        return berth\n",

@@ -234,6 +234,49 @@ def test_a_helper_around_the_sdk_gives_its_hints_and_names(folder):
     assert (tool.name, tool.annotations, tool.unread) == ("harbour_boats", {"readOnlyHint": True}, ())
 
 
+@pytest.mark.parametrize(
+    ("hands_on", "unread"),
+    [
+        ("tool.description, tool.input.shape, tool.annotations", ()),
+        ("tool.description, { ...tool.input.shape, page: z.number() }, tool.annotations", ("/inputSchema",)),
+        ("`${tool.description} Beta.`, tool.input.shape, tool.annotations", ("/description",)),
+        ("tool.description, tool.input.shape", ("/annotations",)),
+    ],
+)
+def test_a_loop_that_changes_a_part_leaves_it_unread(folder, hands_on, unread):
+    root = folder(
+        server_js=f"""
+        import {{ z }} from "zod";
+        const TOOLS = [{{
+            name: "find_boats",
+            description: "Find boats.",
+            input: z.object({{ name: z.string() }}),
+            annotations: {{ readOnlyHint: true }},
+            handler: async ({{ name }}) => name,
+        }}];
+        for (const tool of TOOLS) server.tool(tool.name, {hands_on}, tool.handler);
+        """
+    )
+    assert tool_of(root).unread == unread
+
+
+def test_names_that_lead_back_to_themselves_end(folder):
+    root = folder(
+        a_py="from b import text\n",
+        b_py="from a import text\nother = other\n",
+        server_py="""
+        from mcp.server import MCPServer
+        from a import text
+        from b import other
+        server = MCPServer("harbour")
+        loop = loop
+        @server.tool(description=text, title=other, annotations=loop)
+        def find(name: str): ...
+        """,
+    )
+    assert set(tool_of(root).unread) == {"/description", "/title", "/annotations"}
+
+
 COMPUTED = """
 import os
 from mcp.server import MCPServer

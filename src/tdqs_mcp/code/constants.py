@@ -29,7 +29,7 @@ from tdqs_mcp.code.project import Binding, NameScope, ProjectModule, last_name
 from tdqs_mcp.code.trace import CallFrame
 from tdqs_mcp.code.values import Constant, Dictionary, Listing, Value
 
-MAX_STEPS = 200
+MAX_STEPS = 60
 """Expressions inside each other, names followed among them, that are read."""
 
 MAX_STATEMENTS = 6
@@ -90,6 +90,7 @@ class ConstantReader:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._steps = 0
+        self._pending: set[tuple[str, str]] = set()
 
     def json(self, expression: Expression) -> Any:  # noqa: ANN401  # JSON
         """Return the value of an expression. Raises UnreadError where it is computed."""
@@ -138,17 +139,26 @@ class ConstantReader:
 
     def locate(self, expression: Expression) -> Expression:
         """Return the expression that names, members and imports lead to; the last one that can be followed."""
-        with self._step(expression):
-            match expression.node:
-                case Name(id=name):
-                    target = self._bound(name, expression.scope)
-                case Attribute(value=owner, key=key):
-                    target = self._member(expression.part(owner), key)
-                case CallSite(function=function, arguments=[inner]) if last_name(function) in _SAME:
-                    target = expression.part(inner)
-                case _:
-                    return expression
-            return self.locate(target) if target is not None else expression
+        visited = set[int]()
+        while id(expression.node) not in visited and self._steps <= MAX_STEPS:
+            visited.add(id(expression.node))
+            with self._step(expression):
+                target = self._target(expression)
+            if target is None:
+                break
+            expression = target
+        return expression
+
+    def _target(self, expression: Expression) -> Expression | None:
+        match expression.node:
+            case Name(id=name):
+                return self._bound(name, expression.scope)
+            case Attribute(value=owner, key=key):
+                return self._member(expression.part(owner), key)
+            case CallSite(function=function, arguments=[inner]) if last_name(function) in _SAME:
+                return expression.part(inner)
+            case _:
+                return None
 
     def _member(self, owner: Expression, key: str) -> Expression | None:
         module = self._module(owner)
@@ -198,6 +208,15 @@ class ConstantReader:
         return Expression(node=binding, scope=scope)
 
     def _exported(self, module: ProjectModule, name: str) -> Expression | None:
+        if (module.path, name) in self._pending:  # modules that import from each other
+            return None
+        self._pending.add((module.path, name))
+        try:
+            return self._given_away(module, name)
+        finally:
+            self._pending.discard((module.path, name))
+
+    def _given_away(self, module: ProjectModule, name: str) -> Expression | None:
         top = self._interpreter.scope_of(module)
         if module.is_python:
             here = self._bound(name, top)

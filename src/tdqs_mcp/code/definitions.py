@@ -11,13 +11,26 @@ from typing import Any
 
 from tdqs_mcp.code.constants import Expression, UnreadError
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.nodes import Assign, Attribute, CallSite, Class, Function, ObjectLiteral, walk
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    CallSite,
+    Class,
+    Function,
+    Logic,
+    Name,
+    ObjectLiteral,
+    Other,
+    Subscript,
+    SyntaxNode,
+    walk,
+)
 from tdqs_mcp.code.project import last_name
 from tdqs_mcp.code.python_types import PythonSchemas
 from tdqs_mcp.code.reading import find_tools
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.values import Instance
-from tdqs_mcp.code.zod_types import ZodSchemas
+from tdqs_mcp.code.zod_types import CONVERTERS, ZodSchemas
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import Catalog, read_tool
 
@@ -99,6 +112,9 @@ class DefinitionReader:
         modules = [module for module in interpreter.project.modules if module.is_python]
         origins = [source for module in modules for source, _ in module.origins]
         self._is_fastmcp = any(source.partition(".")[0] == "fastmcp" for source in origins)
+        self._changes_schemas = any(
+            _is_change_of_schema(node) for module in interpreter.project.modules for node in walk(module.tree.body)
+        )
         self._adds_annotations = self._are_annotations_added(listed)
 
     def read(self, registration: Registration) -> StaticDefinition:
@@ -116,7 +132,28 @@ class DefinitionReader:
                 gaps.append(DefinitionGap(path=f"/{part}", reason="several registrations of the name differ in it"))
             else:
                 gaps += lost[:1]
+        if any(not rival.is_direct or rival.dispatched for rival in registration.rivals):
+            for part in [part for part in raw if part != "name" and self._is_changed(part, registration)]:
+                raw.pop(part)
+                gaps.append(DefinitionGap(path=f"/{part}", reason="it is put together where the tools are registered"))
         return StaticDefinition(raw={"inputSchema": {"type": "object"}} | raw, gaps=tuple(gaps))
+
+    def _is_changed(self, part: str, registration: Registration) -> bool:
+        """Return whether a registration in a loop hands on something else than a part as it stands."""
+        if part == "inputSchema" and self._changes_schemas:
+            return True
+        templates = [
+            template
+            for template in registration.templates
+            if template
+            and all(
+                expression.scope.module.is_python == registration.module.is_python for expression in template.values()
+            )
+        ]
+        return any(
+            part not in template or not _is_handed_on(self._python.locate(template[part]).node)
+            for template in templates
+        )
 
     def _read(self, registration: Registration) -> StaticDefinition:
         raw: dict[str, Any] = {}
@@ -217,13 +254,13 @@ class DefinitionReader:
 
     def _split_documentation(self, function: Function, raw: dict[str, Any]) -> None:
         """Move what a docstring says of parameters to them, as FastMCP does where it stands alone."""
-        if not self._is_fastmcp or raw.get("description") != inspect.cleandoc(function.documentation):
-            return
-        split = split_docstring(raw["description"])
+        text = inspect.cleandoc(function.documentation)
+        split = split_docstring(text) if self._is_fastmcp else None
         if split is None:
             return
-        raw.pop("description")
-        raw |= {"description": split[0]} if split[0] else {}
+        if raw.get("description") == text:
+            raw.pop("description")
+            raw |= {"description": split[0]} if split[0] else {}
         for name, text in split[1].items():
             schema = raw["inputSchema"]["properties"].get(name)
             if schema is not None:
@@ -273,9 +310,36 @@ class DefinitionReader:
                         values = [value]
                     case _:
                         continue
-                if any(id(value) not in registered for value in values):
+                if any(id(value) not in registered and not _is_handed_on(value) for value in values):
                     return True
         return False
+
+
+def _is_change_of_schema(node: SyntaxNode) -> bool:
+    """Return whether a line changes the properties of a schema: `schema["properties"].pop("page")`."""
+    match node:
+        case Assign(target=Attribute(value=owner) | Subscript(value=owner)):
+            return isinstance(owner, Attribute) and owner.key == "properties"
+        case Other(operator="del", parts=parts):
+            owners = [part.value for part in parts if isinstance(part, Attribute | Subscript)]
+            return any(isinstance(owner, Attribute) and owner.key == "properties" for owner in owners)
+        case CallSite(function=Attribute(value=Attribute(key="properties"), key=key)):
+            return key in ("pop", "update", "clear", "setdefault")
+        case _:
+            return False
+
+
+def _is_handed_on(node: SyntaxNode) -> bool:
+    """Return whether an expression is a part as it stands: `tool.description`, `tool.text ?? ""`."""
+    match node:
+        case Name() | Attribute():
+            return True
+        case Logic(operator="or", values=[first, *_]):
+            return _is_handed_on(first)
+        case CallSite(function=function, arguments=[inner, *_]):
+            return last_name(function) in CONVERTERS and _is_handed_on(inner)
+        case _:
+            return False
 
 
 def _camel(word: str) -> str:

@@ -12,7 +12,7 @@ from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.python_nodes import read_python
-from tdqs_mcp.code.registrations import Finder, Registration, is_context
+from tdqs_mcp.code.registrations import COMPUTED, Finder, Registration, is_context
 from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
 from tdqs_mcp.code.verdicts import judge
@@ -53,9 +53,13 @@ _PYTHON = (".py",)
 _SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".tsx", ".mts", ".cts")
 _IGNORED = (".d.ts", ".d.mts", ".d.cts", ".min.js", ".test.js", ".test.ts", ".spec.js", ".spec.ts")
 _SKIPPED = frozenset(
-    "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ docs examples "
-    "example fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
+    "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ "
+    "fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
 )
+_BESIDE_CODE = frozenset("docs examples example".split())
+_PROJECT_FILES = frozenset("pyproject.toml setup.py package.json README.md".split())
+"""Beside them, a folder of documentation is no code; `src/tools/docs` may be a tool's."""
+
 _SHARED_CHANGES = frozenset("state-in-memory file-write file-delete sql-write http-write sends-data-out".split())
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -67,6 +71,12 @@ def read_code(folder: str | Path) -> CodeReport:
     """
     root = Path(folder)
     interpreter, registrations, problems = find_tools(root)
+    problems += [
+        f"{registration.module.path}:{registration.line}: the name of a tool is computed"
+        for registration in registrations
+        if registration.name == COMPUTED
+    ]
+    registrations = [registration for registration in registrations if registration.name != COMPUTED]
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
@@ -111,7 +121,9 @@ def _no_tools(project: Project) -> str:
         source
         for module in project.modules
         for source, _ in module.origins
-        if not source.startswith(".") and "mcp" in source.lower() and project.find(module, source) is None
+        if not source.startswith((".", "mcp.", "fastmcp", "@modelcontextprotocol/"))
+        and "mcp" in source.lower().removeprefix("mcp")
+        and project.find(module, source) is None
     }
     elsewhere = f"; it imports {first_of(sorted(origins), MAX_NAMED)}, which may have them" if origins else ""
     return f"no tool was found in the code{elsewhere}"
@@ -125,7 +137,8 @@ def source_files(root: Path) -> Iterator[Path]:
 def _files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files with some endings; links are not followed, so that no file outside is read."""
     for place, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.endswith("-info"))
+        skipped = _SKIPPED if _PROJECT_FILES.isdisjoint(names) else _SKIPPED | _BESIDE_CODE
+        folders[:] = sorted(name for name in folders if name not in skipped and not name.endswith("-info"))
         for name in sorted(names):
             stem = name.removesuffix(".cjs")
             is_twin = stem != name and not {f"{stem}.js", f"{stem}.mjs"}.isdisjoint(names)  # the same bundle twice

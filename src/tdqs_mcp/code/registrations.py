@@ -36,12 +36,15 @@ from tdqs_mcp.code.values import (
 MAX_HELPERS = 3
 """Functions of the project between a decorator and the call of the SDK that it comes down to."""
 
+COMPUTED = "{}"
+"""The name of a tool of whose name nothing is known."""
+
 _REGISTERING = frozenset(
     "tool registerTool register_tool addTool add_tool from_function fromFunction defineTool".split()
 )
 _HANDLERS = (
-    "handler execute handle run call callback cb func fn implementation toolCallback invoke exec run_tool handle_call "
-    "_run runTool handleRequest call_tool"
+    "handler execute handle run call callback cb func fn function "
+    "implementation toolCallback invoke exec run_tool handle_call _run runTool handleRequest call_tool"
 ).split()
 _SCHEMAS = (
     "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args args_schema"
@@ -74,7 +77,10 @@ class Registration:
     """The registration is a call of the SDK: parts that it leaves out are left out. An object may get more of them."""
 
     rivals: "Sequence[Registration]" = ()
-    """Other registrations of the name."""
+    """All registrations of the name."""
+
+    templates: Sequence[Mapping[str, Expression]] = ()
+    """Parts of registrations whose name is computed: `for (const tool of TOOLS) server.tool(tool.name, …)`."""
 
     dispatched: bool = False
     """Whether the handler answers for several tools, told apart by their names."""
@@ -87,6 +93,7 @@ class _Findings:
     direct: list[Registration] = field(default_factory=list)
     listed: list[Registration] = field(default_factory=list)
     dispatchers: list[Closure] = field(default_factory=list)
+    templates: list[Mapping[str, Expression]] = field(default_factory=list)
 
 
 class Finder:
@@ -112,7 +119,7 @@ class Finder:
                 complete = self._dispatched(registration) if registration.dispatched else registration
                 if present is None or complete.handler is not None or complete.dispatched:
                     tools[registration.name] = complete
-        return [replace(tool, rivals=rivals[name]) for name, tool in tools.items()]
+        return [replace(tool, rivals=rivals[name], templates=self._found.templates) for name, tool in tools.items()]
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -255,6 +262,8 @@ class Finder:
                 ]
                 if names:
                     return names
+                if key == "name" and texts != [None]:
+                    return [COMPUTED]
         return [fallback] if fallback else []
 
     # Calls
@@ -280,16 +289,25 @@ class Finder:
             return
         names = [text for text in map(text_of, alternatives(self._value(call.arguments[0], scope))) if text]
         position = 0
+        is_sdk = last_name(call.function) in _REGISTERING
+        if is_sdk and self._is_computed(call.arguments[0], scope):
+            self._found.templates.append(self._arguments_parts(call.arguments[1:-1], scope))
         if not names:  # own helper: register(server, "name", …)
             position = 1
             names = [text for text in map(text_of, alternatives(self._value(call.arguments[1], scope))) if text]
         if not names or "{}" in names[0] or " " in names[0]:
             return
         handlers = self._closures(call.arguments[-1], scope)
+        arguments = call.arguments[position + 1 : -1]
+        parts, definition = self._arguments_parts(arguments, scope), self._argument_values(arguments, scope)
+        handler = handlers[0] if handlers else None
+        for name in names:
+            registration = self._script(name, handler, scope, call.line, definition, parts, is_direct=is_sdk)
+            self._found.direct.append(registration)
+
+    def _argument_values(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Value]:
         definition: dict[str, Value] = {}
-        parts: dict[str, Expression] = {}
-        for argument in call.arguments[position + 1 : -1]:
-            parts |= self._argument_parts(Expression(node=argument, scope=scope))
+        for argument in arguments:
             value = self._value(argument, scope)
             text = text_of(value)
             if text:
@@ -302,9 +320,16 @@ class Finder:
                     definition["annotations"] = value
                 else:
                     definition["inputSchema"] = value
-        handler = handlers[0] if handlers else None
-        for name in names:
-            self._found.direct.append(self._script(name, handler, scope, call.line, definition, parts))
+        return definition
+
+    def _is_computed(self, name: SyntaxNode, scope: NameScope) -> bool:
+        return isinstance(self._reader.locate(Expression(node=name, scope=scope)).node, Name | Attribute)
+
+    def _arguments_parts(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Expression]:
+        parts: dict[str, Expression] = {}
+        for argument in arguments:
+            parts = self._argument_parts(Expression(node=argument, scope=scope)) | parts
+        return parts
 
     def _argument_parts(self, argument: Expression) -> dict[str, Expression]:
         """Return what an argument of `tool("name", "text", {…}, {…}, handler)` says of the definition."""
@@ -314,10 +339,12 @@ class Finder:
         try:
             members = self._reader.members(argument)
         except UnreadError:
-            return {"inputSchema": argument}
-        if {"description", "inputSchema", "title", "annotations", "parameters"} & members.keys():
-            return _renamed(members) | ({"parameters": members["parameters"]} if "parameters" in members else {})
-        return {"annotations" if _HINTS & members.keys() else "inputSchema": argument}
+            word = last_name(argument.node)
+            return {word if word in ("title", "description", "annotations") else "inputSchema": argument}
+        if _HINTS & members.keys():
+            return {"annotations": argument}
+        is_whole = not members.keys().isdisjoint(("description", "inputSchema", "title", "annotations", "parameters"))
+        return _renamed(members) if is_whole else {"inputSchema": argument}
 
     def _script(
         self,
@@ -379,6 +406,20 @@ class Finder:
                     self._add(
                         call, _own_name(handler.function), handler, scope, handler.function.line, handler.function
                     )
+        elif call.arguments and isinstance(call.function, Name | Attribute) and word not in _REGISTERING:
+            self._called_helper(call, scope)
+
+    def _called_helper(self, call: CallSite, scope: NameScope) -> None:
+        """Read a call of a helper that registers the function that it is given: `register("find_boats", find)`."""
+        target = self._reader.locate(Expression(node=call.function, scope=scope)).node
+        if not isinstance(target, Function):
+            return
+        names = [parameter.name for parameter in target.parameters if parameter.name not in ("self", "cls")]
+        for name, node in (*zip(names, call.arguments, strict=False), *call.keywords.items()):
+            located = self._reader.locate(Expression(node=node, scope=scope)).node
+            if isinstance(located, Function) and _registers(target, name):
+                for handler in self._closures(node, scope):
+                    self._add(call, _own_name(handler.function), handler, scope, call.line, handler.function)
 
     # Objects that are tools, and lists of them
 
@@ -399,6 +440,8 @@ class Finder:
         name = record.get("name")
         if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
             return
+        if self._is_computed(name, scope) and record.get(*_SCHEMAS) is not None:
+            self._found.templates.append(_renamed(self._members(record, scope)))
         handler = record.get(*_HANDLERS)
         if handler is None:
             if record.get("inputSchema", "input_schema", "parameters") is not None and record.get("description"):
@@ -617,6 +660,18 @@ def script_arguments(handler: Closure) -> tuple[Value, ...]:
 def everything() -> Argument:
     """Return the object of all arguments."""
     return Argument(name=ALL, parameters=frozenset({ALL}))
+
+
+def _registers(helper: Function, parameter: str) -> bool:
+    """Return whether a helper makes a tool of a parameter: `server.tool(name)(parameter)`, `add_tool(parameter)`."""
+    for part in walk(helper.body):
+        if isinstance(part, CallSite) and (
+            _is_registering(part) or (isinstance(part.function, CallSite) and _is_registering(part.function))
+        ):
+            values = [node for argument in (*part.arguments, *part.keywords.values()) for node in walk(argument)]
+            if any(isinstance(node, Name) and node.id == parameter for node in values):
+                return True
+    return False
 
 
 def _own_name(function: Function) -> str:

@@ -49,7 +49,7 @@ _NUMBERS: Mapping[str, tuple[str, Any]] = {
     "step": ("multipleOf", None),
 }
 _SIZES = {"string": "Length", "array": "Items"}
-_CONVERTERS = frozenset("zodToJsonSchema toJSONSchema toJsonSchema".split())
+CONVERTERS = frozenset("zodToJsonSchema toJSONSchema toJsonSchema".split())
 
 
 class ZodSchemas(ConstantReader):
@@ -66,7 +66,7 @@ class ZodSchemas(ConstantReader):
                 if not items:
                     return {"type": "object", "properties": {}}
                 return self._shape(located)
-            case CallSite(function=function, arguments=[inner, *_]) if last_name(function) in _CONVERTERS:
+            case CallSite(function=function, arguments=[inner, *_]) if last_name(function) in CONVERTERS:
                 return self.input_schema(located.part(inner))
             case _:
                 return self._plain(located)
@@ -124,9 +124,7 @@ class ZodSchemas(ConstantReader):
         if not isinstance(owner.node, Name):
             return False
         located = self.locate(owner)
-        return (
-            located.node is owner.node or not isinstance(located.node, CallSite | ObjectLiteral) or _is_exports(located)
-        )
+        return located.node is owner.node or not isinstance(located.node, CallSite)
 
     def _helper(self, here: Expression, call: CallSite) -> tuple[Schema, bool]:
         """Read the type that a function without parameters gives back, or a parser's own: `optionalString()`."""
@@ -177,7 +175,7 @@ class ZodSchemas(ConstantReader):
     def _enum(self, values: Expression) -> Schema:
         constant = self.json(values)
         listed = list(constant.values()) if isinstance(constant, dict) else constant
-        if not isinstance(listed, list):
+        if not isinstance(listed, list) or not listed:  # of a compiled enum, values come later
             raise UnreadError(f"the values of an enum are computed at {values.place}")
         return {"type": "string" if all(isinstance(value, str) for value in listed) else "number", "enum": listed}
 
@@ -248,11 +246,6 @@ class ZodSchemas(ConstantReader):
             case Other(operator="regex", parts=[Literal(value=str(text))]):
                 return text
         raise UnreadError(f"a pattern is computed at {here.place}")
-
-
-def _is_exports(located: Expression) -> bool:
-    """Return whether an object holds zod's own functions, as in a bundle: `{ string: () => string2, … }`."""
-    return isinstance(located.node, ObjectLiteral) and located.node.get("discriminatedUnion") is not None
 
 
 def _nullable(schema: Schema) -> Schema:
