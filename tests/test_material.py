@@ -183,6 +183,15 @@ def test_an_answer_to_a_shared_question_goes_to_its_tools_and_one_of_a_tool_befo
     assert not any("repo_path" in each for each in asked(found))
 
 
+def test_a_parameter_that_a_sibling_describes_is_asked_of_nobody():
+    path = {"repo_path": {**TEXT, "description": "Absolute path of the checkout"}}
+    assert "*.parameters.repo_path" in asked(rewritten({}))
+    described = tool("git_log", "Shows the commits of a branch.", takes(**path))
+    left = asked(rewritten({}, tools=[described, *GIT]))
+    assert not [each for each in left if each.endswith("parameters.repo_path")]
+    assert "delete_branch.parameters.force" in left
+
+
 def test_a_shared_answer_means_the_same_tools_in_a_second_run():
     tools = [
         *GIT,

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import Cue, empty_stems, identifiers_of, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import CallOutcome, Material, Trace
+from tdqs_mcp.model import PARAMETERS, CallOutcome, Material, Trace
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
@@ -35,6 +35,7 @@ from tdqs_mcp.rewriting.code_statements import code_answers, with_code
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
+from tdqs_mcp.rewriting.value_sources import documented_parameters, infer_meanings
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -241,7 +242,7 @@ def conclude(
     near = nearest_siblings(improved.subjects)
     answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
     questions: dict[str, list[Question]] = {}
-    answered |= code_answers(improved)
+    answered |= code_answers(improved) | set(_sibling_answers(improved))
     for question in with_code(find_questions(improved, findings, scores, answered=answered), improved):
         for name in dict.fromkeys(question.tools):
             questions.setdefault(name, []).append(question)
@@ -265,6 +266,15 @@ def conclude(
         )
         for rewrite in rewrites
     ]
+
+
+def _sibling_answers(measured: Measured) -> Iterator[tuple[str, str]]:
+    """The tool with each of its parameters that a sibling of the same name and type describes, written or not."""
+    namesakes = documented_parameters(subject.tool for subject in measured.subjects if subject.is_quotable)
+    for subject in measured.subjects:
+        for meaning in infer_meanings(subject.tool, namesakes):
+            if meaning.is_borrowed:
+                yield subject.tool.name, f"{PARAMETERS}{meaning.parameter}"
 
 
 def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, str]]:
