@@ -391,6 +391,9 @@ class SentenceReading(NamedTuple):
     tells: Mapping[Aspect, int]
     """Hundredths, 0-200, of what an agent learns, after what is probably about something else."""
 
+    wording: Mapping[Aspect, int]
+    """The same for a sentence of this wording that no other tool has."""
+
     unrelated: int
     """Percent of probability that it is about something else than the tool."""
 
@@ -431,7 +434,13 @@ class SentenceModel:
     def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
         if sentence.is_silent:
             return SentenceReading(
-                sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, share=0, most=0
+                sentence=sentence,
+                tells=dict.fromkeys(Aspect, 0),
+                wording=dict.fromkeys(Aspect, 0),
+                unrelated=0,
+                nothing=100,
+                share=0,
+                most=0,
             )
         sums = list(self.bases)
         for columns in filter(None, map(self.weights.get, sentence.terms)):
@@ -450,14 +459,16 @@ class SentenceModel:
         is_pointer = "words beside reference" in sentence.traits  # "To give it up, use cancel_request instead."
         is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
         share = (FULL - unrelated) * (FULL if is_exempt else max(0, min(FULL, particular))) // FULL
-        tells = {}
+        tells, wording = {}, {}
         for column, aspect in enumerate(Aspect):
             hint = bisect_right(self.logistic, sums[column])
             much = bisect_right(self.logistic, sums[column] + self.seconds[column])
             tells[aspect] = (hint + much) * share // FULL
+            wording[aspect] = (hint + much) * (FULL - unrelated) // FULL
         return SentenceReading(
             sentence=sentence,
             tells=tells,
+            wording=wording,
             unrelated=unrelated,
             nothing=nothing,
             share=share,

@@ -106,7 +106,7 @@ def _is_empty(
     [measured_tool] = measure(Catalog(server="", tools=(tool,))).subjects
     *_, reading = _sentence_model().read(read_text(measured_tool))
     is_known = not words.isdisjoint(vocabulary)
-    hundredths = reading.tells[_ASPECTS[QuestionTopic(fact.place)]]
+    hundredths = reading.wording[_ASPECTS[QuestionTopic(fact.place)]]
     return hundredths < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
 
 
