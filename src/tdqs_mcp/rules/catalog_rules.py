@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from tdqs_mcp.facts.schema import signals
-from tdqs_mcp.facts.schema.walk import has_free_object, unused_definitions
+from tdqs_mcp.facts.schema.walk import free_objects, unused_definitions
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import stem
@@ -351,8 +351,9 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""
     words = measured.vocabulary
     for subject in measured.subjects:
-        if has_free_object(subject.input_shape):
-            continue  # what a text names may be a member of a `body` that takes anything
+        # "Use `body` for manual `retention`": the name is that of a member of an object that takes anything
+        if any(f"`{name}`" in (subject.tool.description or "") for name in free_objects(subject.input_shape)):
+            continue
         for mention in unknown_parameters(subject.strangers, subject.texts, subject.part_names, words):
             yield Hit(
                 mention.path,

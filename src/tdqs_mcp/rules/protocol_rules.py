@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
@@ -424,8 +425,9 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     prose = subject.prose
     # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
-    lemmas = {LEMMAS.get(word) for word in (prose.spoken[0] if prose.spoken else ())}
-    is_mixed = prose.verb in _hint_words("ambiguous") or any(EFFECTS[verb].is_mutating for verb in lemmas if verb)
+    first = prose.spoken[0] if prose.spoken else ()
+    joined = (LEMMAS.get(word) for before, word in pairwise(first) if before == "and" and not word.endswith("ed"))
+    is_mixed = prose.verb in _hint_words("ambiguous") or any(EFFECTS[verb].is_mutating for verb in joined if verb)
     is_reading = prose.effect is prose.name_effect is Effect.READ and prose.opens_with_verb and not is_mixed
     # "Downloads images", with a `local_path` to save them
     is_silent = "readOnlyHint" not in (subject.tool.annotations or {}) and not subject.effect_claims

@@ -203,11 +203,10 @@ def unused_definitions(shape: Shape) -> tuple[str, ...]:
     return tuple(name for name in definitions if name not in used)
 
 
-def has_free_object(shape: Shape) -> bool:
-    """A parameter is an object of which the schema names no member."""
-    return any(
-        node.is_top and node.schema.get("type") == "object" and not keyword_members(node.schema) for node in shape.nodes
-    )
+def free_objects(shape: Shape) -> tuple[str, ...]:
+    """Return the parameters that are objects of which the schema names no member."""
+    tops = (node for node in shape.nodes if node.is_top and node.schema.get("type") == "object")
+    return tuple(node.name or "" for node in tops if not keyword_members(node.schema))
 
 
 def type_of(value: object) -> str:

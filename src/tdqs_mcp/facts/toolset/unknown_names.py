@@ -131,8 +131,14 @@ def _is_unknown(name: str, own: frozenset[str], words: KnownNames) -> bool:
 
 
 def _lacks_prefix(name: str, words: KnownNames) -> bool:
-    """A tool has the name behind a prefix of its part of the server: `get_pages` for `wiki_get_pages`."""
-    return not name.isalpha() and any(tool.endswith(fold(name)) for tool in words.tools)
+    """A tool has the name behind a prefix of a part of the server: `get_pages` for `wiki_get_pages`."""
+    ending = fold(name)
+    prefixes = {tool.removesuffix(ending) for tool in words.tools if tool.endswith(ending)}
+    return any(sum(tool.startswith(prefix) for tool in words.tools) >= MIN_PART for prefix in prefixes if prefix)
+
+
+MIN_PART = 3
+"""Tools with one prefix that are a part of the server."""
 
 
 def _is_tool(token: Token, words: KnownNames) -> bool:
