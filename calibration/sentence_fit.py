@@ -162,7 +162,8 @@ def _count_servers(subjects: Iterable[tuple[str, Subject]]) -> dict[str, int]:
         stems[server].update(map(stem, subject.prose.words))
     counts = Counter(form for forms in stems.values() for form in forms if form.isalpha())
     frequent = sorted((form, count) for form, count in counts.items() if count >= FEWEST_OWNERS)
-    return {form: round(10 * log2(len(stems) / count)) for form, count in frequent}
+    bits = {form: round(10 * log2(len(stems) / count)) for form, count in frequent}
+    return {"": max(bits.values()), **bits}
 
 
 def written_examples(rows: Iterable[tuple[str, Subject, str, bool]]) -> list[Example]:

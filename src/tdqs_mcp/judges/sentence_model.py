@@ -419,7 +419,7 @@ class SentenceModel:
     """By term or trait: the columns in which it counts, each with its weight."""
 
     rarity: Mapping[str, int]
-    """Bits that a word tells, by the share of servers whose definitions have it, in tenths; other words are rarest."""
+    """Tenths of the bits that a word tells by the servers whose definitions have it; "" stands for all others."""
 
     gate: tuple[int, int]
     """Percent of PARTICULAR up to which a sentence earns nothing, and from which it earns all."""
@@ -478,7 +478,7 @@ class SentenceModel:
 
 def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, int]:
     """Traits of the words that only this sentence has: how many they are, and how rare among all definitions."""
-    rarest = max(rarity.values(), default=0)
+    rarest = rarity.get("", 0)
     bits = sum(rarity.get(form, rarest) for form in sentence.particulars)
     counted = range(1, min(COUNTED, len(sentence.particulars)) + 1)
     return {"rarity": min(FULL, FULL * bits // (10 * BITS))} | {f"particulars {count}": FULL for count in counted}

@@ -59,7 +59,7 @@ _SENTENCE_END = re.compile(
 _FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
 """Where a sentence ends without white space."""
 
-_CAPITAL = re.compile(r"([a-z0-9]{1,40}[)\]]?|[A-Z]{2,6}) ([A-Z][a-z]*)(?= ([a-z]{1,40}))")
+_CAPITAL = re.compile(r"(?<=[\w)\]]) ([A-Z][a-z]*)(?= ([a-z]{1,40}))")
 
 _OTHER_SCRIPT = re.compile(
     rf"(\A[\x00-\x7f]{{12,}}[\w)\]])\s+(?={IDEOGRAPHS}{{3}})|({IDEOGRAPHS})\s+(?=[A-Z][a-z]* [a-z]+ [a-z]+ )"
@@ -265,11 +265,14 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def _end_sentence(match: re.Match[str]) -> str:
-    """An end between a word that ends no phrase's beginning and a capital: "Lists orders Tables are locked"."""
-    before, word, after = match.group(1, 2, 3)
+    """An end between a word that ends no phrase's beginning and a capital: "Lists orders Returns up to 20"."""
+    word, after = match.group(1, 2)
     opens = word.lower() in _joining() or (word[-1] == "s" and word.lower() in LEMMAS)
-    is_inside = before in _joining() or before in LEMMAS or not (opens or (after in _joining() and before.islower()))
-    return match[0] if is_inside else f"{before}\0{word}"
+    before = match.string[: match.start()].rsplit(None, 1)[-1].rstrip(")]")
+    is_capitalized = before[:1].isupper()
+    is_verb = before in LEMMAS and before[-1] != "s"  # orders is a noun as well
+    is_inside = before in _joining() or is_verb or (is_capitalized and not before.isupper())
+    return match[0] if is_inside or not (opens or (after in _joining() and not is_capitalized)) else f"\0{word}"
 
 
 @cache
@@ -293,6 +296,8 @@ def _silent_places(text: str, sentences: Sequence[str], spoken: Sequence[Sequenc
 
 
 def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> Iterator[int]:
+    if all(map(str.isascii, sentences)) and all(map(foreign_prose.FOREIGN.isdisjoint, spoken)):
+        return
     first, marks = None, set[str]()
     for place, (sentence, words) in enumerate(zip(sentences, spoken, strict=True)):
         is_english = sentence.isascii() and foreign_prose.FOREIGN.isdisjoint(words)
