@@ -305,6 +305,8 @@ def test_parts_that_cannot_be_read_are_named_and_no_rule_speaks_of_them(folder, 
     assert not {path for name, path in paths if name == "find_boats" and path in ("", "/description")}
     assert not {path for name, path in paths if name == "find_berths" and path.startswith("/annotations")}
     assert "server.py:7" in " ".join(report["problems"])
+    printed = " ".join(command("lint", root).stdout.decode().split())
+    assert "! description could not be read from the code, or not all of it, of 1 of 2 tools (find_boats)" in printed
 
 
 def test_a_tool_with_such_parts_gets_no_score(folder, command):

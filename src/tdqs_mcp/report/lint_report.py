@@ -278,7 +278,8 @@ def _head(report: LintReport) -> list[Block]:
 def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> list[Block]:
     """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
     report = located.report
-    words = [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
+    words = [Span(f"! {sentence}", "yellow") for sentence in located.catalog.unread]
+    words += [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
