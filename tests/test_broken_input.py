@@ -60,7 +60,7 @@ def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(command, write, conte
 
 def test_a_missing_file_and_a_folder_without_catalogs_are_named(command, tmp_path):
     assert b"cannot be read: No such file" in command("lint", tmp_path / "none.json").stderr
-    assert b"there is no JSON file in the folder" in command("lint", tmp_path).stderr
+    assert b"there is neither code nor a JSON file in the folder" in command("lint", tmp_path).stderr
 
 
 MALFORMED = [

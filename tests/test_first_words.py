@@ -44,7 +44,7 @@ def at(command, tmp_path, write):
             "score nothing",
             "to score a live server, give its URL, or its command last: tdqs-mcp score -- COMMAND ARG...",
         ),
-        ("grade .", "this command takes one file: .mcp.json, tools.json"),
+        ("grade other", "this command takes one file: other/.mcp.json"),
     ],
 )
 def test_a_locator_that_cannot_be_read_comes_with_a_hint(at, words, hint):
@@ -102,7 +102,7 @@ def test_a_folder_means_its_json_files(at, write, tmp_path):
     assert [each["server"]["name"] for each in json.loads(run.stdout)] == ["a", "b"]
     assert at("score ''").returncode == 2
     for words in ("lint empty", "lint catalogs empty"):
-        assert b"there is no JSON file in the folder 'empty'" in at(words).stderr
+        assert b"there is neither code nor a JSON file in the folder 'empty'" in at(words).stderr
 
 
 def test_a_tier_may_be_a_small_letter(at):

@@ -173,6 +173,7 @@ def lint(
     refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
+    refuse(source and len(locators) > 1, "--source is the code of one server")
     code = None if fixes and source and not source.is_dir() else read_code_of(locators, source)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)

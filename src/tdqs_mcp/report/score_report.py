@@ -3,7 +3,7 @@
 The numbers, the lowest tools, what is uncertain and what to fix first.
 """
 
-import shlex
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal, TypeAlias
@@ -268,11 +268,15 @@ def _about(fix: Fix, nearest: NearestName, *, has_message: bool = True) -> str:
     return ", ".join(filter(None, parts))
 
 
+_PLAIN_NAME = re.compile(r"[\w./-]+")
+"""Names that a shell and a page take as they are."""
+
+
 def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
     """The command that helps: a rewrite with what the author knows where the finding is about words, else its page."""
-    if fix.finding.dimension is None or not fix.tool.name:
+    if fix.finding.dimension is None or not _PLAIN_NAME.fullmatch(fix.tool.name):
         return Line(("Next: ", Code(f"tdqs-mcp explain {fix.finding.rule}")), "dim")
-    rewrite = f"tdqs-mcp rewrite {locator} --tool {shlex.quote(fix.tool.name)} --interview"
+    rewrite = f"tdqs-mcp rewrite {locator} --tool {fix.tool.name} --interview"
     parts: tuple[Part, ...] = ("Next: ", Code(rewrite))
     if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
         parts += (", or for all tools ", Code(f"tdqs-mcp plan {locator}"))

@@ -307,7 +307,10 @@ def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) 
         else:
             language = detect_language(sentence, set(words)) if is_long else first
         own = {mark.strip("`") for mark in _PATTERNS.mark.findall(sentence)}
-        if language not in (None, first) and first is not None and own <= marks:
+        # One sentence does not tell Italian from Spanish or English; it tells a script, and what is not English.
+        has_other_script = bool(CJK.search(sentence)) != bool(CJK.search(sentences[0]))
+        is_other = language not in (None, first) and (first == "en" or has_other_script)
+        if is_other and first is not None and own <= marks:
             yield place
         first, marks = first or language, marks | own
 
