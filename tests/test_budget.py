@@ -70,7 +70,7 @@ def test_corrections_count_as_calls(run, loopback):
     loopback.answer = lambda body: "no" if tool_name(body) == "t0" else USUAL[rubric_of(body)]
     document = json.loads(run("--max-calls", "8").stdout)
     assert len(loopback.bodies) == 8
-    assert [each["name"] for each in document["ungraded"]] == ["t0"]
+    assert [each["name"] for each in document["ungraded"] if "held" not in each] == ["t0"]
 
 
 def test_every_try_counts_as_a_call(catalog):

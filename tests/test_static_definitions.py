@@ -126,9 +126,9 @@ async def moor(berth: int, *, force: bool = False) -> str:
 
 
 def test_python_definitions_are_those_of_the_sdk(folder, monkeypatch):
-    root = folder(harbour_server_py=SERVER)
+    root = folder(sdk_definitions_py=SERVER)
     monkeypatch.syspath_prepend(str(root))
-    listed = {tool.name: tool for tool in tdqs_mcp.load("py:harbour_server:server").tools}
+    listed = {tool.name: tool for tool in tdqs_mcp.load("py:sdk_definitions:server").tools}
     code = {tool.name: tool for tool in tdqs_mcp.load(str(root)).tools}
     assert code.keys() == listed.keys()
     for name, tool in listed.items():
