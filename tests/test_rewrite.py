@@ -112,9 +112,9 @@ def real(both):
     return both[1]
 
 
-FLOORS = {Mode.COMPACT: 22, Mode.FULL: 22}
-"""Hundredths of TDQS by which the 200 gain on average; 23.0 and 23.2 are measured since at most three tools of a server get
-the same sentence and the offline judge gives no credit for sentences that fit any tool, 26.5 and 26.8 were before."""
+FLOORS = {Mode.COMPACT: 21, Mode.FULL: 21}
+"""Hundredths of TDQS by which the 200 gain on average; 21.3 and 21.5 are measured since at most three tools of a server get the
+same sentence, optional parameters none and sentences that fit any tool no credit, 26.5 and 26.8 were before."""
 
 
 def test_at_most_three_tools_of_a_server_get_the_same_sentence_also_in_a_second_run():
@@ -192,7 +192,7 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
             if not rewrite.changes:
                 assert rewrite.after == rewrite.before
     count = sum(len(rewrites) for _, rewrites in real)
-    assert gains / count / 10 > 0.11  # mean TDQS; a rewrite that does nothing would pass all else here
+    assert gains / count / 10 > 0.10  # mean TDQS; a rewrite that does nothing would pass all else here
 
 
 def test_rewriting_a_rewritten_real_catalog_changes_nothing(both):
@@ -457,9 +457,12 @@ def test_what_is_opened_gives_the_id_of_what_is_used():
 )
 def test_a_parameter_s_own_text_may_say_what_it_identifies(parameter, text, found):
     listed = tool("list_databases", "List the databases of the house.")
-    schema = takes(**{parameter: {"type": "string", "description": text}})
+    schema = takes(**{parameter: {"type": "string", "description": text}}) | {"required": [parameter]}
     [drop, _] = rewritten(tool("drop_database", "Drop one of them.", schema), listed, judge=Pleased())
     assert description(drop) == f"Drop one of them. {found}".strip()
+    optional = schema | {"required": []}
+    [drop, _] = rewritten(tool("drop_database", "Drop one of them.", optional), listed, judge=Pleased())
+    assert description(drop) == "Drop one of them.", "a tool that goes without it needs no lookup"
 
 
 TAGS = [

@@ -284,11 +284,11 @@ class ValueSources:
         return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
     def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
-        """None where its text says that the caller chooses the value, it has a default, or its text names a tool."""
+        """None where the tool goes without it, its text says that the caller chooses it, or its text names a tool."""
         if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
             return None
         schema = schema_of(arguments.properties(subject.tool).get(parameter.name))
-        if "enum" in schema or schema.get("default") is not None:
+        if not parameter.is_required or "enum" in schema or schema.get("default") is not None:
             return None
         listers = self._listing(subject, parameter)
         tools = listers or self._makers_of(subject, parameter)
