@@ -24,7 +24,8 @@ from tdqs_mcp.store.tables import ANSWERS
 
 pytestmark = pytest.mark.process
 
-TOOLS = [tool(f"get_order_{number}", "get order", flat(2)) for number in range(16)]
+NOUNS = "loan card fee copy title member branch fine shelf author order visit event room poster grant".split()
+TOOLS = [tool(f"get_{noun}", f"Gets a {noun}.", flat(2)) for noun in NOUNS]
 
 
 def start(*arguments):

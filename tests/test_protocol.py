@@ -24,7 +24,7 @@ def announcing(habit, marker=""):
 
 
 def found(catalog):
-    policy = linting.Policy(selection=registry.select(names=["TDQ26"]))
+    policy = linting.Policy(selection=registry.select(names=["TDQ26", "TDQ220"]))
     return {(finding.rule, finding.subject.path) for finding in linting.lint(catalog, policy).findings}
 
 
