@@ -89,6 +89,27 @@ def test_every_try_counts_as_a_call(catalog):
     assert "the budget of 5 calls is used up" in result.ungraded[-1].ungraded.reason
 
 
+def test_a_model_that_fails_five_times_in_a_row_is_asked_no_more_in_this_run_and_again_in_the_next(catalog):
+    asked = []
+
+    def broken(request):
+        asked.append(request)
+        return Response(status_code=400)
+
+    api = Loopback([Route("/v1/chat/completions", broken, methods=["POST"])])
+    settings = read_settings(
+        {"TDQS_CACHE": "off", "TDQS_CONCURRENCY": "1"}, judge="openai:m", base_url=f"{api.address}/v1"
+    )
+    judge = make_judge(settings)
+    many = catalog(*(tool(f"list_{number}", "Lists.") for number in range(30)))
+    for _ in range(2):
+        asked.clear()
+        result = anyio.run(lambda: judging.score(many, judge=judge))
+        assert {each.ungraded.reason for each in result.ungraded if each.name} == {result.ungraded[0].ungraded.reason}
+        assert 5 <= len(asked) <= 3 * 5  # three formats of an answer are tried for each
+    api.close()
+
+
 def test_what_answers_report_stops_the_next_request(loopback, catalog):
     """Each takes 10,000 tokens, ten times as many as are set aside: only those on their way may exceed the budget."""
     loopback.usage = {"prompt_tokens": 1_000, "completion_tokens": 9_000}

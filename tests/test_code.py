@@ -264,6 +264,28 @@ def test_a_write_destroys_where_the_agent_chooses_the_file(read, body, destructi
     assert tool_of(read, body).destructive == destructive
 
 
+@pytest.mark.parametrize(
+    ("body", "destructive"),
+    [
+        ('import pymongo\npymongo.MongoClient()["x"]["y"].delete_one({"a": a})', True),
+        ('import pymongo\npymongo.MongoClient()["x"]["y"].insert_one({"a": a})', False),
+        ('import git\ngit.Repo(a).git.reset("--hard")', True),
+        ('import sqlite3\nsqlite3.connect("x").execute("DELETE FROM t WHERE a = ?", [a])', True),
+        ('import sqlite3\nsqlite3.connect("x").execute("INSERT INTO t VALUES (?)", [a])', False),
+    ],
+)
+def test_the_harm_of_a_call_is_what_its_library_says_of_it(read, body, destructive):
+    assert tool_of(read, body).destructive == destructive
+
+
+def test_more_calls_of_a_function_than_are_followed_leave_verdicts_open(read):
+    helper = "import httpx\n\ndef ask(method, path):\n    return httpx.request(method, 'https://x.test' + path)\n\n"
+    many = "\n".join(f'ask("GET", "/{n}")' for n in range(20))
+    assert tool_of(read, many + "\nreturn a", before=helper).read_only == "unknown"
+    few = "\n".join(f'ask("GET", "/{n}")' for n in range(5))
+    assert tool_of(read, few + "\nreturn a", before=helper).read_only is True
+
+
 def test_a_post_proves_no_write_and_a_graphql_query_is_a_read(read):
     assert tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"a": a})').read_only == "unknown"
     query = tool_of(read, 'import httpx\nhttpx.post("https://x.test", json={"query": "query { berths }"})')

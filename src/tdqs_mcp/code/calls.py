@@ -4,7 +4,7 @@ import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, Spec, command_kind, statement_harm
+from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, statement_harm
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
@@ -61,7 +61,7 @@ _CONVERTING = frozenset(
     "json.dumps JSON.stringify json.loads JSON.parse typing.cast builtins.dict copy.copy copy.deepcopy".split()
 )
 
-_CONVERTING = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "parseFloat"])
+_NUMERIC = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "parseFloat"])
 """Calls that give back the number that they are given."""
 
 _DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "attr.ib"])
@@ -98,6 +98,7 @@ class Calls(Resolution):
         if sum(active[0].function is closure.function for active in trace.active) > 1:
             if isinstance(closure.scope, CallFrame) or any(isinstance(value, Closure) for value in arguments):
                 self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+            self._use(*arguments, *keywords.values())
             return UNKNOWN  # the same with other arguments; a function among them may do anything
         if depth + 1 > MAX_DEPTH or trace.calls >= MAX_CALLS:
             self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
@@ -111,6 +112,7 @@ class Calls(Resolution):
             return value
         contexts = trace.contexts.setdefault(closure.function, [])
         if len(contexts) >= MAX_CONTEXTS:
+            self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
         trace.calls += 1
@@ -339,7 +341,7 @@ class Calls(Resolution):
             return self._limit(name, arguments, node, frame)
         if name == "builtins.bool":
             return first
-        if name in _CONVERTING and isinstance(first, Argument):
+        if name in _NUMERIC and isinstance(first, Argument):
             self._use(*arguments)
             return first
         if name in _DECLARING:
@@ -450,7 +452,7 @@ class Calls(Resolution):
             return
         kind, text, harm = effect.kind, effect.text, effect.harm
         parameters = parameters_of([target, *arguments, *keywords.values()])
-        if kind == "file-write" and harm == ADDS and not parameters and "append" not in text and "open" not in text:
+        if kind == "file-write" and text in MAKING and not parameters:
             return  # the server makes its own folder
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
@@ -463,7 +465,7 @@ class Calls(Resolution):
                 kind, text = "sql-write", ", ".join(guards)
                 harm = DESTROYS if statement_harm(text) == DESTROYS else ""
             elif not guards and not text and any(isinstance(value, Argument) for value in arguments[:1]):
-                text, harm = ANY_STATEMENT, DESTROYS
+                kind, text, harm = ANY_STATEMENT, "any statement", DESTROYS
         owner = replace(target, name=target.name.rpartition(".")[0])
         is_copy = kind == "file-move" or text.lower().startswith(("copy", "cp", "link", "symlink"))
         path = arguments[1:2] if is_copy else arguments[:1] if _takes_path(target) else owner.arguments[:1]
@@ -514,8 +516,8 @@ _WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace
 """Beginnings of the names of calls that replace a file."""
 
 
-ANY_STATEMENT = "any statement"
-"""Text of a call that gives a database what the agent has written."""
+ANY_STATEMENT = "sql-any"
+"""Kind of a call that gives a database what the agent has written, until it is known whether it only reads."""
 
 
 def _says_read_only(arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:

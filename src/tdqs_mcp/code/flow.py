@@ -98,11 +98,10 @@ class Interpreter(Calls):
                 self.trace.unresolved, "nesting", handler.module, handler.function.line, 0, "code nests too deep"
             )
         self.trace.results.append(value)
-        if not self.trace.is_read_only:
-            self.trace.effects = [
-                replace(effect, kind="sql-write") if effect.text == ANY_STATEMENT else effect
-                for effect in self.trace.effects
-            ]
+        kind = "sql-unknown" if self.trace.is_read_only else "sql-write"
+        self.trace.effects = [
+            replace(effect, kind=kind) if effect.kind == ANY_STATEMENT else effect for effect in self.trace.effects
+        ]
         return self.trace
 
     def _execute(self, block: Block, frame: CallFrame) -> None:

@@ -415,14 +415,25 @@ def _harm(name: str) -> str:
 
 
 def _plain(kind: str, text: str) -> LibraryEffect:
-    """Return the effect of a call that the data names; of the writes to files some take nothing away."""
-    harm = {"file-delete": DESTROYS, "runs-code": DESTROYS, "state-in-memory": ADDS}.get(kind, "")
-    return LibraryEffect(kind, text, harm=ADDS if kind == "file-write" and text in _ADDING else harm)
+    """Return the effect of a call that the data names."""
+    match kind:
+        case "file-delete" | "runs-code":
+            harm = DESTROYS
+        case "file-write":
+            harm = ADDS if text in _ADDING else ""
+        case "sql-write" | "http-write":  # deleteOne, `sql-write DELETE`; insert_one
+            harm = statement_harm(text) or _harm(text)
+        case "process":
+            harm = DESTROYS if command_kind(text) == "delete" else ""
+        case _:
+            harm = ADDS if kind == "state-in-memory" else ""
+    return LibraryEffect(kind, text, harm=harm)
 
 
-_ADDING = frozenset(
-    "mkdir makedirs mkdirSync ensureDir touch appendFile appendFileSync symlink link chmod chmodSync".split()
-)
+MAKING = frozenset("mkdir makedirs mkdirSync ensureDir touch symlink link chmod chmodSync".split())
+"""Writes that make a place or open it, and put nothing there."""
+
+_ADDING = MAKING | {"appendFile", "appendFileSync"}
 """Writes to files that take nothing away."""
 
 

@@ -89,6 +89,11 @@ class Ledger:
         """Note that a model has answered."""
         self._failures.pop(model, None)
 
+    def resume(self, model: str) -> None:
+        """Let a model be asked again: what stopped it was a burst of requests ago, and may have passed."""
+        self.stopped.pop(model, None)
+        self._failures.pop(model, None)
+
     def failed(self, model: str, reason: str, *, is_final: bool = False) -> None:
         """Note that a model gave no answer: after MAX_FAILURES in a row, or a final one, nothing more is asked."""
         self._failures[model] += 1

@@ -264,6 +264,8 @@ class EndpointModel(ABC):
     async def _connection(self) -> "AsyncGenerator[httpx2.AsyncClient]":
         """The HTTP client, which all requests share and the last one closes."""
         client = self._client = self._client or connect(self._endpoint, self.headers)
+        if not self._waiting and self._ledger:
+            self._ledger.resume(self.name)
         self._waiting += 1
         try:
             yield client
