@@ -41,7 +41,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         return np.array([forest.latent(values) for forest in forests.values()])
 
     shifts = {}
-    before = read_model(document["sentences"] | {"gate": (-2, -1)} | _unless_there(document), sentence_fit.LOGISTIC)
+    before = read_model(document["sentences"] | _unless_there(document), sentence_fit.LOGISTIC)
     for part in split_servers(np.array([each.group for each in tools]), fit.FOLDS):
         held_out = set(part)
         model = read_model(document["sentences"] | particular(held_out), sentence_fit.LOGISTIC)
@@ -69,7 +69,8 @@ def main(version: str, folders: Sequence[Path]) -> None:
 
 def _unless_there(document: Mapping[str, Any]) -> dict[str, Any]:
     """A part that lets everything pass, for a calibration that has none."""
-    return {} if "particular" in document["sentences"] else {"particular": {"base": 0, "weights": {}}, "rarity": {}}
+    open_part = {"particular": {"base": 0, "weights": {}}, "rarity": {}, "gate": (-2, -1)}
+    return {} if "particular" in document["sentences"] else open_part
 
 
 if __name__ == "__main__":

@@ -313,6 +313,25 @@ def test_a_second_run_adds_nothing(write):
         assert not second.changes
 
 
+def test_a_second_run_adds_nothing_where_the_code_has_more_than_three_sentences(write):
+    errors = {
+        "plan": "Plan must end with .pdf",
+        "berth": "Berth is closed for dredging",
+        "tide": "Tide table of that year was not found",
+        "crane": "Crane cannot lift so heavy cargo",
+        "pilot": "Pilot has no licence",
+    }
+    checks = "".join(
+        f'    if {name} not in OPEN:\n        raise ValueError("{text}")\n' for name, text in errors.items()
+    )
+    names = list(errors)
+    code = write(f"@server.tool()\ndef work({', '.join(f'{name}: str' for name in names)}):\n{checks}    return 1\n")
+    (first,) = rewrite(code, define("work", "Moor a boat in the harbour.", **dict.fromkeys(names, TEXT)))
+    assert len(statements(first)) == 3
+    (second,) = rewrite(code, dict(first.definition))
+    assert not second.changes
+
+
 def test_sentences_keep_to_the_tokens_to_grow_by(write):
     code = write('@server.tool()\ndef work(path: str):\n    open(path, "w").write("x")\n')
     (rewritten,) = rewrite(code, define("work", "Draw the chart of a berth.", path=TEXT), growth=3)

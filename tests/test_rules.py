@@ -5,11 +5,13 @@ from collections import Counter
 from importlib.resources import files
 
 import pytest
+from definitions import tool
 from rule_pages import examples
 
 from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 
@@ -185,3 +187,25 @@ def test_a_lane_is_explained_by_its_rules(word, first):
     for rule in registry.find_all(word):
         assert f"- {rule} {registry.find(rule).name} " in page
     assert f"tdqs-mcp explain {first}" in page
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Cancels an order by its id. If it has shipped, do not use this.",
+        "Refunds a payment; for partial refunds, do not call this tool.",
+        "Lists comments (internal) and public replies of a ticket.",
+        "Set visibility to [internal] or public.",
+    ],
+)
+def test_a_condition_or_a_word_in_brackets_retires_no_tool(description):
+    [subject] = measure(catalogs.read([tool("order", description)])).subjects
+    assert subject.withdrawal is None
+
+
+@pytest.mark.parametrize(
+    "description", ["DEPRECATED: use get_order.", "[Deprecated] Gets an order.", "Internal. Do not call this tool."]
+)
+def test_what_says_so_itself_retires_a_tool(description):
+    [subject] = measure(catalogs.read([tool("order", description)])).subjects
+    assert subject.withdrawal

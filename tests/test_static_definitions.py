@@ -345,7 +345,7 @@ def test_tools_with_computed_names_are_left_out_and_said(folder):
         )
     )
     assert [tool.name for tool in catalog.tools] == ["find_berths"]
-    assert catalog.incomplete is None or "server.js" in catalog.incomplete
+    assert "server.js:2" in (catalog.incomplete or "")
 
 
 def test_tools_made_from_an_openapi_document_have_their_method_as_code(folder):
@@ -430,3 +430,25 @@ def test_an_unread_part_takes_findings_and_brings_none(catalog_files, part):
             tools.append(replace(read_tool(raw, tool.index), unread=(f"/{part}",)))
         unread = registry.check(measure(replace(catalog, tools=tuple(tools))))
         assert {(finding.rule, finding.subject.index) for finding in unread} <= findings
+
+
+def test_odd_zod_calls_lose_their_tool_s_schema_and_nothing_else(folder):
+    root = folder(
+        server_js="""
+        server.registerTool("odd", { description: "Find.", inputSchema: { a: z.string().describe() } }, async () => 1);
+        server.registerTool("odder", { description: "Find.", inputSchema: { a: z.string().meta("x") } }, async () => 1);
+        server.registerTool("fine", { description: "Find.", inputSchema: { a: z.string().nonempty("Name it"), b: z.literal(["x", "y"]) } }, async () => 1);
+        """
+    )
+    tools = {tool.name: tool for tool in tdqs_mcp.load(str(root)).tools}
+    assert [name for name, tool in tools.items() if tool.unread] == ["odd", "odder"]
+    properties = tools["fine"].raw["inputSchema"]["properties"]
+    assert properties["a"] == {"type": "string", "minLength": 1}
+    assert properties["b"] == {"type": "string", "enum": ["x", "y"]}
+
+
+def test_json_files_of_a_folder_go_before_code_below_it(command, tmp_path):
+    (tmp_path / "t.json").write_text('{"tools": [{"name": "find_berths", "description": "Find."}]}')
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "gen.py").write_text("x = 1\n")
+    assert b"find_berths" in command("score", tmp_path).stdout

@@ -209,7 +209,7 @@ class Catalog:
     """What went wrong while the server listed its parts, one sentence each."""
 
     unread: tuple[str, ...] = ()
-    """What could not be read of a server that is known from its code alone, one sentence each."""
+    """Parts that could not be read of a server that is known from its code alone, one sentence each."""
 
     incomplete: str | None = None
     """Why `tools` may lack some of the server's tools, one sentence; None when `tools/list` was read to its end."""

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
@@ -24,7 +25,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_rules import view_catalog
 from tdqs_mcp.rules.registry import RULES, RuleSelection
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule, lane_of
-from tdqs_mcp.sources.files import locate
+from tdqs_mcp.sources.files import DefinitionText, locate
 from tdqs_mcp.sources.locator import File, parse_locator
 
 _ID = re.compile(r"(?!TDQ)[A-Z]{2,}\d{3}")
@@ -255,11 +256,15 @@ def locate_report(report: LintReport, catalog: Catalog, locator: str) -> Located
     if not isinstance(parsed, File) or parsed.path == "-":
         return LocatedReport(report=report, catalog=catalog)
     path = Path(parsed.path)
-    try:
-        positions = locate(path.read_bytes())
-    except OSError:  # it was there a moment ago; the findings hold all the same
-        positions = None
-    return LocatedReport(report=report, catalog=catalog, file=_below_cwd(path).as_posix(), positions=positions)
+
+    @cache
+    def read_positions() -> DefinitionText | None:
+        try:
+            return locate(path.read_bytes())
+        except OSError:  # it was there a moment ago; the findings hold all the same
+            return None
+
+    return LocatedReport(report=report, catalog=catalog, file=_below_cwd(path).as_posix(), positions=read_positions)
 
 
 def _below_cwd(path: Path) -> Path:

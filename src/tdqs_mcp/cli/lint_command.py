@@ -174,7 +174,8 @@ def lint(
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
     refuse(source and len(locators) > 1, "--source is the code of one server")
-    code = None if fixes and source and not source.is_dir() else read_code_of(locators, source)
+    is_fixing = fixes or is_diff
+    code = None if is_fixing and source and not source.is_dir() else read_code_of(locators, source)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
@@ -183,8 +184,8 @@ def lint(
         linting.check_tools(catalogs, policy.tools)
     places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
     if is_diff:
-        _print_fixes(places, catalogs, policy, source)
-        return
+        has_changes = _print_fixes(places, catalogs, policy, source)
+        sys.exit(Outcome.UNKNOWN if None in loaded else Outcome.FAILED if has_changes else Outcome.PASSED)
     if fixes:
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
         catalogs = [report.catalog for report in fixed]
@@ -222,17 +223,22 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     return fixed
 
 
-def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> None:
-    """Print the diff of all fixes; the exit code is 1 if there is any, as of ruff's."""
+def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> bool:
+    """Print the diff of all fixes, and say on standard error what is left; return whether there is any."""
     from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
     pairs = zip(places, catalogs, strict=True)
-    diffs = [fix(catalog, place, policy, source=source, is_written=False).diff for place, catalog in pairs]
+    fixed = [fix(catalog, place, policy, source=source, is_written=False) for place, catalog in pairs]
+    for report in fixed:
+        for problem in report.problems:
+            warn(problem)
+        tell_left(report.left_out)
+    diffs = [report.diff for report in fixed]
     for diff in diffs if sys.stdout.isatty() else ():
         click.echo(readable(diff.decode(errors="replace")), nl=False)
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(b"".join(diffs))
-    sys.exit(Outcome.FAILED if any(diffs) else Outcome.PASSED)
+    return any(diffs)
 
 
 @command()

@@ -11,7 +11,6 @@ import click
 
 from tdqs_mcp.app import improving
 from tdqs_mcp.app.catalogs import blocking, capture_document
-from tdqs_mcp.app.linting import read_source
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
@@ -36,6 +35,7 @@ from tdqs_mcp.cli.runner import (
     locator_argument,
     locators_argument,
     page_options,
+    read_code_of,
     source_option,
     tell_left,
     tool_option,
@@ -157,7 +157,7 @@ def rewrite(
     """
     if is_interview:
         _check_terminal()
-    code = read_source(source) if source and source.is_dir() else None
+    code = None if source and not source.is_dir() else read_code_of((locator,), source)
     place = _patched_place(locator, target, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
@@ -378,7 +378,7 @@ def compare(
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(choice)
-    code = read_source(source) if source else None
+    code = read_code_of((new,), source)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]

@@ -307,11 +307,14 @@ live_options = group_options(
 
 
 def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> tuple[str, ...]:
-    """The locators with the JSON files of a folder in its place, unless code stands there."""
+    """The locators with the JSON files of a folder in its place, unless only code stands there."""
     expanded: list[str] = []
     for locator in locators:
-        is_folder = bool(locator) and Path(locator).is_dir() and not catalogs.has_code(Path(locator))
-        files = sorted(map(str, Path(locator).glob("*.json"))) if is_folder else [locator]
+        files = [locator]
+        if locator and Path(locator).is_dir():
+            files = sorted(map(str, Path(locator).glob("*.json")))
+            has_tools = any(b'"tools"' in Path(file).read_bytes() for file in files)  # package.json has none
+            files = [locator] if not has_tools and catalogs.has_code(Path(locator)) else files
         if not files:
             raise click.BadParameter(f"there is neither code nor a JSON file in the folder {locator!r}")
         expanded += files

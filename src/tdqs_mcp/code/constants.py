@@ -60,7 +60,7 @@ class CallScope(NameScope):
     """Names inside a function during one call of it."""
 
     arguments: Mapping[str, "Expression"] = field(default_factory=dict)
-    """What the call gives for the parameters."""
+    """Values that the call gives for the parameters."""
 
 
 class UnreadError(Exception):

@@ -63,8 +63,8 @@ def read_definitions(folder: Path) -> Catalog:
     """
     interpreter, registrations, problems = find_tools(folder)
     reader = DefinitionReader(interpreter, registrations)
-    named = [registration for registration in registrations if "{}" not in registration.name]
-    computed = [registration for registration in registrations if "{}" in registration.name]
+    named = [registration for registration in registrations if not registration.is_computed]
+    computed = [registration for registration in registrations if registration.is_computed]
     definitions = [reader.read(registration) for registration in named]
     tools = [
         replace(read_tool(definition.raw, index), unread=tuple(dict.fromkeys(gap.path for gap in definition.gaps)))

@@ -163,6 +163,9 @@ class Class(SyntaxNode):
     fields: dict[str, SyntaxNode]
     annotations: dict[str, SyntaxNode]
     end: int
+    has_keywords: bool = False
+    """Something stands beside its bases: `class Part(TypedDict, total=False)`."""
+
     decorators: Sequence[SyntaxNode] = ()
     documentation: str = ""
 

@@ -251,6 +251,7 @@ class _Reader:
             end=node.end_lineno or node.lineno,
             decorators=[self.expression(decorator) for decorator in node.decorator_list],
             documentation=ast.get_docstring(node) or "",
+            has_keywords=bool(node.keywords),
         )
 
     def expression(self, node: ast.expr | None, line: int = 1) -> SyntaxNode:

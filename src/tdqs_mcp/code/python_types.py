@@ -20,6 +20,7 @@ from tdqs_mcp.code.nodes import (
     walk,
 )
 from tdqs_mcp.code.project import NameScope, last_name
+from tdqs_mcp.code.registrations import GIVEN, is_context
 
 Schema = dict[str, Any]
 
@@ -75,8 +76,6 @@ _NUMBERS = frozenset("minimum exclusiveMinimum maximum exclusiveMaximum multiple
 _MISSING = object()
 _MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
 _ENUMS = frozenset("Enum StrEnum IntEnum".split())
-_GIVEN = frozenset("Context Depends CurrentContext Request".split())
-_KEPT = frozenset("json_schema_extra default default_factory alias validation_alias exclude strict".split())
 
 
 class PythonSchemas(ConstantReader):
@@ -105,17 +104,14 @@ class PythonSchemas(ConstantReader):
     def _is_given(self, parameter: FormalParameter, here: Expression) -> bool:
         """Return whether the server, not the agent, gives a parameter."""
         default = parameter.default
-        if isinstance(default, CallSite) and last_name(default) in _GIVEN:
+        if isinstance(default, CallSite) and last_name(default) in GIVEN:
             return True
-        if parameter.annotation is None:
-            return parameter.name in ("ctx", "context")
-        names = [part for part in walk(parameter.annotation) if isinstance(part, Name | Attribute)]
-        if any(last_name(part) in _GIVEN for part in names):
+        if is_context(parameter):
             return True
         if isinstance(parameter.annotation, Name | Attribute):  # Current = Annotated[Client, Depends(get_client)]
             target = self.locate(here.part(parameter.annotation)).node
             return not isinstance(target, Class) and any(
-                isinstance(part, Name | Attribute) and last_name(part) in _GIVEN for part in walk(target)
+                isinstance(part, Name | Attribute) and last_name(part) in GIVEN for part in walk(target)
             )
         return False
 
@@ -306,20 +302,21 @@ class PythonSchemas(ConstantReader):
         slots: dict[str, tuple[SyntaxNode | None, SyntaxNode | None, NameScope]] = {}
         for part in reversed(lineage):
             if isinstance(part.node, Class):
+                if part.node.has_keywords:  # class Part(TypedDict, total=False)
+                    raise UnreadError(f"{part.node.name} is made with keywords ({part.place})")
                 for name, annotation in part.node.annotations.items():
                     is_class_variable = isinstance(annotation, Subscript) and last_name(annotation.value) == "ClassVar"
                     if not name.startswith("_") and not is_class_variable and name != "model_config":
                         slots[name] = (annotation, part.node.fields.get(name), part.scope)
         properties: Schema = {}
         required: list[str] = []
-        is_total = "total" not in {last_name(base) for base in node.bases}
         gaps: list[tuple[str, str]] = []
         for name, (kind, default, scope) in slots.items():
             schema, inner_gaps = self._of_slots([(name, kind, default)], scope)
             gaps += inner_gaps
             properties |= schema["properties"]
             is_optional = isinstance(kind, Subscript) and last_name(kind.value) == "NotRequired"
-            required += schema.get("required", []) if is_total and not is_optional else []
+            required += schema.get("required", []) if not is_optional else []
         result: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
         return result | _documented(node), gaps
 

@@ -12,7 +12,7 @@ from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.python_nodes import read_python
-from tdqs_mcp.code.registrations import COMPUTED, Finder, Registration, is_context
+from tdqs_mcp.code.registrations import Finder, Registration, is_context
 from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
 from tdqs_mcp.code.verdicts import judge
@@ -74,9 +74,9 @@ def read_code(folder: str | Path) -> CodeReport:
     problems += [
         f"{registration.module.path}:{registration.line}: the name of a tool is computed"
         for registration in registrations
-        if registration.name == COMPUTED
+        if registration.is_computed
     ]
-    registrations = [registration for registration in registrations if registration.name != COMPUTED]
+    registrations = [registration for registration in registrations if not registration.is_computed]
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])

@@ -65,7 +65,7 @@ class Registration:
     arguments: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
     definition: Mapping[str, Value] = field(default_factory=dict)
-    """What the registration says: description, annotations, inputSchema …"""
+    """Members of the registration: description, annotations, inputSchema …"""
 
     parts: Mapping[str, Expression] = field(default_factory=dict)
     """Where the parts of the definition stand, by their names in MCP."""
@@ -83,9 +83,14 @@ class Registration:
     """Parts of registrations whose name is computed: `for (const tool of TOOLS) server.tool(tool.name, …)`."""
 
     dispatched: bool = False
-    """Whether the handler answers for several tools, told apart by their names."""
+    """The handler answers for several tools, told apart by their names."""
 
     problem: str = ""
+
+    @property
+    def is_computed(self) -> bool:
+        """Return whether the name is made when the server starts: `${kind}-boats`."""
+        return COMPUTED in self.name
 
 
 @dataclass(slots=True, kw_only=True)
@@ -295,7 +300,7 @@ class Finder:
         if not names:  # own helper: register(server, "name", …)
             position = 1
             names = [text for text in map(text_of, alternatives(self._value(call.arguments[1], scope))) if text]
-        if not names or "{}" in names[0] or " " in names[0]:
+        if not names or " " in names[0]:
             return
         handlers = self._closures(call.arguments[-1], scope)
         arguments = call.arguments[position + 1 : -1]
@@ -632,15 +637,17 @@ def _by_name(parameters: Sequence[FormalParameter]) -> dict[str, Value]:
     }
 
 
+GIVEN = frozenset("Context Depends CurrentContext Request".split())
+"""Types and defaults of parameters that the server gives."""
+
+
 def is_context(parameter: FormalParameter) -> bool:
     """Return whether a parameter is given by the server, not by the agent."""
-    if parameter.name in ("ctx", "context", "self", "cls"):
+    if parameter.name in ("self", "cls"):
         return True
-    annotation = parameter.annotation
-    return annotation is not None and any(
-        isinstance(part, Name | Attribute) and last_name(part) in ("Context", "Depends", "CurrentContext")
-        for part in walk(annotation)
-    )
+    if parameter.annotation is None:
+        return parameter.name in ("ctx", "context")
+    return any(isinstance(part, Name | Attribute) and last_name(part) in GIVEN for part in walk(parameter.annotation))
 
 
 def script_arguments(handler: Closure) -> tuple[Value, ...]:

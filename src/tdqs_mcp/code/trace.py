@@ -79,7 +79,7 @@ class CallTrace:
 
     calls: int = 0
     contexts: dict[Function, list[Value]] = field(default_factory=dict)
-    """What calls of a function have returned so far, each with other arguments."""
+    """Results of the calls of a function so far, each with other arguments."""
 
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
     active: set[tuple[Closure, *tuple[object, ...]]] = field(default_factory=set)

@@ -81,7 +81,7 @@ class External(Value):
 
     name: str
     arguments: tuple[Value, ...] = ()
-    """What the call that made it was given, such as the base URL of a client."""
+    """Arguments of the call that made it, such as the base URL of a client."""
 
 
 @_value

@@ -1,5 +1,6 @@
 """Input schemas of JavaScript tools: zod chains, as zod writes them in JSON Schema, and plain objects."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -115,7 +116,10 @@ class ZodSchemas(ConstantReader):
             if self._is_library(located.part(owner)):
                 return self._base(located, word, arguments)
             schema, is_optional = self._zod(located.part(owner))
-            return self._modified(located, schema, word, arguments, is_optional=is_optional)
+            try:
+                return self._modified(located, schema, word, arguments, is_optional=is_optional)
+            except (IndexError, TypeError) as error:  # z.string().describe(), z.string().meta("x")
+                raise UnreadError(f"{word}() of a type cannot be read at {located.place}") from error
 
     def _is_library(self, owner: Expression) -> bool:
         """Return whether an expression is zod itself: `z`, `z.coerce`, a bundle's `external_exports`."""
@@ -137,7 +141,7 @@ class ZodSchemas(ConstantReader):
 
     def _base(self, here: Expression, word: str, arguments: list[Expression]) -> tuple[Schema, bool]:
         match word, arguments:
-            case _ if word in _PLAIN:
+            case _, [] if word in _PLAIN:
                 return dict(_PLAIN[word]), word in ("any", "unknown")
             case "array", [inner, *_]:
                 return {"type": "array", "items": self._plain(inner)}, False
@@ -149,9 +153,11 @@ class ZodSchemas(ConstantReader):
                 return self._enum(values), False
             case "literal", [value, *_]:
                 constant = self.json(value)
+                several = constant if isinstance(constant, list) else [constant]
                 names = {str: "string", bool: "boolean", int: "number", float: "number"}
-                kind = names.get(type(constant))
-                return ({"type": kind} if kind else {}) | {"const": constant}, False
+                kinds = {names.get(type(item)) for item in several}
+                typed = {"type": kind} if (kind := kinds.pop()) and not kinds else {}
+                return typed | ({"const": several[0]} if len(several) == 1 else {"enum": several}), False
             case "union", [options, *_]:
                 return self._union(options)
             case "discriminatedUnion", [_, options, *_]:
@@ -206,13 +212,13 @@ class ZodSchemas(ConstantReader):
             case "array":
                 return {"type": "array", "items": schema}, False
             case "min" | "max" | "length" | "nonempty":
-                return schema | _size(schema, word, constants() if arguments else 1), is_optional
+                return schema | _size(schema, word, 1 if word == "nonempty" else constants()), is_optional
             case "int":
                 return schema | {"type": "integer"}, is_optional
             case "regex":
                 return schema | {"pattern": self._pattern(arguments[0])}, is_optional
             case "startsWith":
-                return schema | {"pattern": f"^{constants()}"}, is_optional
+                return schema | {"pattern": f"^{re.escape(constants())}"}, is_optional
             case "passthrough" | "loose":
                 return schema | {"additionalProperties": True}, is_optional
             case "or":

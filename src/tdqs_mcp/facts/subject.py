@@ -51,14 +51,6 @@ class Subject:
         return read(self.tool, self.signals)
 
     @cached_property
-    def parameters_by_word(self) -> Mapping[str, Sequence[str]]:
-        """The names of the parameters by their lower-case form."""
-        names: dict[str, list[str]] = {}
-        for parameter in self.signals.parameters:
-            names.setdefault(parameter.name.lower(), []).append(parameter.name)
-        return names
-
-    @cached_property
     def copied_words(self) -> int:
         """Words of description sentences that stand in a parameter's description already."""
         return count_copied(self.prose.sentences, self.signals.parameters)
@@ -227,7 +219,7 @@ class Measured:
     """The other servers that the same agent sees; empty where the server stands alone."""
 
     code: CodeReport | None = None
-    """What the code of the tools does, where their source is at hand."""
+    """The code of the tools, where their source is at hand."""
 
     @cached_property
     def vocabulary(self) -> KnownNames:

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from typing import Any
@@ -67,13 +67,14 @@ class LocatedReport:
     file: str | None = None
     """The path of the file, with forward slashes; None for a live server or standard input."""
 
-    positions: DefinitionText | None = None
+    positions: Callable[[], DefinitionText | None] = lambda: None
 
     def find(self, place: Location) -> Position | None:
         """Where a place is in the file; its start for the server's own, None where there is no file."""
         if self.file is None:
             return None
-        position = self.positions.find(place) if self.positions else None
+        text = self.positions()
+        position = text.find(place) if text else None
         return position or Position(line=1, column=1)
 
     def source(self, finding: Finding) -> Any:  # noqa: ANN401  # any JSON value
@@ -317,7 +318,7 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
     left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
     level = [0] * count
     errors = [place for place in range(count) if groups[place][0].severity is Severity.ERROR]
-    for places in (errors, range(len(errors), count)):
+    for places in (errors, [place for place in range(count) if place not in errors]):
         for step, place in product(range(1, MAX_FORMS), places):
             if level[place] == step - 1 and step < len(forms[place]):
                 cost = heights[place][step] - heights[place][step - 1]

@@ -287,7 +287,9 @@ class LintReport(OfServer):
 
     def is_ubiquitous(self, group: Sequence[Finding]) -> bool:
         """Half of the tools lack what most tools of most servers lack."""
-        is_usual = group[0].rule in UBIQUITOUS and len({finding.message for finding in group}) <= 2
+        if group[0].rule not in UBIQUITOUS or group[0].severity is Severity.ERROR:
+            return False
+        is_usual = len({finding.message for finding in group}) <= 2
         return is_usual and len(group) > MAX_SINGLE and 2 * len(group) >= len(self.tools)
 
     @property
@@ -338,7 +340,6 @@ UBIQUITOUS: Mapping[str, str] = {
     "TDQ104": "tdqs-mcp rewrite --interview asks for what only the author knows",
     "TDQ106": "declare the four hints where tools are registered; tdqs-mcp rewrite proposes those that are proven",
     "TDQ109": "let the tools return typed models: the SDKs write the schemas from them",
-    "TDQ223": "type optional parameters so that they take null: the SDKs then write it into the schema",
 }
 """Rules that made 73% of all findings on 51 servers, each with the way to mend all of them."""
 

@@ -136,7 +136,7 @@ class Claim:
     """Why it is refused; null for one that may stand."""
 
     conflict: str | None = None
-    """What disproves a statement that stands because its author wrote it; null where nothing does."""
+    """Proof against a statement that stands because its author wrote it; null where there is none."""
 
     @published(after="sources", key="proven")
     def is_proven(self) -> bool:

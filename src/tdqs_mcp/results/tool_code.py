@@ -187,7 +187,7 @@ class ToolCode:
 
     registration: CodePlace
     effects: tuple[CodeEffect, ...]
-    """What a call may do, the worst case over its arguments; reads too."""
+    """All that a call may do, the worst case over its arguments; reads too."""
 
     read_only: Proof
     destructive: Proof
@@ -213,7 +213,7 @@ class ToolCode:
     """Hints at the registration."""
 
     texts: Internal[tuple[CodeText, ...]] = ()
-    """What the code's own documentation may say of the parameters."""
+    """Documentation in the code that may speak of the parameters."""
 
     functions: Internal[tuple[CodeSpan, ...]] = ()
     """Handler and functions that it calls, as far as they were followed, in the order of the calls."""

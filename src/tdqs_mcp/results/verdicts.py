@@ -277,7 +277,7 @@ class Verdict(Judged):
     """The confirmed pairs, where the question was about shadow candidates: there are no scores then."""
 
     remarks: tuple[CodeRemark, ...] = ()
-    """What was found under the code rubric: there are no scores then."""
+    """Findings under the code rubric: there are no scores then."""
 
     ballots: tuple[Ballot, ...] = ()
     """What each juror gave, where a jury judged."""

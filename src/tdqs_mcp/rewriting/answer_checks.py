@@ -16,9 +16,9 @@ from tdqs_mcp.model import Catalog, Fact, read_tool
 from tdqs_mcp.results.improvements import QuestionTopic
 
 CONFIRMED = "!"
-"""What an answer begins with that its author has been asked about."""
+"""Beginning of an answer that its author has confirmed."""
 
-MAX_ALIKE = 2
+MAX_SAME_ANSWERS = 2
 """Questions about different things that the same words may answer; a parameter of the same name is one thing."""
 
 MAX_WORDS = 3
@@ -36,8 +36,6 @@ _ASPECTS = {
     QuestionTopic.LIMIT: Aspect.BEHAVIOR,
     QuestionTopic.RETURNS: Aspect.RESULT,
 }
-
-_CLOSING = " Confirm it with a leading `!` if it is meant so"
 
 
 def check_answers(
@@ -65,8 +63,10 @@ def check_answers(
         if _is_answer(fact) and (subject := subjects.get(fact.tool or "")):
             reasons = _doubts(fact, subject, measured, len(crowds[plain_text(fact.text)]))
             about = f"`{fact.parameter}` of `{fact.tool}`" if fact.parameter else f"`{fact.tool}`"
-            empty = f"it says nothing about {about}" if _is_empty(fact, subject, wording, vocabulary) else None
-            doubts[place] = next(reasons, empty)
+            doubt = next(reasons, None)
+            if doubt is None and _is_empty(fact, subject, wording, vocabulary):
+                doubt = f"it says nothing about {about}"
+            doubts[place] = doubt
     return tuple(
         replace(fact, doubt=f"{doubts[place]}; confirm it with a leading `!` if it is meant so")
         if doubts.get(place)
@@ -82,7 +82,7 @@ def _is_answer(fact: Fact) -> bool:
 
 def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Iterator[str]:
     """Yield what speaks against an answer whatever it says: too many tools have it, or a parameter is not there."""
-    if crowd > MAX_ALIKE:
+    if crowd > MAX_SAME_ANSWERS:
         yield f"the same words answer {crowd} questions: say what is true of all once, in the server's instructions"
     strange = unknown_words([("/description", fact.text)], subject.part_names)
     texts = [("/description", fact.text)]

@@ -121,7 +121,9 @@ def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact
     tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(place, catalog)
     for name in tools or [None]:
         is_hint = place.startswith(ANNOTATIONS)
-        fact = Fact(text=text.removeprefix(CONFIRMED) if is_hint else text, tool=name, place=place, origin=origin)
+        fact = Fact(
+            text=text.removeprefix(CONFIRMED).lstrip() if is_hint else text, tool=name, place=place, origin=origin
+        )
         yield from _read_hint(fact) if fact.hint else [fact]
 
 

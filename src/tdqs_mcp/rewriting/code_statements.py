@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments, signals
+from tdqs_mcp.facts.schema.walk import value_at
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
@@ -24,10 +26,10 @@ from tdqs_mcp.facts.text.words import (
     stem,
 )
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Tool
 from tdqs_mcp.results.improvements import Component, Mode, Question, QuestionTopic, Route
 from tdqs_mcp.results.tool_code import COUNTED, CodeEffect, CodeError, CodePlace, EffectKind, ToolCode, names_host
-from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed
+from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
@@ -70,10 +72,11 @@ def code_statements(measured: Measured, *, mode: Mode, growth: int) -> dict[int,
     for subject, code in _coded(measured):
         parts = [*_hints(subject, code)]
         if can_continue_in_english(subject) and not subject.signals.is_missing_description:
-            sentences = list(_sentences(subject, code, common, measured))[: MAX_SENTENCES[mode]]
+            sentences = islice(_sentences(subject, code, common, measured), MAX_SENTENCES[mode])
             documented = {part.path: part for part in _documented(subject, code)}
-            limits = [part for part in _limited(subject, code) if part.path not in documented]
-            parts += [*documented.values(), *_within([*sentences, *limits], growth)]
+            limits = [(part, False) for part in _limited(subject, code) if part.path not in documented]
+            weigh = partial(_new_tokens, tool=subject.tool)
+            parts += [*documented.values(), *within([*sentences, *limits], growth=growth, weigh=weigh)]
         statements[subject.tool.index] = tuple(part for part in parts if not find_threats({"text": _text(part)}))
     return {index: parts for index, parts in statements.items() if parts}
 
@@ -122,11 +125,10 @@ def _common_errors(measured: Measured) -> frozenset[str]:
     return frozenset(text for text, count in counts.items() if count >= most)
 
 
-def _within(statements: Sequence[Statement], growth: int) -> Iterator[Statement]:
-    for statement in statements:
-        growth -= signals.estimate_tokens(_text(statement))
-        if growth >= 0:
-            yield statement
+def _new_tokens(statement: Statement, *, tool: Tool) -> int:
+    """Return the tokens of a statement's own words, without those of the author before them."""
+    old = "" if statement.sentence else str(value_at(tool.raw, statement.path) or "")
+    return signals.estimate_tokens(_text(statement)) - signals.estimate_tokens(old)
 
 
 def _text(statement: Statement) -> str:
@@ -170,7 +172,8 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
             yield "readOnlyHint", True, handler
     elif code.read_only is False and certain and is_changing:
         yield "readOnlyHint", False, certain[0]
-        if code.destructive is True and taking:
+        may_set = present.get("destructiveHint") is not False or Effect.DELETE in verbs
+        if code.destructive is True and taking and may_set:
             yield "destructiveHint", True, taking[0]
         elif code.destructive is False and not is_ruled_out("destructiveHint", subject, value=False):
             yield "destructiveHint", False, handler
@@ -193,22 +196,25 @@ def _repeats(effect: CodeEffect) -> bool:
 # Sentences
 
 
-def _sentences(subject: Subject, code: ToolCode, common: AbstractSet[str], measured: Measured) -> Iterator[Statement]:
-    """Yield the sentences that the definition does not say, what cannot be undone first."""
+def _sentences(
+    subject: Subject, code: ToolCode, common: AbstractSet[str], measured: Measured
+) -> Iterator[tuple[Statement, bool]]:
+    """Yield sentences, each with whether the definition has it already, what cannot be undone first."""
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
     novelty = _Novelty(subject)
     for effect in code.effects:
         sentence = _effect_sentence(effect, subject, code, about)
-        if sentence and novelty.is_new(sentence):
-            yield add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
+        if sentence and (novelty.is_told(sentence) or novelty.is_new(sentence)):
+            statement = add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
+            yield statement, novelty.is_told(sentence)
     errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
     sentences: list[tuple[CodePlace, str, int]] = [(error, *_error_sentence(error, subject, code)) for error in errors]
     returned = _returned(subject, code)
     sentences.append((code.handler or code.registration, returned, 1))
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
-        if sentence and novelty.is_new(sentence):
+        if sentence and (novelty.is_told(sentence) or novelty.is_new(sentence)):
             component = Component.PURPOSE if sentence == returned else Component.LIMITATIONS
-            yield add_sentence(sentence, Route.CODE, [_source(place)], component=component)
+            yield add_sentence(sentence, Route.CODE, [_source(place)], component=component), novelty.is_told(sentence)
 
 
 class _Novelty:
@@ -220,10 +226,12 @@ class _Novelty:
         self._stems = content_stems(words_of(" ".join(texts)))
         self._sentences: list[frozenset[str]] = []
 
+    def is_told(self, sentence: str) -> bool:
+        """Return whether the definition has a sentence word for word, as after an earlier run."""
+        return plain_text(sentence) in self._text
+
     def is_new(self, sentence: str) -> bool:
         """Return whether neither the definition nor an earlier sentence says this, or most of it."""
-        if plain_text(sentence) in self._text:
-            return False
         stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns"])
         is_new = bool(stems) and all(
             100 * len(stems & words) < SHARE_TOLD * len(stems) for words in (self._stems, *self._sentences)

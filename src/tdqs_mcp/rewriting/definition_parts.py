@@ -1,7 +1,7 @@
 """Statements that the catalog itself gives: one for each route from evidence; and what the old description says."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
@@ -400,11 +400,12 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
     counts: Counter[str] = Counter()
     proposals = []
     for subject, pairs in zip(measured.subjects, candidates, strict=True):
-        sentences = {statement.sentence for statement, _ in pairs}
+        told = {statement.sentence for statement, is_told in pairs if is_told}
+        sentences = told | {statement.sentence for statement in within(pairs, growth=growth)}
         counts.update(sentences)
         common = {sentence for sentence in sentences if sentence and counts[sentence] > MAX_ALIKE_POINTERS}
         rare = [pair for pair in pairs if pair[0].sentence not in common]
-        proposals.append(Proposal(subject=subject, parts=_within(rare, growth=growth)))
+        proposals.append(Proposal(subject=subject, parts=within(rare, growth=growth)))
     return proposals
 
 
@@ -422,16 +423,20 @@ def listed(names: Sequence[str], joint: str = "and") -> str:
     return joined([f"`{name}`" for name in names], joint)
 
 
-def _within(candidates: Iterable[tuple[Statement, bool]], *, growth: int) -> tuple[Statement, ...]:
+def _tokens(statement: Statement) -> int:
+    return 0 if statement.splices else signals.estimate_tokens(canonical_json(statement.sentence or statement.value))
+
+
+def within(
+    candidates: Iterable[tuple[Statement, bool]], *, growth: int, weigh: Callable[[Statement], int] = _tokens
+) -> tuple[Statement, ...]:
     """Return what the definition does not say, the most useful first, within a token budget.
 
     What it says already takes its part of the budget, so a second run finds no more than the first.
     """
     statements: list[Statement] = []
     for statement, is_told in candidates:
-        weight = (
-            0 if statement.splices else signals.estimate_tokens(canonical_json(statement.sentence or statement.value))
-        )
+        weight = weigh(statement)
         if weight <= growth:
             growth -= weight
             statements += [] if is_told else [statement]

@@ -74,7 +74,7 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
     return tuple(
         Conflict(source=fact.source, place=fact.place, statement=_side(fact), other=other)
         for fact in stated
-        if (other := _opponent(fact, subject, sides, may_narrow=True))
+        if (other := _beyond_schema(fact, subject) or _opponent(fact, sides))
     )
 
 
@@ -93,12 +93,16 @@ def _sides(subject: Subject, facts: Sequence[Fact]) -> _Sides:
     return sides
 
 
-def _opponent(fact: Fact, subject: Subject, sides: _Sides, *, may_narrow: bool = False) -> str | None:
-    """Return what contradicts a statement: the schema, else a position of the definition or of another fact."""
+def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
+    """Return what of the schema contradicts a fact, which may narrow what it takes."""
+    if fact.hint:
+        return None
     path = fact.parameter and f"{arguments.property_pointer(fact.parameter)}/description"
-    reasons = schema_conflicts(fact.text, subject, path=path or "/description", may_narrow=may_narrow)
-    if not fact.hint and (reason := next(reasons, None)):
-        return reason
+    return next(schema_conflicts(fact.text, subject, path=path or "/description", may_narrow=True), None)
+
+
+def _opponent(fact: Fact, sides: _Sides) -> str | None:
+    """Return the position of the definition, or of another fact, that contradicts a statement."""
     opponents = (
         speaker
         for thing, stance in _fact_positions(fact)
@@ -323,11 +327,9 @@ class DraftChecker:
             return claim.conflict
         fact = _fact(claim, subject.tool.name)
         if fact.hint:
-            return _opponent(fact, subject, sides)
+            return _opponent(fact, sides)
         reasons = schema_conflicts(claim.text, subject, path=claim.path)
-        return (
-            next(reasons, None) or _opponent(fact, subject, sides) or next(self._strangers(claim.text, subject), None)
-        )
+        return next(reasons, None) or _opponent(fact, sides) or next(self._strangers(claim.text, subject), None)
 
     def _strangers(self, text: str, subject: Subject) -> Iterator[str]:
         """Yield the tools and parameters that a text names and that do not exist."""

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.claims import find_choice_clash, find_type_clash, spell
 from tdqs_mcp.facts.text.parameter_texts import MentionKind, ParameterMention, known_units
 from tdqs_mcp.facts.text.statements import is_negation
-from tdqs_mcp.facts.text.words import STOPWORDS, stem
+from tdqs_mcp.facts.text.words import STOPWORDS
 
 _PATTERNS = PatternTable("conflicts")
 
@@ -78,8 +78,6 @@ def schema_conflicts(text: str, subject: Subject, *, path: str, may_narrow: bool
         )
         if clash:
             yield f"the schema says {clash.constraint!r} of `{about.name}`, not {clash.claim!r}"
-    if node is None:
-        yield from _unnamed_defaults(text, subject)
 
 
 def _named(text: str, subject: Subject) -> Iterator[tuple[Node, str]]:
@@ -239,24 +237,6 @@ def _truth(words: set[str]) -> bool | None:
     return stated[0] if len(stated) == 1 else None
 
 
-def _unnamed_defaults(text: str, subject: Subject) -> Iterator[str]:
-    """Yield the default of a switch whose name a sentence puts in words: "Archived ones are returned by default"."""
-    if not _PATTERNS.by_default.search(text):
-        return
-    words = words_of(text)
-    stems = {stem(word) for word in words}
-    is_denied = any(map(is_negation, words)) or not words_from("conflicts", "excluding").isdisjoint(words)
-    for node in subject.input_shape.nodes:
-        default, own = node.schema.get("default"), node.schema.get("description")
-        if node.is_top and node.name and default is None and isinstance(own, str):
-            match = _PATTERNS.own_default.search(own)
-            default = match[1].lower() == "true" if match else None
-        parts = {stem(part) for part in name_parts(node.name or "")}
-        telling = parts - {stem(word) for word in words_from("conflicts", "switches")}
-        if node.is_top and isinstance(default, bool) and telling and telling <= stems and default is is_denied:
-            yield f"`{node.name}` is {spell(default)} by default"
-
-
 def _value_conflicts(node: Node, text: str, accepted: Accepted, subject: Subject) -> Iterator[str]:
     """Yield the values of a closed list where a text gives the parameter others."""
     values = accepted.values if accepted.values is not None else accepted.item_values
@@ -270,7 +250,11 @@ def _value_conflicts(node: Node, text: str, accepted: Accepted, subject: Subject
         members = folded.intersection(items)
         if len(members) > 1 and 2 * len(members) > len(items) - 1:
             strange += [item for item in items if item not in folded | names | STOPWORDS | _no_values()]
-    assigned = [match["value"].strip("`'\"") for match in _PATTERNS.assigned.finditer(text)]
+    assigned = [
+        match["value"].strip("`'\"")
+        for match in _PATTERNS.assigned.finditer(text)
+        if match["name"].lower() == (node.name or "").lower()
+    ]
     strange += [word for word in assigned if word.lower() not in folded | names | _no_values()]
     for word in strange[:1]:
         yield f"`{node.name}` takes no {word!r}"

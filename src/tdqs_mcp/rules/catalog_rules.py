@@ -9,7 +9,7 @@ from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
-from tdqs_mcp.facts.toolset.names import fold, resource_words
+from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -177,7 +177,7 @@ def unannounced_tools(measured: Measured) -> Iterator[Hit]:
     if not is_greeted or measured.tokens <= CATALOG_BUDGET:
         return
     head = (measured.catalog.instructions or "").encode()[:INSTRUCTION_BYTES].decode(errors="ignore")
-    nouns = Counter(word for subject in measured.subjects for word in resource_words(subject.tool.name))
+    nouns = Counter(word for purpose in measured.purposes for word in purpose.name.resource)
     subjects = [word for word, _ in nouns.most_common(MAX_SUBJECTS)]
     fix = "say in the first sentence of the instructions which things the tools are about"
     if not head.strip():
@@ -325,7 +325,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
         for mention in unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
             problem = f"there is no tool {mention.name!r}: {mention.words!r}"
             yield Hit(mention.path, problem, fix, part=subject.tool)
-        for name in retired.intersection(subject.mentions):
+        for name in (name for name in subject.mentions if name in retired):
             yield Hit(
                 "/description", f"the text names {name!r}, which is not to be called any more", fix, part=subject.tool
             )

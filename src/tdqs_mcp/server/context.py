@@ -234,15 +234,11 @@ class ServerContext:
         self._keep(key, definitions, size)  # here, because these caches are not made for threads
         return definitions, key
 
-    def admit_source(self, folder: str) -> Path:
-        """The folder of a server's code, if the operator allows it. Raises InputError."""
-        return self._permissions.admit_folder(folder)
-
     async def read_code(self, call: CallContext, source: str) -> CodeReport | None:
         """Return what the code in a folder does, or None. Raises InputError, as for what is not allowed."""
         if not source:
             return None
-        folder = self.admit_source(source)
+        folder = self._permissions.admit_folder(source)
 
         async def read() -> CodeReport:
             return linting.read_source(folder)

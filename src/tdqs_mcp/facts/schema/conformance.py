@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn, TypeGuard
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
 from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern
 from tdqs_mcp.facts.schema.walk import (
+    MAX_BRANCHES,
     MAX_HOPS,
     MAX_SCHEMAS,
     TYPES,
@@ -137,7 +138,7 @@ def unfit_values(shape: Shape) -> Iterator[Deviation]:
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
-            if reason := _why_unfit(value, node, shape) or refusal(value, node.schema, shape.root):
+            if reason := _why_unfit(value, node, shape) or refusal(value, node.schema, shape.root, is_open=True):
                 yield Deviation(f"{node.path}/examples/{place}", f"{_literal(value)} {reason}")
 
 
@@ -211,12 +212,20 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
     return None if number is None else _outside(number, takes.bounds, "minimum", "maximum")
 
 
-def refusal(value: object, schema: object, root: Mapping[str, Any], hops: int = 0) -> str | None:
-    """Return why a schema refuses a value, inside it too; None where nothing proves that it does."""
+def refusal(
+    value: object, schema: object, root: Mapping[str, Any], hops: int = 0, *, is_open: bool = False
+) -> str | None:
+    """Return why a schema refuses a value, inside it too; None where nothing proves that it does.
+
+    An unknown member counts as refused where the schema does not speak of any, unless `is_open`: a server of typed
+    code knows its own members alone, and JSON Schema takes any.
+    """
     if not isinstance(schema, dict) or hops > MAX_HOPS or "not" in schema or "if" in schema:
         return None
     branches = alternatives(schema, root)
-    reasons = [_branch_refusal(value, branch, root, hops) for branch in branches]
+    if len(branches) >= MAX_BRANCHES:
+        return None  # a branch that is not read may take it
+    reasons = [_branch_refusal(value, branch, root, hops, is_open=is_open) for branch in branches]
     if value is None or None in reasons:
         return None
     fitting = [
@@ -228,30 +237,32 @@ def refusal(value: object, schema: object, root: Mapping[str, Any], hops: int = 
     return next(iter(fitting), f"is not of type {_either(types - {'null'})}" if types else None)
 
 
-def _branch_refusal(value: object, schema: Mapping[str, Any], root: Mapping[str, Any], hops: int) -> str | None:
+def _branch_refusal(
+    value: object, schema: Mapping[str, Any], root: Mapping[str, Any], hops: int, *, is_open: bool
+) -> str | None:
     if {"allOf", "not", "if", "$ref"} & schema.keys():
         return None
     if reason := _why_unfit(value, Node("", schema, None, False, False), Shape(root, (), frozenset(), {})):  # noqa: FBT003
         return reason
     if isinstance(value, dict):
-        return _why_members_unfit(value, schema, root, hops)
+        return _why_members_unfit(value, schema, root, hops, is_open=is_open)
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
-        reasons = (refusal(item, items, root, hops + 1) for item in value[:MAX_VALUES])
+        reasons = (refusal(item, items, root, hops + 1, is_open=is_open) for item in value[:MAX_VALUES])
         return next((f"has an item that {reason}" for reason in reasons if reason), None)
     return _why_text_unfit(value, schema) if isinstance(value, str) else None
 
 
 def _why_members_unfit(
-    value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], hops: int
+    value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], hops: int, *, is_open: bool
 ) -> str | None:
     properties = schema.get("properties")
     if not isinstance(properties, dict) or not properties:
         return None
-    is_open = schema.get("additionalProperties", False) is not False or "patternProperties" in schema
+    takes_more = schema.get("additionalProperties", is_open) is not False or "patternProperties" in schema
     for name, member in value.items():
-        if name not in properties and not is_open:
+        if name not in properties and not takes_more:
             return f"has {name!r}, which is not one of its properties"
-        if reason := refusal(member, properties.get(name), root, hops + 1):
+        if reason := refusal(member, properties.get(name), root, hops + 1, is_open=is_open):
             return f"has {name!r}, which {reason}"
     missing = next((name for name in required_names(schema) if name not in value), None)
     return f"lacks {missing!r}, which is required" if missing else None

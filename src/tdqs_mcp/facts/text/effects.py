@@ -26,7 +26,7 @@ class EffectClaim(NamedTuple):
     """A claim that a call changes something."""
 
     is_destroying: bool
-    """What was there is lost: it is deleted or overwritten."""
+    """Something is deleted or overwritten."""
 
     evidence: str
     """Who says so, and how, in the words of a message."""
@@ -60,9 +60,10 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     deleted = next((part for part in parts if part in _words("deleting")), None) if is_deleting else None
     is_agreed = len(parts) > 1 and prose.opens_with_verb and prose.verb in lemmas
     is_change = prose.effect is not None and prose.effect.is_mutating
-    if deleted:
+    is_reading = prose.effect is Effect.READ  # publish_status, "Gets the publish status of an article."
+    if deleted and not is_reading:
         yield EffectClaim(is_destroying=True, evidence=f"the name says {deleted!r}")
-    elif parts and parts[0] in _words("writing"):
+    elif parts and parts[0] in _words("writing") and not is_reading:
         yield EffectClaim(is_destroying=False, evidence=f"the name says {parts[0]!r}")
     elif is_agreed and is_change:
         is_weak = prose.verb in _words("weak")

@@ -38,7 +38,7 @@ _CUES = lazy_pattern(r"e\.g|E\.g|xample|uch as|YY")
 
 
 _ASSIGNING = (': "', ": '", ": `", ": [", ": {", ' to "', " to '", " to `")
-"""What stands between a name and its value, unless it is an equals sign."""
+"""Signs that stand between a name and its value, unless it is an equals sign."""
 
 
 class UnfitExample(NamedTuple):

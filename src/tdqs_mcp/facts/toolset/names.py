@@ -72,11 +72,6 @@ def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None =
     return {name: _label(name, words, prefix, (openings or {}).get(name)) for name, words in parts.items()}
 
 
-def resource_words(name: str) -> tuple[str, ...]:
-    """The specific nouns of a name, singular."""
-    return _label(name, _split_name(name), "", None).resource
-
-
 def _split_name(name: str) -> tuple[str, ...]:
     """The words of a name as people write them: an acronym keeps its capitals, a number its letters."""
     words = _WORDS.findall(name[:MAX_PLAIN_NAME])
