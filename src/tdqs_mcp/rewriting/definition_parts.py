@@ -400,8 +400,8 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
     counts: Counter[str] = Counter()
     proposals = []
     for subject, pairs in zip(measured.subjects, candidates, strict=True):
-        told = {statement.sentence for statement, is_told in pairs if is_told}
-        sentences = told | {statement.sentence for statement in within(pairs, growth=growth)}
+        present = {statement.sentence for statement, is_told in pairs if is_told}
+        sentences = present | {statement.sentence for statement in within(pairs, growth=growth)}
         counts.update(sentences)
         common = {sentence for sentence in sentences if sentence and counts[sentence] > MAX_ALIKE_POINTERS}
         rare = [pair for pair in pairs if pair[0].sentence not in common]
