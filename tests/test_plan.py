@@ -359,3 +359,46 @@ def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):
         assert "\x1b" not in text
     several = json.loads(command("plan", file, "--tool", "find_orders", "--format", "json").stdout)
     jsonschema.validate(several, SCHEMAS["what-if"])
+
+
+def test_a_target_keeps_the_rewrites_that_it_needs_and_no_other(whole_corpus):
+    """Each rewrite that is kept is needed: without it the same judge finds the server below its target."""
+    reached = 0
+    for path in whole_corpus:
+        catalog = read_file(path)
+        if len(catalog.tools) > 25:
+            continue
+        rewrites = tdqs_mcp.rewrite(catalog)
+        overall = tdqs_mcp.score(apply(catalog, {each.index: each.definition for each in rewrites})).rollup.overall
+        if overall is None:
+            continue
+        report = tdqs_mcp.reach_target(catalog, rewrites, target=f"{overall / 10}")
+        assert report.goal.is_reached
+        assert not report.questions
+        kept = [rewrite for rewrite in report.rewrites if rewrite.changes and rewrite.tokens_added > 0]
+        for left_out in kept:
+            others = {each.index: each.definition for each in report.rewrites if each is not left_out}
+            score = tdqs_mcp.score(apply(catalog, others))
+            assert score.rollup.overall < overall or score.rollup.coherence != report.goal.after.coherence
+        reached += bool(kept)
+    assert reached > 5
+
+
+def test_the_questions_of_a_target_are_those_whose_answers_are_enough_the_lowest_tool_first():
+    report = tdqs_mcp.reach_target(orders(), tdqs_mcp.rewrite(orders()), target="4.5")
+    everything = tdqs_mcp.rewrite(orders())
+    lowest = min(everything, key=lambda rewrite: rewrite.after.tdqs)
+    assert lowest.name in report.questions[0].tools
+    assert 0 < len(report.questions) <= len({question.id for each in everything for question in each.questions})
+    easier = tdqs_mcp.reach_target(orders(), everything, target="3.0")
+    assert len(easier.questions) < len(report.questions)
+    assert easier.goal.with_answers >= 30
+
+
+def test_a_target_out_of_reach_asks_everything_and_says_how_far_answers_go():
+    catalog = tdqs_mcp.read({"tools": HARD})
+    report = tdqs_mcp.reach_target(catalog, tdqs_mcp.rewrite(catalog), target="5.0")
+    assert not report.goal.is_reachable
+    assert report.goal.with_answers < 50
+    with pytest.raises(InputError, match="is not a target"):
+        tdqs_mcp.reach_target(catalog, [], target="E")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         load,
         lock,
         plan,
+        reach_target,
         rewrite,
         run_suite,
         score,
@@ -71,6 +72,7 @@ __all__ = [
     "plan",
     "portability",
     "prompts",
+    "reach_target",
     "read",
     "read_code",
     "read_lock",
@@ -114,8 +116,8 @@ _MODULES = {
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
-    "sync": "calibrate collect_batch compare list_again load lock plan rewrite run_suite score score_installed "
-    "score_labels score_skill select study_benchmark submit_batch what_if write_tasks",
+    "sync": "calibrate collect_batch compare list_again load lock plan reach_target rewrite run_suite score "
+    "score_installed score_labels score_skill select study_benchmark submit_batch what_if write_tasks",
 }
 
 

@@ -18,7 +18,7 @@ from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Plan, Question, Rewrite, WhatIf
+from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Plan, Question, Rewrite, RewriteReport, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
@@ -29,6 +29,7 @@ from tdqs_mcp.rewriting.definition_parts import propose
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
+from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, apply_changes, find_fixes, patch_json, write_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, ModelSelector, Selector
 from tdqs_mcp.rules import registry
@@ -311,13 +312,42 @@ async def _assess(
     return rewrite_review.assess(part, scores, findings, unjudged=reasons)
 
 
+async def reach_target(
+    catalog: Catalog | Measured,
+    rewrites: Sequence[Rewrite],
+    *,
+    target: str,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+) -> RewriteReport:
+    """Keep the rewrites that a tier or an overall score needs, and choose the questions whose answers it needs.
+
+    What the target can do without goes, the most tokens per gain first, if the server's score with the rest still
+    reaches it; where all rewrites do not, all stay. Raises InputError for an unknown target, and without an overall
+    score.
+    """
+    goal, judge = read_target(target), VerdictCache(judge=judge or Offline())
+    measured = catalog if isinstance(catalog, Measured) else measure(catalog)
+    before = await score_measured(measured, judge=judge, spec=spec)
+    _planned_coherence(before, measured.catalog)
+    after = await score_measured(_measure_proposed(measured, rewrites), judge=judge, spec=spec)
+    remaining = list(rewrites)
+    if (after.rollup.overall or 0) >= goal:
+        fewer = drop_unneeded(after, rewrites, target=goal)
+        trial = await score_measured(_measure_proposed(measured, fewer), judge=judge, spec=spec)
+        if (trial.rollup.overall or 0) >= goal:
+            remaining, after = fewer, trial
+    reached = find_goal(before, after, remaining, target=goal)
+    return RewriteReport(**measured.catalog.origin, rewrites=tuple(remaining), goal=reached, spec_version=spec)
+
+
 async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:
     """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
 
     They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
     they are chosen once more. Raises InputError for an unknown target, and if there is no overall score.
     """
-    goal, judge = improvement_plan.read_target(target), VerdictCache(judge=judge or Offline())
+    goal, judge = read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
     before = await score_measured(measured, judge=judge)
     rewrites = await rewrite(measured, judge=judge)

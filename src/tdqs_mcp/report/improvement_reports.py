@@ -38,7 +38,9 @@ from tdqs_mcp.results.improvements import (
     Advice,
     Change,
     Gain,
+    Goal,
     Plan,
+    Question,
     Rewrite,
     RewriteReport,
     Route,
@@ -62,6 +64,9 @@ MAX_ROOMS = 2
 """Dimensions named for one tool."""
 
 MAX_QUESTIONS = 2
+SECONDS_TO_ANSWER = 25
+"""Assumed for one question."""
+
 _WORDING = "Wording"
 _IMPACTS = {
     Impact.BREAKING: ("Breaking", "red"),
@@ -147,6 +152,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     """Every changed tool with its diff and numbers, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
+    blocks += [Line(_goal_words(report.goal))] if report.goal else []
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
@@ -159,13 +165,33 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     if report.questions:
         questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
         left = len(questions) - QUESTIONS_AT_ONCE
-        heading = f"Only the author can know ({len(questions)}{', the first of them' if left > 0 else ''})"
-        blocks += [Heading(heading), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
+        blocks += [Heading(left_words(report.questions)), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
         blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
     return [*blocks, Line(_rewrite_next(rewrites, is_saved=is_saved), "dim")]
+
+
+def left_words(questions: Sequence[Question]) -> str:
+    """Return what is left to the author: "9 tools need you: 12 questions, about 5 minutes"."""
+    tools = len({tool for question in questions for tool in question.tools})
+    minutes = -(-SECONDS_TO_ANSWER * len(questions) // 60)
+    needing = f"{count_words(tools, 'tool')} {'needs' if tools == 1 else 'need'} you"
+    return f"{needing}: {count_words(len(questions), 'question')}, about {count_words(minutes, 'minute')}"
+
+
+def _goal_words(goal: Goal) -> str:
+    """Return how far the server is from its target."""
+    now, then, target = (score_words(value) for value in (goal.before.overall, goal.after.overall, goal.target))
+    if goal.is_reached:
+        return f"overall {now} → {then}: the target {target} is reached"
+    short = f"overall {now} → {then}, below the target {target}"
+    count = count_words(len(goal.questions), "question")
+    most = score_words(goal.with_answers)
+    if goal.is_reachable:
+        return f"{short}: answer {count} → {most} at most, an estimate"
+    return f"{short}; all answers bring {most} at most, an estimate: the tool set itself has to become more coherent"
 
 
 def _plan_summary(plan: Plan) -> str:

@@ -1,10 +1,11 @@
 """Rewrites with their sources, questions that only authors can answer, and plans of which rewrites reach a target."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from enum import StrEnum
+from heapq import heapify, heappop, heapreplace
 from typing import Annotated, Any
 
 from tdqs_mcp.results.contract import (
@@ -363,16 +364,50 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """How far rewrites and answers bring a server."""
+
+    target: Tenths
+    """An overall score."""
+
+    before: Annotated[Rollup, Only(STANDING)]
+    after: Annotated[Rollup, Only(STANDING)]
+    """Judged again with the rewrites."""
+
+    with_answers: Tenths | None
+    """Overall score with the report's questions answered too: an estimate of the most; null without a score."""
+
+    questions: Internal[tuple[Question, ...]]
+    """Those that are enough for the target, in the order in which they are asked; all where none are."""
+
+    @published(after="target", key="reached")
+    def is_reached(self) -> bool:
+        """True if the rewrites alone reach the target."""
+        return (self.after.overall or 0) >= self.target
+
+    @published(after="with_answers", key="reachable")
+    def is_reachable(self) -> bool:
+        """True if the answers can reach the target."""
+        return (self.with_answers or 0) >= self.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteReport(OfServer, Document):
     """Every tool that can be measured, changed or not."""
 
     rewrites: tuple[Rewrite, ...]
+    goal: Goal | None = None
+    """Null where no target is given."""
+
     spec_version: str
 
     @published(after="rewrites")
     def questions(self) -> tuple[Question, ...]:
-        """Questions that only the author can answer, each once, those of the lowest tool first."""
-        return questions_of(self.rewrites)
+        """Questions that only the author can answer, each once, those of the lowest tool first.
+
+        With a target, those that are enough for it.
+        """
+        return self.goal.questions if self.goal else questions_of(self.rewrites)
 
 
 def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
@@ -395,20 +430,51 @@ QUESTIONS_AT_ONCE = 8
 """Questions that are asked together; more are put off until these are answered."""
 
 
-def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
+def questions_of(
+    rewrites: Iterable[Rewrite],
+    *,
+    heights: dict[int, int] | None = None,
+    is_enough: Callable[[], bool] = lambda: False,
+) -> tuple[Question, ...]:
     """Return what only the author can know, each question once: conflicts first, then those of the lowest tool.
 
-    The lowest tool counts for 40% of a server's score (TDQS 1.2), so an answer is worth most there.
+    The lowest tool counts for 40% of a server's score (TDQS 1.2), so an answer is worth most there. `heights` has the
+    tools' TDQS in hundredths by index; each question that is asked raises those of its tools by what an answer can
+    bring at most, until it `is_enough`.
     """
     rewrites = tuple(rewrites)
-    heights = {rewrite.name: rewrite.before.tdqs for rewrite in rewrites if rewrite.before}
-    by_id = {question.id: question for rewrite in rewrites for question in rewrite.questions}
+    scores = ((rewrite.index, rewrite.after or rewrite.before) for rewrite in rewrites)
+    heights = {index: 10 * score.tdqs for index, score in scores if score} if heights is None else heights
+    indices: dict[str, list[int]] = {}
+    for rewrite in rewrites:
+        indices.setdefault(rewrite.name, []).append(rewrite.index)
+    questions = list({question.id: question for rewrite in rewrites for question in rewrite.questions}.values())
 
-    def rank(question: Question) -> tuple[bool, bool, int, int]:
-        lowest = min((heights[tool] for tool in question.tools if tool in heights), default=0)
-        return question.about is not QuestionTopic.CONFLICT, not is_worth_asking(question), lowest, -question.gain
+    def rank(place: int) -> tuple[int, int, int]:
+        question = questions[place]
+        own = [heights[index] for tool in question.tools for index in indices.get(tool, ()) if index in heights]
+        return min(own, default=0), -question.gain, place
 
-    return tuple(sorted(by_id.values(), key=rank))
+    conflicts = [question for question in questions if question.about is QuestionTopic.CONFLICT]
+    waiting = [rank(place) for place, question in enumerate(questions) if question.gain >= MIN_GAIN]
+    heapify(waiting)
+    asked: list[Question] = []
+    while waiting and not is_enough():
+        current = rank(place := waiting[0][-1])
+        if current != waiting[0]:
+            heapreplace(waiting, current)  # another answer has raised its tools
+            continue
+        heappop(waiting)
+        question = questions[place]
+        asked.append(question)
+        for index in (index for tool in question.tools for index in indices.get(tool, ()) if index in heights):
+            heights[index] = min(MAX_TDQS, heights[index] + question.gain // len(question.tools))
+    rest = [] if is_enough() else [question for question in questions if not is_worth_asking(question)]
+    return (*conflicts, *asked, *rest)
+
+
+MAX_TDQS = 500
+"""Hundredths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

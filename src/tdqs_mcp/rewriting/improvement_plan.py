@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
@@ -13,11 +12,9 @@ from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import Advice, Plan, PlannedFix, Rewrite, Room, WhatIf, WhatIfOutcome
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Tier, tier_of
+from tdqs_mcp.rewriting.targets import HIGHEST, LOWEST
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import overall_of
-
-LOWEST, HIGHEST = 10, 50
-"""What a TDQS can be, in tenths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +29,6 @@ class Candidate:
 
     tokens: int
     """What the rewrite adds; one that saves tokens costs nothing."""
-
-
-def read_target(text: str) -> int:
-    """An overall score in tenths: a tier's floor, or a number from 1.0 to 5.0. Raises InputError."""
-    tier = text.strip().upper()
-    if tier in ("A", "B", "C", "D"):
-        return Tier(tier).floor
-    try:
-        tenths = Decimal(tier) * 10
-    except InvalidOperation:
-        tenths = Decimal("NaN")
-    if not (tenths.is_finite() and LOWEST <= tenths <= HIGHEST and tenths % 1 == 0):
-        raise InputError(f"{text!r} is not a target; give a tier A-D or an overall score such as 3.5")
-    return int(tenths)
 
 
 Attempt = tuple[tuple[Rewrite, ...], ServerScore]
