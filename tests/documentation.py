@@ -104,7 +104,7 @@ def linked(text, source):
 
 
 def rule_page(rule):
-    """What `explain` shows, what to do about the findings, and how often they were right."""
+    """What `rules ID` shows, what to do about the findings, and how often they were right."""
     page = re.sub(
         r"^```json .+$", "```json", tdqs_mcp.explain(rule.id).replace("```findings", "```text"), flags=re.MULTILINE
     )
@@ -141,8 +141,10 @@ def precision(rule):
 
 
 def rubrics_page():
-    """Every rubric with its dimensions, flags and tiers, as `explain` shows them."""
-    parts = ["# Rubrics\n\nA rubric says what is scored and what the scores mean. `tdqs-mcp explain` shows each entry."]
+    """Every rubric with its dimensions, flags and tiers, as `rules` shows them."""
+    parts = [
+        "# Rubrics\n\nA rubric says what is scored and what the scores mean. `tdqs-mcp rules ID` shows each entry."
+    ]
     for rubric in map(load, RUBRICS):
         parts += [f"## {rubric.key}: {rubric.title}\n\nSource: {rubric.source}."]
         parts += [lowered(tdqs_mcp.explain(f"{rubric.key} {key.replace('_', ' ')}")) for key in rubric.keys]
@@ -156,7 +158,7 @@ def rubrics_page():
 
 
 def lowered(page):
-    """A page of `explain` as a section: its title two levels deeper, its headings bold."""
+    """A page of `rules` as a section: its title two levels deeper, its headings bold."""
     return re.sub(r"^# ", "### ", re.sub(r"^## (.+)$", r"**\1**", page, flags=re.MULTILINE), flags=re.MULTILINE)
 
 
@@ -176,7 +178,7 @@ def commands_page():
     """Every command with its options."""
     above = click.Context(cli, info_name="tdqs-mcp")
     parts = [f"# Command line\n\n{plain(inspect.cleandoc(cli.help))}"]
-    for name in sorted(cli.commands):
+    for name in cli.list_commands(above):
         _, command, _ = cli.resolve_command(above, [name])
         context = click.Context(command, parent=above, info_name=name)
         records = [each.get_help_record(context) for each in command.get_params(context)]

@@ -324,7 +324,7 @@ REPORTS = ("text", "json", "markdown", "html")
 LINES = {
     "load": [
         "capture FILE -o COPY",
-        *(f"prompts FILE --format {form}" for form in REPORTS[:3]),
+        *(f"score --prompts FILE --format {form}" for form in REPORTS[:3]),
         *(f"portability FILE --format {form}" for form in REPORTS[:3]),
     ],
     "lint": [
@@ -334,7 +334,7 @@ LINES = {
         "lint FILE --profile strict --show-source",
         "lint FILE --statistics",
         "lint FILE --fix",
-        "grade FILE --format json",
+        "score --rubric playground FILE --format json",
     ],
     "score": [
         *(f"score FILE --format {form}" for form in (*REPORTS, "badge")),
@@ -348,7 +348,7 @@ LINES = {
         *(f"rewrite FILE --format {form}" for form in REPORTS),
         *(f"rewrite FILE --mode full --format {form}" for form in REPORTS[:2]),
         "rewrite FILE --write BETTER",
-        *(f"plan FILE --target A --format {form}" for form in REPORTS),
+        *(f"rewrite --target A FILE --target A --format {form}" for form in REPORTS),
     ],
     "compare": [
         *(f"compare {pair} --format {form}" for pair in ("OLD FILE", "FILE OLD") for form in REPORTS),

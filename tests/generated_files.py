@@ -12,7 +12,7 @@ HEAD = """# Rules
 
 <!-- Written by tests/generated_files.py from the rules themselves. -->
 
-Each id links to the rule's page: the reason, a bad and a good definition, and the exact message. `tdqs-mcp explain ID`
+Each id links to the rule's page: the reason, a bad and a good definition, and the exact message. `tdqs-mcp rules ID`
 shows the same page, `tdqs-mcp rules` this list. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, lanes such as
 TDQ1, and ALL. "Severity" is the worst at which a rule reports, unless a profile or `tdqs.toml` sets another; "confidence"
 says how sure its findings are. A rule that is "off", because it is uncertain, for auditors or for directories, runs only if it, its lane or

@@ -130,7 +130,7 @@ def test_json_that_not_everybody_reads_is_a_finding_on_its_tool_and_every_comman
         ("capture", file, "-o", tmp_path / "captured.json"),
         ("compare", file, write("good.json", [GOOD]), "--format", "json"),
         ("lock", file, "--lock", tmp_path / "lock.json"),
-        ("prompts", file, "--format", "json"),
+        ("score", file, "--prompts", "--format", "json"),
     ):
         run = command(*args)
         assert run.returncode in (0, 1), run.stderr

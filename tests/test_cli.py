@@ -129,16 +129,16 @@ tool_quality:
         "score part.json",
         "score part.json --fail-under D",
         "score part.json --rubric smells",
-        "score part.json --rubric smells --fail-on-bad",
+        "score part.json --rubric smells --fail-under acceptable",
         "lint part.json",
-        "grade part.json",
-        "grade part.json --fail-under F",
+        "score --rubric playground part.json",
+        "score --rubric playground part.json --fail-under F",
         "compare part.json part.json",
         "select part.json --fail-under 0",
-        "skill skill.md --server part.json --fail-on-bad",
-        "prompts part.json --rubric bundles --skill skill.md",
+        "score part.json --skill skill.md --fail-under acceptable",
+        "score part.json --prompts --rubric bundles --skill skill.md",
         "portability part.json",
-        "plan part.json",
+        "rewrite part.json --target A",
         "rewrite part.json",
         "gate suite.yml",
     ],
@@ -175,7 +175,7 @@ def test_standard_input_is_a_locator(tdqs_mcp):
 
 def test_prompts_and_answers_close_the_circle_through_files(command, write):
     file = write("shop.json", [FINE, POOR])
-    document = json.loads(command("prompts", file, "--format", "json").stdout)
+    document = json.loads(command("score", "--prompts", file, "--format", "json").stdout)
     assert list(document) == ["tools", "coherence"]
     assert list(document["tools"][0]) == ["name", "inputHash", "system", "user", "promptHash", "hardened"]
     keys = [
@@ -212,10 +212,10 @@ def test_prompts_and_answers_close_the_circle_through_files(command, write):
 
 def test_one_tool_s_prompt_is_printed_alone_and_a_wrong_name_lists_the_right_ones(command, write):
     file = write("shop.json", [FINE, POOR])
-    text = command("prompts", file, "--tool", "process").stdout.decode()
+    text = command("score", "--prompts", file, "--tool", "process").stdout.decode()
     assert "TOOL NAME: process" in text
     assert "TOOL NAME: find_orders" not in text
-    run = command("prompts", file, "--tool", "nope")
+    run = command("score", "--prompts", file, "--tool", "nope")
     assert (run.returncode, run.stderr) == (
         2,
         b"error: there is no tool 'nope'; the catalog has 'find_orders', 'process'\n",
@@ -237,11 +237,11 @@ def test_captured_files_are_read_back_to_the_same_catalog(command, write, tmp_pa
 
 
 def test_what_cannot_be_explained_is_answered_with_what_can(command):
-    run = command("explain", "TDQ999")
+    run = command("rules", "TDQ999")
     assert run.returncode == 2
     assert b"did you mean TDQ" in run.stderr
-    assert command("explain", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
-    assert json.loads(command("explain", "A", "--format", "json").stdout)["id"] == "A"
+    assert command("rules", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
+    assert json.loads(command("rules", "A", "--format", "json").stdout)["id"] == "A"
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,14 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
         ("stats --limit 3", "--limit is of --query"),
         ("score x.json --tool a --rubric smells", "--tool shows one tool under the tdqs rubric"),
         ("score x.json --tool a --fail-under B", "--tool shows one tool under the tdqs rubric"),
-        ("score x.json --fail-on-bad", "the tdqs rubric has tiers, no labels; use --fail-under"),
-        ("score x.json --rubric smells --fail-under B", "the smells rubric has labels, no tiers; use --fail-on-bad"),
-        ("score x.json --skill x.csv", "--skill belongs to --rubric bundles"),
+        ("score x.json --fail-under acceptable", "--fail-under Acceptable is no bar of the tdqs rubric; it takes A, B"),
+        ("score x.json --rubric smells --fail-under B", "is no bar of the smells rubric; it takes Good, Acceptable"),
+        ("score x.json --rubric code --fail-under B", "the code rubric has findings that nothing proves"),
+        ("score x.json --rubric tdqs --skill x.csv", "--skill belongs to --rubric bundles or skill"),
+        ("score x.json --rubric playground --judge openai:m", "the playground rubric asks no judge"),
+        ("score x.json --prompts --fail-under B", "--prompts asks no judge and gives no score"),
+        ("lock --check x.json --accept tool:a", "--check changes nothing and asks no judge"),
+        ("rewrite x.json --target A --write y.json", "--target chooses among the rewrites of the offline writer"),
         ("study x.csv --judge openai:m", "--judge, --base-url, --model and --exact-prompt are for writing tasks"),
         ("study --tasks x.json --exact-prompt", "no prompt for tasks is published; leave --exact-prompt out"),
     ],
@@ -448,7 +453,7 @@ def test_the_group_s_help_and_version_import_no_command(words):
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "args", [("rules",), ("explain", "TDQ104"), ("lint",), ("score", "--format", "json"), ("--help",)]
+    "args", [("rules",), ("rules", "TDQ104"), ("lint",), ("score", "--format", "json"), ("--help",)]
 )
 def test_a_closed_standard_output_is_one_line_and_never_another_file(write, args):
     catalog = [str(write("tools.json", [tool("a")]))] if args[0] in ("lint", "score") else []
@@ -480,7 +485,7 @@ def test_who_writes_to_a_file_needs_no_standard_output(write, tmp_path):
     assert json.loads(out.read_text())["findings"]
 
 
-READERS = ["score", "lint", "rewrite", "plan", "grade", "portability", "select", "prompts", "capture"]
+READERS = ["score", "lint", "rewrite", "rewrite --target A", "portability", "select", "score --prompts", "capture"]
 
 
 @pytest.mark.parametrize("link", ["", "link", "hard"])
@@ -491,7 +496,7 @@ def test_no_command_writes_over_what_it_reads(command, write, tmp_path, name, li
     if link:
         target = tmp_path / "other.json"
         target.symlink_to(file) if link == "link" else target.hardlink_to(file)
-    run = command(name, file, "-o", target)
+    run = command(*name.split(), file, "-o", target)
     assert (run.returncode, run.stdout, file.read_bytes()) == (2, b"", before)
     assert b"is read by this command, so it is not written" in run.stderr
 
@@ -557,8 +562,8 @@ def test_a_name_that_says_another_format_is_refused(command, write, tmp_path, ar
     assert [path.name for path in tmp_path.iterdir() if path.stem == "r"] == []
 
 
-@pytest.mark.parametrize("name", ["score", "rewrite", "plan", "portability", "select", "prompts"])
+@pytest.mark.parametrize("name", ["score", "rewrite", "rewrite --target A", "portability", "select", "score --prompts"])
 def test_a_list_without_tools_is_not_done(command, write, name):
-    run = command(name, write("none.json", []))
+    run = command(*name.split(), write("none.json", []))
     assert run.returncode == 2
     assert b"no tool" in run.stderr

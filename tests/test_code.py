@@ -493,15 +493,15 @@ def test_a_lock_pins_effects_and_verify_tells_new_ones(read, tmp_path, command, 
     body = "@server.tool()\ndef run(a: str) -> str:\n    return open(a).read()\n"
     read(server_py=HEAD + body)
     assert command("lock", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
-    assert command("verify", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
+    assert command("lock", "--check", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
     read(server_py=HEAD + "import os\n" + body.replace("return", "os.remove(a)\n    return"))
-    changed = command("verify", catalog, "--lock", lock, "--source", tmp_path, "--format", "json")
+    changed = command("lock", "--check", catalog, "--lock", lock, "--source", tmp_path, "--format", "json")
     (change,) = json.loads(changed.stdout)["changes"]
     assert changed.returncode == 1
     assert (change["part"], change["impact"], change["change"]) == ("tool:run", "dangerous", "new-effect")
     assert change["message"] == "now deletes files (server.py:8); its definition did not change"
     assert command("lock", catalog, "--lock", lock, "--source", tmp_path, "--accept", "tool:run").returncode == 0
-    assert command("verify", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
+    assert command("lock", "--check", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
 
 
 def test_a_lock_without_code_says_that_nothing_of_it_is_pinned(read, tmp_path, command, write):
@@ -511,7 +511,8 @@ def test_a_lock_without_code_says_that_nothing_of_it_is_pinned(read, tmp_path, c
     assert "effects" not in json.loads(lock.read_text())["servers"][0]["tools"][0]
     read(server_py=HEAD + "@server.tool()\ndef run() -> str:\n    return ''\n")
     assert (
-        b"the lock holds nothing of the code" in command("verify", catalog, "--lock", lock, "--source", tmp_path).stdout
+        b"the lock holds nothing of the code"
+        in command("lock", "--check", catalog, "--lock", lock, "--source", tmp_path).stdout
     )
 
 

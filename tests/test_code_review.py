@@ -95,7 +95,9 @@ def answered(entries, *findings):
 
 def prompts_of(command, harbour, *options):
     folder, file = harbour
-    return json.loads(command("prompts", file, "--rubric", "code", "--source", folder, *options).stdout)["tools"]
+    return json.loads(command("score", "--prompts", file, "--rubric", "code", "--source", folder, *options).stdout)[
+        "tools"
+    ]
 
 
 def test_a_prompt_has_the_definition_and_the_handler_and_what_it_calls_with_line_numbers(command, harbour):
@@ -203,7 +205,7 @@ def test_accepted_findings_are_marked_with_their_reader_and_stand_in_no_other_re
 
 def test_a_folder_of_code_is_its_own_source(command, harbour):
     folder, _ = harbour
-    entries = json.loads(command("prompts", folder, "--rubric", "code", "--format", "json").stdout)["tools"]
+    entries = json.loads(command("score", "--prompts", folder, "--rubric", "code", "--format", "json").stdout)["tools"]
     assert [entry["name"] for entry in entries] == ["close_berth", "list_berths"]
     assert "   10 |     os.remove(path)" in entries[0]["user"]
 

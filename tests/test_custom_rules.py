@@ -60,20 +60,21 @@ def test_every_format_takes_them(command, write, rules, form):
 
 
 def test_the_list_of_rules_has_them(command, rules):
-    document = json.loads(command("rules", "ORG", "--rules", rules, "--format", "json").stdout)
+    document = json.loads(command("rules", "--rules", rules, "--format", "json").stdout)
     jsonschema.validate(document, SCHEMAS["rules"])
-    assert [(each["id"], each["lane"], each["limit"]) for each in document["rules"]] == [
+    own = [each for each in document["rules"] if each["id"].startswith("ORG")]
+    assert [(each["id"], each["lane"], each["limit"]) for each in own] == [
         ("ORG001", "Custom rules", None),
         ("ORG002", "Custom rules", 30),
     ]
-    assert document["rules"][0]["summary"] == "The tool's name does not begin with shop_."
+    assert own[0]["summary"] == "The tool's name does not begin with shop_."
 
 
 def test_the_list_of_rules_is_complete(command):
     document = json.loads(command("rules", "--format", "json").stdout)
     assert [each["id"] for each in document["rules"]] == [rule.id for rule in registry.RULES]
     text = command("rules", "TDQ4", "costly-tool").stdout.decode()
-    assert "costly-tool: The definition alone takes more than 800 tokens" in text
+    assert "costly-tool (warning): The definition alone takes more than 800 tokens" in text
     assert "TDQ102" not in text
     assert command("rules", "TDQ9").returncode == 2
 

@@ -29,13 +29,13 @@ FORMS = {
     "lint --all": ("text",),
     "lint --show-source": ("text",),
     "lint --statistics": ("text",),
-    "grade": ("text", "json", "markdown"),
+    "score --rubric playground": ("text", "json", "markdown"),
     "rewrite": ("text", "json", "markdown"),
-    "plan": ("text", "json", "markdown"),
+    "rewrite --target A": ("text", "json", "markdown"),
     "select": ("text", "json", "markdown"),
-    "prompts": ("text", "json", "markdown"),
+    "score --prompts": ("text", "json", "markdown"),
     "score --rubric smells": ("text", "json", "markdown"),
-    "skill SKILL --server": ("text", "json", "markdown"),
+    "score --skill SKILL": ("text", "json", "markdown"),
     "compare OLD": ("text", "json", "markdown"),
     "gate SUITE": ("text", "json", "markdown", "junit"),
 }
@@ -86,7 +86,7 @@ def test_no_command_lets_foreign_text_speak(command, arguments, line, form):
     assert "zq" in text.lower(), done.stderr
     for shown in (text, done.stderr.decode()):
         assert not set(shown) & set(CONTROLS)
-    if form == "markdown" and line != "prompts":
+    if form == "markdown" and line != "score --prompts":
         assert not re.search(r"<script|[^\\]\]\(http|@zqteam|^::|^# zq|[^\\]`zq", text, re.MULTILINE)
     if form == "github":
         lines = text.splitlines()

@@ -44,7 +44,7 @@ def at(command, tmp_path, write):
             "score nothing",
             "to score a live server, give its URL, or its command last: tdqs-mcp score -- COMMAND ARG...",
         ),
-        ("grade other", "this command takes one file: other/.mcp.json"),
+        ("portability other", "this command takes one file: other/.mcp.json"),
     ],
 )
 def test_a_locator_that_cannot_be_read_comes_with_a_hint(at, words, hint):
@@ -107,7 +107,7 @@ def test_a_folder_means_its_json_files(at, write, tmp_path):
 
 def test_a_tier_may_be_a_small_letter(at):
     assert at("score tools.json --fail-under d").returncode == 0
-    assert at("grade tools.json --fail-under f").returncode == 0
+    assert at("score --rubric playground tools.json --fail-under f").returncode == 0
 
 
 @pytest.mark.parametrize("short", ["purpose", "usage", "behavior", "params", "concise", "complete"])
@@ -125,7 +125,7 @@ def test_explain_takes_a_component_of_another_rubric_by_both_names():
     assert "of Tool description smells" in tdqs_mcp.explain("smells purpose")
 
 
-@pytest.mark.parametrize("words", ["score --rubric bundles tools.json", "skill srv.py --server tools.json"])
+@pytest.mark.parametrize("words", ["score --rubric bundles tools.json", "score tools.json --skill srv.py"])
 def test_a_rubric_that_needs_a_model_says_so_once(at, words):
     run = at(words)
     assert run.returncode == 2

@@ -377,7 +377,7 @@ def test_a_rule_is_silent_where_its_source_is(alias, definition):
 def test_every_foreign_id_leads_to_a_rule_and_to_its_page(command):
     for alias in MANIFEST:
         assert alias in judging.explain(alias)
-    assert command("explain", "DESC-009").stdout.startswith(b"# TDQ121 missing-examples")
+    assert command("rules", "DESC-009").stdout.startswith(b"# TDQ121 missing-examples")
 
 
 def test_a_rule_belongs_to_each_system_at_most_once():

@@ -198,7 +198,7 @@ def test_the_grade_is_told_with_what_costs_most(command, write):
         "description": "Rings it.",
         "inputSchema": {"type": "object", "properties": {"a": {}}},
     }
-    run = command("grade", write("quay.json", [FINE, ring]))
+    run = command("score", "--rubric", "playground", write("quay.json", [FINE, ring]))
     assert run.returncode == 0
     assert run.stdout.decode().splitlines() == [
         "quay · MCP Playground B (84 of 100)",
@@ -210,12 +210,12 @@ def test_the_grade_is_told_with_what_costs_most(command, write):
         "    -5  prop-no-type                1  ring: the property 'a' has no type",
         "    -1  tool-no-required            1  ring: no property is required",
         "",
-        "Next: tdqs-mcp explain tool-short-description",
+        "Next: tdqs-mcp rules tool-short-description",
     ]
 
 
 def test_a_perfect_server_has_nothing_to_explain(command, write):
-    run = command("grade", write("quay.json", [FINE]))
+    run = command("score", "--rubric", "playground", write("quay.json", [FINE]))
     assert run.stdout.decode().splitlines() == [
         "quay · MCP Playground A (100 of 100)",
         "1 tool, resources not listed, prompts not listed · 100 - 0 + 5 (every tool is described)",
@@ -226,13 +226,26 @@ def test_a_perfect_server_has_nothing_to_explain(command, write):
 def test_fail_under_is_exit_1_below_its_letter(command, write, letter, code):
     poor = FINE | {"name": "ring", "description": None, "inputSchema": None}
     gate = ["--fail-under", letter] if letter else []
-    run = command("grade", write("quay.json", [FINE, poor, FINE | {"name": "a.b"}, FINE | {"name": "c.d"}]), *gate)
+    run = command(
+        "score",
+        "--rubric",
+        "playground",
+        write("quay.json", [FINE, poor, FINE | {"name": "a.b"}, FINE | {"name": "c.d"}]),
+        *gate,
+    )
     assert run.returncode == code
     assert run.stdout.decode().startswith("quay · MCP Playground B (78 of 100)")
 
 
 def test_json_is_the_published_contract(command, write):
-    run = command("grade", write("quay.json", {"tools": [FINE | {"name": "a.b"}], "prompts": []}), "--format", "json")
+    run = command(
+        "score",
+        "--rubric",
+        "playground",
+        write("quay.json", {"tools": [FINE | {"name": "a.b"}], "prompts": []}),
+        "--format",
+        "json",
+    )
     document = json.loads(run.stdout)
     jsonschema.validate(document, SCHEMAS["grade"])
     assert document | {"generatedBy": ""} == {
@@ -262,24 +275,24 @@ def test_json_is_the_published_contract(command, write):
 
 def test_a_tool_that_cannot_be_read_leaves_a_passing_verdict_open(command, write):
     file = write("quay.json", [FINE, {"description": "It has no name.", "inputSchema": {"type": "object"}}])
-    open_verdict = command("grade", file, "--fail-under", "B")
+    open_verdict = command("score", "--rubric", "playground", file, "--fail-under", "B")
     assert open_verdict.returncode == 2
     assert b"not judged: tool 2: the definition has no name" in open_verdict.stdout
-    assert command("grade", file).returncode == 0
-    assert json.loads(command("grade", file, "--format", "json").stdout)["unread"] == [
+    assert command("score", "--rubric", "playground", file).returncode == 0
+    assert json.loads(command("score", "--rubric", "playground", file, "--format", "json").stdout)["unread"] == [
         {"name": "", "reason": "the definition has no name, so no client can call it"}
     ]
 
 
 def test_nothing_to_judge_is_exit_2_and_never_a_letter(command, write):
-    run = command("grade", write("quay.json", {"tools": [], "capabilities": {"prompts": {}}}))
+    run = command("score", "--rubric", "playground", write("quay.json", {"tools": [], "capabilities": {"prompts": {}}}))
     assert run.returncode == 2
     assert run.stdout.decode().startswith("quay · MCP Playground no grade")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1, 2]", b'{"tools": 7}'])
 def test_what_cannot_be_read_is_one_line_and_exit_2(command, write, content):
-    run = command("grade", write("quay.json", content))
+    run = command("score", "--rubric", "playground", write("quay.json", content))
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
 
 
@@ -288,7 +301,14 @@ def test_text_of_a_definition_cannot_act_where_it_is_shown(command, write, form)
     evil = "a\x1b[31m|<b>@all\u202e\ud800"
     hostile = tool(evil, "x", {"type": "object", "properties": {evil: {"type": "string"}}, "required": [f"{evil}2"]})
     listings = {"resources": [{"uri": evil}], "prompts": [{"name": evil, "arguments": [{"name": evil}]}]}
-    run = command("grade", write("quay.json", json.dumps({"tools": [hostile], **listings})), "--format", form)
+    run = command(
+        "score",
+        "--rubric",
+        "playground",
+        write("quay.json", json.dumps({"tools": [hostile], **listings})),
+        "--format",
+        form,
+    )
     assert run.returncode == 0, run.stderr
     text = run.stdout.decode()
     assert "\x1b" not in text
@@ -330,7 +350,7 @@ def report(week: str) -> str:
 
 def test_resources_and_prompts_of_a_server_in_this_process_are_judged(command, write, tmp_path):
     write("harbour_server.py", SERVER)
-    run = command("grade", "py:harbour_server:server", "--cwd", tmp_path, "--format", "json")
+    run = command("score", "--rubric", "playground", "py:harbour_server:server", "--cwd", tmp_path, "--format", "json")
     assert run.returncode == 0, run.stderr
     document = json.loads(run.stdout)
     found = {(each["alias"], each["subject"]["kind"], each["subject"]["name"]) for each in document["deductions"]}

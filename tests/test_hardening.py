@@ -145,7 +145,7 @@ def test_hidden_messages_reach_neither_judge_nor_writer(loopback, catalog, hidde
 
 def test_exact_prompts_are_the_published_bytes_and_the_report_says_which_were_used(command, loopback, write):
     file = write("c.json", [tool("a", "Gets \x1b it.")])
-    prompts = json.loads(command("prompts", file, "--format", "json").stdout)["tools"][0]
+    prompts = json.loads(command("score", "--prompts", file, "--format", "json").stdout)["tools"][0]
     judge = ["--judge", "openai:m", "--base-url", loopback.base_url, "--format", "json"]
     for options, form, expected in (([], "hardened", prompts["hardened"]), (["--exact-prompt"], "exact", prompts)):
         loopback.bodies.clear()
@@ -162,7 +162,7 @@ def test_the_paper_s_exact_prompt_is_one_message(command, loopback, write):
 
 
 def test_prompts_show_both_forms_to_people(command, write):
-    shown = command("prompts", write("c.json", [tool("a")]), "--tool", "a").stdout.decode()
+    shown = command("score", "--prompts", write("c.json", [tool("a")]), "--tool", "a").stdout.decode()
     assert "===== user: tool a (" in shown
     assert "===== user: tool a, hardened (" in shown
     assert shown.count("MARK: ") == 1

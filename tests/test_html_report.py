@@ -128,7 +128,7 @@ def test_no_text_of_a_definition_becomes_markup(report):
     assert "{{ 7 * 7 }}" in text
 
 
-@pytest.mark.parametrize("words", [("rewrite",), ("plan",), ("compare", "old")])
+@pytest.mark.parametrize("words", [("rewrite",), ("rewrite", "--target", "A"), ("compare", "old")])
 def test_the_other_pages_escape_too(report, write, words):
     words = [write("old.json", [{**EVIL, "description": "Old."}]) if word == "old" else word for word in words]
     text = report([EVIL, QUOTED], *words).read_text(encoding="utf-8")
@@ -204,7 +204,7 @@ def test_the_page_is_quiet_and_accessible(report, visit, count, scheme, size):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("words", [("rewrite",), ("plan",), ("compare", "old")])
+@pytest.mark.parametrize("words", [("rewrite",), ("rewrite", "--target", "A"), ("compare", "old")])
 def test_the_other_pages_are_quiet_and_accessible(report, visit, write, words):
     words = [write("old.json", [QUOTED]) if word == "old" else word for word in words]
     file = report(many(8), *words)

@@ -222,7 +222,7 @@ def run(command, write, tmp_path):
     """One of both commands on definitions: exit code, standard output and the lock's content."""
 
     def ran(name, definitions, *flags, file="shop.json"):
-        done = command(name, write(file, definitions), "--lock", tmp_path / "tdqs.lock", *flags)
+        done = command(*name.split(), write(file, definitions), "--lock", tmp_path / "tdqs.lock", *flags)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     return ran
@@ -232,9 +232,9 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     assert run("lock", SERVER)[0] == 0
     first = (tmp_path / "tdqs.lock").read_bytes()
     VALIDATORS["lock"].validate(json.loads(first))
-    assert run("verify", SERVER)[0] == 0
+    assert run("lock --check", SERVER)[0] == 0
     both = {**SERVER, "tools": [edited(ORDERS, title="Orders"), edited(SHIP, title="Shipping")]}
-    code, said, _ = run("verify", both)
+    code, said, _ = run("lock --check", both)
     assert (code, "Wording (2)" in said) == (1, True)
     assert run("lock", both)[0] == 1
     assert (tmp_path / "tdqs.lock").read_bytes() == first
@@ -242,16 +242,16 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     assert (code, said.count(", accepted]")) == (1, 1)
     [entry] = json.loads((tmp_path / "tdqs.lock").read_text())["servers"]
     assert all(each["score"]["score"] >= 1 for each in entry["tools"])
-    assert run("verify", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0
+    assert run("lock --check", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0
     assert run("lock", both, "--accept-all")[0] == 0
-    assert run("verify", both)[0] == 0
+    assert run("lock --check", both)[0] == 0
 
 
 def test_what_the_lock_allows_is_reported_and_passes(run):
     run("lock", SERVER, "--allow", "wording")
-    code, said, _ = run("verify", {**SERVER, "tools": [edited(ORDERS, title="Orders"), SHIP]})
+    code, said, _ = run("lock --check", {**SERVER, "tools": [edited(ORDERS, title="Orders"), SHIP]})
     assert (code, "allowed by the lock" in said) == (0, True)
-    assert run("verify", {**SERVER, "tools": [edited(ORDERS, _meta={"a": 1}), SHIP]})[0] == 1
+    assert run("lock --check", {**SERVER, "tools": [edited(ORDERS, _meta={"a": 1}), SHIP]})[0] == 1
 
 
 def test_a_lock_keeps_other_servers_and_finds_each_by_name(run, tmp_path):
@@ -259,8 +259,8 @@ def test_a_lock_keeps_other_servers_and_finds_each_by_name(run, tmp_path):
     run("lock", [FINE], file="other.json")
     names = [each["name"] for each in json.loads((tmp_path / "tdqs.lock").read_text())["servers"]]
     assert names == ["other", "shop"]
-    assert run("verify", SERVER)[0] == run("verify", [FINE], file="other.json")[0] == 0
-    assert "does not have 'third'" in run("verify", [FINE], file="third.json")[2]
+    assert run("lock --check", SERVER)[0] == run("lock --check", [FINE], file="other.json")[0] == 0
+    assert "does not have 'third'" in run("lock --check", [FINE], file="third.json")[2]
 
 
 def captured(name):
@@ -269,13 +269,13 @@ def captured(name):
 
 def test_another_server_is_neither_verified_nor_accepted_as_the_only_one_that_is_locked(run, tmp_path):
     assert run("lock", captured("shop"), file="shop.json")[0] == 0
-    code, _, said = run("verify", captured("bank"), file="bank.json")
+    code, _, said = run("lock --check", captured("bank"), file="bank.json")
     assert (code, "the lock does not have 'bank'" in said) == (2, True)
     code, _, said = run("lock", captured("bank"), "--accept", "tool:find_orders", file="bank.json")
     assert (code, "add it without --accept" in said) == (2, True)
-    assert run("verify", captured("shop"), file="renamed.json")[0] == 0
+    assert run("lock --check", captured("shop"), file="renamed.json")[0] == 0
     assert run("lock", [FINE], "--lock", tmp_path / "bare.lock")[0] == 0
-    assert run("verify", captured("bank"), "--lock", tmp_path / "bare.lock", file="bank.json")[0] == 0
+    assert run("lock --check", captured("bank"), "--lock", tmp_path / "bare.lock", file="bank.json")[0] == 0
 
 
 def test_a_tool_that_cannot_be_measured_leaves_the_others_locked(run):
@@ -284,14 +284,14 @@ def test_a_tool_that_cannot_be_measured_leaves_the_others_locked(run):
         deep = {"a": deep}
     definitions = [ORDERS, {"name": "deep", "inputSchema": deep}]
     assert run("lock", definitions)[0] == 0
-    assert run("verify", definitions)[0] == 0
-    code, said, _ = run("verify", [edited(ORDERS, title="Orders"), {"name": "deep", "inputSchema": {"b": deep}}])
+    assert run("lock --check", definitions)[0] == 0
+    code, said, _ = run("lock --check", [edited(ORDERS, title="Orders"), {"name": "deep", "inputSchema": {"b": deep}}])
     assert (code, "deep: it has changed" in said, "find_orders: /title" in said) == (1, True, True)
 
 
 def test_what_a_listing_cannot_show_leaves_the_verdict_open(run):
     run("lock", SERVER, file="shop.json")
-    code, said, _ = run("verify", {"tools": SERVER["tools"]}, file="shop.json")
+    code, said, _ = run("lock --check", {"tools": SERVER["tools"]}, file="shop.json")
     assert (code, "not verified: instructions" in said) == (2, True)
 
 
@@ -304,7 +304,7 @@ def test_a_new_calibration_alone_is_no_change(run, tmp_path):
         .replace('"tier": "', '"tier": "')
         .replace('"spec": "1.2"', '"spec": "1.0"')
     )
-    assert run("verify", SERVER)[0] == 0
+    assert run("lock --check", SERVER)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -322,12 +322,12 @@ def test_a_broken_edited_or_newer_lock_is_refused(run, tmp_path, spoil, said):
     run("lock", SERVER)
     path = tmp_path / "tdqs.lock"
     path.write_text(spoil(path.read_text()))
-    code, _, error = run("verify", SERVER)
+    code, _, error = run("lock --check", SERVER)
     assert (code, said in error) == (2, True), error
 
 
 def test_without_a_lock_the_message_says_how_to_write_one(run):
-    assert "write one with tdqs-mcp lock" in run("verify", SERVER)[2]
+    assert "write one with tdqs-mcp lock" in run("lock --check", SERVER)[2]
 
 
 def test_an_unknown_part_cannot_be_accepted():
@@ -375,7 +375,7 @@ def test_a_live_server_that_lists_its_tools_in_another_order_has_not_changed(com
     locator = f"stdio:python3 {tmp_path / 'server.py'}"
     assert command("lock", locator, cwd=tmp_path).returncode == 0
     for _ in range(3):
-        assert command("verify", locator, cwd=tmp_path).returncode == 0
+        assert command("lock", "--check", locator, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.corpus

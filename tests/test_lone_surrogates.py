@@ -44,11 +44,11 @@ COMMANDS = [
     *[("score", "--format", form) for form in ("text", "json", "markdown")],
     *[("lint", "--profile", "strict", "--format", form) for form in ("text", "json", "markdown", "sarif", "junit")],
     *[("rewrite", "--format", form) for form in ("text", "json", "markdown")],
-    *[("prompts", "--format", form) for form in ("text", "json")],
-    *[("grade", "--format", form) for form in ("text", "json")],
+    *[("score", "--prompts", "--format", form) for form in ("text", "json")],
+    *[("score", "--rubric", "playground", "--format", form) for form in ("text", "json")],
     ("compare", "--format", "json"),
     ("compare", "--format", "markdown"),
-    ("plan", "--target", "A"),
+    ("rewrite", "--target", "A"),
     ("capture",),
 ]
 

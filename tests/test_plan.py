@@ -273,7 +273,7 @@ def test_without_an_overall_score_there_is_no_plan(tools):
 
 
 def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_write(command, write):
-    done = command("plan", write("orders.json", ORDER_TOOLS), "--target", "4.9")
+    done = command("rewrite", write("orders.json", ORDER_TOOLS), "--target", "4.9")
     text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
     assert "out of reach without the author" in text
@@ -305,7 +305,7 @@ def test_a_named_judge_estimates_nothing():
 
 
 def test_a_tool_set_that_no_definition_can_save_is_said_to_be_one(command, write):
-    done = command("plan", write("orders.json", HARD), "--target", "5.0")
+    done = command("rewrite", write("orders.json", HARD), "--target", "5.0")
     assert done.returncode == 1
     assert "the tool set itself has to become more coherent" in done.stdout.decode()
 
@@ -313,25 +313,27 @@ def test_a_tool_set_that_no_definition_can_save_is_said_to_be_one(command, write
 def test_the_command_exits_0_at_the_target_and_names_what_to_rewrite(command, write):
     file = write("orders.json", ORDER_TOOLS)
     now = tdqs_mcp.score(orders()).rollup.overall
-    done = command("plan", file, "--target", str((now + 1) / 10))
+    done = command("rewrite", file, "--target", str((now + 1) / 10))
     assert (done.returncode, done.stderr) == (0, b"")
     assert "Estimated by the offline judge: rewrites by expected gain per token" in done.stdout.decode()
     assert "(estimated, about +" in done.stdout.decode()
     assert "Not drafted" not in done.stdout.decode()
-    there = command("plan", file, "--target", "D")
+    there = command("rewrite", file, "--target", "D")
     assert (there.returncode, b"at the target 1.0 D already" in there.stdout) == (0, True)
 
 
 def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):
-    done = command("plan", write("none.json", []))
+    done = command("rewrite", write("none.json", []), "--target", "A")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert command("plan", write("orders.json", ORDER_TOOLS), "--target", "Z").returncode == 2
-    assert command("plan", write("orders.json", ORDER_TOOLS), "--tool", "nothing").returncode == 2
+    assert command("rewrite", write("orders.json", ORDER_TOOLS), "--target", "Z").returncode == 2
+    assert command("rewrite", write("orders.json", ORDER_TOOLS), "--target", "A", "--tool", "nothing").returncode == 2
 
 
 def test_what_if_one_tool_were_better(command, write):
     file = write("orders.json", ORDER_TOOLS)
-    [entry] = json.loads(command("plan", file, "--tool", "cancel_order", "--format", "json").stdout)["tools"]
+    [entry] = json.loads(
+        command("rewrite", file, "--target", "A", "--tool", "cancel_order", "--format", "json").stdout
+    )["tools"]
     [rewrite] = tdqs_mcp.rewrite(orders(), tools=["cancel_order"])
     [reached] = [each for each in entry["outcomes"] if each["isRewrite"]]
     improved = apply(orders(), {rewrite.index: rewrite.definition})
@@ -341,7 +343,7 @@ def test_what_if_one_tool_were_better(command, write):
     )
     assert [each["tdqs"] for each in entry["outcomes"]] == sorted({each["tdqs"] for each in entry["outcomes"]})
     assert {3.0, 3.5, 5.0} <= {each["tdqs"] for each in entry["outcomes"]}
-    assert "it reaches A" in command("plan", file, "--tool", "cancel_order").stdout.decode()
+    assert "it reaches A" in command("rewrite", file, "--target", "A", "--tool", "cancel_order").stdout.decode()
     with pytest.raises(UnknownIdError):
         tdqs_mcp.what_if(orders(), "nothing")
 
@@ -350,14 +352,14 @@ def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):
     order = "@everyone <script> | `code`\x1b[31m"
     file = write("orders.json", [*ORDER_TOOLS, tool(order, order, takes(order))])
     for target in ("D", "2.5", "5.0"):
-        document = json.loads(command("plan", file, "--target", target, "--format", "json").stdout)
+        document = json.loads(command("rewrite", file, "--target", target, "--format", "json").stdout)
         jsonschema.validate(document, SCHEMAS["plan"])
         assert document["reached"] == (document["after"]["overallScore"] >= document["target"])
-        text = command("plan", file, "--target", target, "--format", "markdown").stdout.decode()
+        text = command("rewrite", file, "--target", target, "--format", "markdown").stdout.decode()
         assert text.rstrip().endswith(PLAN_MARKER)
         assert "<script>" not in text
         assert "\x1b" not in text
-    several = json.loads(command("plan", file, "--tool", "find_orders", "--format", "json").stdout)
+    several = json.loads(command("rewrite", file, "--target", "A", "--tool", "find_orders", "--format", "json").stdout)
     jsonschema.validate(several, SCHEMAS["what-if"])
 
 

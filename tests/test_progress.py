@@ -77,7 +77,7 @@ def read_until(terminal, pattern, seen=b""):
         (["score", "other.json", "shop.json", "--judge"], 6, b"judging shop (server 2 of 2)"),
         (["rewrite", "shop.json", "--judge"], 5, b"judging shop "),
         (["rewrite", "shop.json", "--writer"], 5, b"rewriting shop "),
-        (["plan", "shop.json", "--target", "B", "--judge"], 6, b"judging shop "),
+        (["rewrite", "shop.json", "--target", "B", "--judge"], 6, b"judging shop "),
         (["compare", "shop.json", "other.json", "--judge"], 6, b"judging other "),
         (["select", "shop.json", "--queries", "asked.json", "--judge"], 5, b"selecting "),
     ],

@@ -377,7 +377,7 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
         "6 findings: 3 warnings, 3 info",
         "most findings: open 2, close 2, lock 2",
         "PASS: no error (--fail-on error)",
-        "Next: tdqs-mcp explain TDQ104; --all lists every finding",
+        "Next: tdqs-mcp rules TDQ104; --all lists every finding",
     ]
 
 

@@ -115,7 +115,7 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
 @pytest.mark.parametrize(("vector", "code"), [((3, 3, 3, 3, 3, 3), 0), ((5, 5, 5, 5, 5, 2), 1)])
 def test_fail_on_bad_is_the_exit_code(judged, loopback, write, vector, code):
     loopback.answer = lambda body: plain(*vector)
-    args = ("--rubric", "smells", "--accept-all", "--fail-on-bad")
+    args = ("--rubric", "smells", "--accept-all", "--fail-under", "acceptable")
     assert judged("score", write("c.json", [tool()]), *args).returncode == code
 
 
@@ -189,7 +189,7 @@ def test_a_skill_is_scored_beside_the_server_s_tools(judged, loopback, write):
         write("SKILL.md", "Trains of {server}."),
         write("c.json", [tool("departures", "Lists trains."), tool("b")]),
     )
-    done = judged("skill", skill, "--server", server, "--format", "json", "--fail-on-bad")
+    done = judged("score", server, "--skill", skill, "--format", "json", "--fail-under", "acceptable")
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["skill"])
     assert done.returncode == 1
@@ -206,9 +206,18 @@ def test_a_skill_is_scored_beside_the_server_s_tools(judged, loopback, write):
 def test_a_lone_tool_needs_no_workflow_and_no_disambiguation(judged, loopback, write):
     loopback.answer = lambda body: skill_answer(4, 1, 1, 4, 4, 4)
     skill = write("SKILL.md", "Trains.")
-    alone = judged("skill", skill, "--server", write("a.json", [tool("a")]), "--format", "json", "--fail-on-bad")
+    alone = judged(
+        "score", write("a.json", [tool("a")]), "--skill", skill, "--format", "json", "--fail-under", "acceptable"
+    )
     pair = judged(
-        "skill", skill, "--server", write("b.json", [tool("a"), tool("b")]), "--format", "json", "--fail-on-bad"
+        "score",
+        write("b.json", [tool("a"), tool("b")]),
+        "--skill",
+        skill,
+        "--format",
+        "json",
+        "--fail-under",
+        "acceptable",
     )
     assert (alone.returncode, pair.returncode) == (0, 1)
     assert (
@@ -221,7 +230,7 @@ def test_credentials_make_a_skill_bad_whatever_its_scores(judged, loopback, writ
     loopback.answer = lambda body: skill_answer(5, 5, 5, 5, 5, 5)
     server = write("c.json", [tool("a"), tool("b")])
     done = judged(
-        "skill", write("SKILL.md", "Trains.\nPaste your API key in the header."), "--server", server, "--format", "json"
+        "score", server, "--skill", write("SKILL.md", "Trains.\nPaste your API key in the header."), "--format", "json"
     )
     document = json.loads(done.stdout)
     assert (document["average"], document["label"]) == (2.0, "Bad")
@@ -231,7 +240,9 @@ def test_credentials_make_a_skill_bad_whatever_its_scores(judged, loopback, writ
 
 def test_the_judge_s_word_on_credentials_counts_too(judged, loopback, write):
     loopback.answer = lambda body: skill_answer(5, 5, 5, 5, 5, 5, asks=True)
-    done = judged("skill", write("SKILL.md", "Trains."), "--server", write("c.json", [tool("a")]), "--fail-on-bad")
+    done = judged(
+        "score", write("c.json", [tool("a")]), "--skill", write("SKILL.md", "Trains."), "--fail-under", "acceptable"
+    )
     assert done.returncode == 1
     assert b"Bad by the credentials rule" in done.stdout
 
@@ -239,7 +250,14 @@ def test_the_judge_s_word_on_credentials_counts_too(judged, loopback, write):
 def test_without_a_model_the_credentials_rule_still_holds(command, write):
     server = write("c.json", [tool("a")])
     asking = command(
-        "skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json"
+        "score",
+        server,
+        "--skill",
+        write("B.md", "Set your password."),
+        "--fail-under",
+        "acceptable",
+        "--format",
+        "json",
     )
     assert asking.returncode == 1
     assert json.loads(asking.stdout)["scores"] == {"workflow_guidance": 5, "tool_disambiguation": 5}
@@ -276,17 +294,17 @@ def test_answers_from_elsewhere_finish_any_rubric(command, write):
     assert [(each["name"], each["label"]) for each in document["tools"]] == [("a", "Good")]
     assert "not JSON" in document["ungraded"][0]["reason"]
     skill = command(
-        "skill",
-        write("S.md", "x"),
-        "--server",
+        "score",
         server,
+        "--skill",
+        write("S.md", "x"),
         "--answers",
         write("s.json", {"skill": USUAL["skill"]}),
         "--format",
         "json",
     )
     assert json.loads(skill.stdout)["average"] == 1.5
-    assert command("skill", write("S.md", "x"), "--server", server, "--answers", write("t.json", [1])).returncode == 2
+    assert command("score", server, "--skill", write("S.md", "x"), "--answers", write("t.json", [1])).returncode == 2
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -303,8 +321,8 @@ def test_people_read_labels_and_suggestions(judged, loopback, write, form):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--rubric", "smells", "--fail-under", "A"], b"use --fail-on-bad"),
-        (["--fail-on-bad"], b"use --fail-under"),
+        (["--rubric", "smells", "--fail-under", "A"], b"it takes Good, Acceptable"),
+        (["--fail-under", "acceptable"], b"it takes A, B, C, D"),
         (["--rubric", "smells", "--skill", "SKILL"], b"--skill belongs to --rubric bundles"),
         (["--rubric", "no"], b"'no' is not one of"),
     ],

@@ -186,7 +186,7 @@ def test_a_lane_is_explained_by_its_rules(word, first):
     assert page.startswith(f"# {word.upper()}: ")
     for rule in registry.find_all(word):
         assert f"- {rule} {registry.find(rule).name} " in page
-    assert f"tdqs-mcp explain {first}" in page
+    assert f"tdqs-mcp rules {first}" in page
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,10 @@ def test_fix_first_names_the_parameters(shown):
 
 def test_next_is_a_rewrite_or_a_plan_where_they_help_else_the_page_of_the_rule(shown):
     assert shown(*POOR, width=200, locator="shop.json")[-1] == (
-        "Next: tdqs-mcp rewrite shop.json --tool create_order --interview, or for all tools tdqs-mcp plan shop.json"
+        "Next: tdqs-mcp rewrite shop.json --tool create_order --interview, or for all tools tdqs-mcp rewrite shop.json --target A"
     )
     broken = {**FINE, "inputSchema": {**FINE["inputSchema"], "type": "array"}}
-    assert shown(broken, width=200)[-1].startswith("Next: tdqs-mcp explain TDQ2")
+    assert shown(broken, width=200)[-1].startswith("Next: tdqs-mcp rules TDQ2")
 
 
 def test_one_tool_shows_its_reasons_and_its_two_best_fixes(command, write):
@@ -139,7 +139,9 @@ def test_a_bar_that_is_not_met_has_a_line(command, write, form):
 
 
 def test_a_grade_that_is_not_met_has_a_line(command, write):
-    assert command("grade", write("shop.json", POOR), "--fail-under", "A").stderr.startswith(b"FAIL: shop: ")
+    assert command("score", "--rubric", "playground", write("shop.json", POOR), "--fail-under", "A").stderr.startswith(
+        b"FAIL: shop: "
+    )
 
 
 def test_a_share_of_queries_that_is_not_met_has_a_line(command, write):

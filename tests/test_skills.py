@@ -89,7 +89,7 @@ def run_json(command, *args):
 def test_a_defective_skill_gets_the_label_that_its_scores_demand(command, write, defect):
     text, scores, asks, label = DEFECTIVE[defect]
     server, given = write("trams.json", TRAMS), write("answer.json", answer(scores, asks=asks))
-    done, document = run_json(command, "skill", write("SKILL.md", text), "--server", server, "--answers", given)
+    done, document = run_json(command, "score", server, "--skill", write("SKILL.md", text), "--answers", given)
     jsonschema.validate(document, SCHEMAS["skill"])
     assert (document["label"], done.returncode) == (label, 0)
     assert document["average"] == pytest.approx((sum(scores) / 6 - 1) / 2, abs=0.006)
@@ -99,10 +99,10 @@ def test_a_defective_skill_gets_the_label_that_its_scores_demand(command, write,
 def test_a_sound_skill_is_good_and_one_of_a_lone_tool_needs_no_workflow(command, write):
     skill, trams, lone = write("SKILL.md", SOUND), write("trams.json", TRAMS), write("lone.json", TRAMS[:1])
     good = write("good.json", answer((5, 5, 5, 4, 5, 4)))
-    assert run_json(command, "skill", skill, "--server", trams, "--answers", good)[1]["label"] == "Good"
+    assert run_json(command, "score", trams, "--skill", skill, "--answers", good)[1]["label"] == "Good"
     poor = write("poor.json", answer((5, 1, 1, 4, 5, 4)))
-    assert run_json(command, "skill", skill, "--server", trams, "--answers", poor)[1]["label"] == "Bad"
-    document = run_json(command, "skill", skill, "--server", lone, "--answers", poor)[1]
+    assert run_json(command, "score", trams, "--skill", skill, "--answers", poor)[1]["label"] == "Bad"
+    document = run_json(command, "score", lone, "--skill", skill, "--answers", poor)[1]
     assert (document["label"], document["average"]) == ("Good", 1.83)
 
 
@@ -125,7 +125,7 @@ READINGS = {
 def test_real_instructions_get_the_label_that_a_blind_reader_s_scores_demand(command, write, shared, server):
     scores, asks, label = READINGS[server]
     catalog, given = shared / "data" / "catalogs" / f"{server}.json", write("a.json", answer(scores, asks=asks))
-    done, document = run_json(command, "skill", "--server", catalog, "--answers", given)
+    done, document = run_json(command, "score", catalog, "--rubric", "skill", "--answers", given)
     assert (done.returncode, document["label"]) == (0, label)
     assert run_json(command, "score", catalog, "--rubric", "bundles", "--answers", given)[1]["skill"]["label"] == label
 
@@ -146,12 +146,12 @@ def test_a_server_s_own_instructions_are_its_skill(command, write):
     server, given = write("c.json", captured(TRAMS)), write("a.json", answer((5, 5, 5, 4, 5, 4)))
     prompt = tdqs_mcp.prompts(tdqs_mcp.load(str(server)), rubric="bundles")["skill"]
     assert SOUND in prompt["user"]
-    document = run_json(command, "skill", "--server", server, "--answers", given)[1]
+    document = run_json(command, "score", server, "--rubric", "skill", "--answers", given)[1]
     assert (document["label"], document["server"]) == ("Good", "trams")
-    missing = command("skill", "--server", write("d.json", TRAMS))
+    missing = command("score", write("d.json", TRAMS), "--rubric", "skill")
     assert (missing.returncode, missing.stdout) == (2, b"")
     assert b"has no instructions; give a SKILL.md" in missing.stderr
-    empty = command("skill", write("EMPTY.md", " \n"), "--server", server)
+    empty = command("score", server, "--skill", write("EMPTY.md", " \n"))
     assert (empty.returncode, b"the skill text is empty" in empty.stderr) == (2, True)
 
 
@@ -206,7 +206,7 @@ def test_without_a_model_structure_decides_what_it_can_and_the_need_is_told_once
     assert document["actionableSuggestions"][0]["tools"] == [each["name"] for each in TRAMS]
     shown = command("score", server, "--rubric", "bundles")
     assert " ".join((shown.stdout + shown.stderr).decode().split()).count("need a model") == 1
-    assert command("score", server, "--rubric", "bundles", "--fail-on-bad").returncode == 1
+    assert command("score", server, "--rubric", "bundles", "--fail-under", "acceptable").returncode == 1
 
 
 def test_a_missing_skill_is_a_deficiency_and_a_lone_tool_is_told_apart(command, write):
@@ -226,7 +226,10 @@ def test_the_skill_of_a_server_is_part_of_its_batch_and_may_stay_unanswered(comm
     done, document = run_json(command, "score", server, "--rubric", "bundles", "--answers", given)
     assert (done.returncode, document["qualityScore"]["label"]) == (0, None)
     assert document["skill"]["ungraded"] == "no answer was given for the skill"
-    assert command("score", server, "--rubric", "bundles", "--answers", given, "--fail-on-bad").returncode == 2
+    assert (
+        command("score", server, "--rubric", "bundles", "--answers", given, "--fail-under", "acceptable").returncode
+        == 2
+    )
 
 
 NEEDS_KEY = "import sys; sys.exit('TRAM_API_KEY is not set')"
@@ -279,12 +282,21 @@ def test_a_server_without_tools_has_a_status(command, write):
     assert done.stderr == b"error: no tools were discovered, so there is nothing to label\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--fail-on-bad",)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        (
+            "--fail-under",
+            "acceptable",
+        ),
+    ],
+)
 def test_the_skill_of_a_server_without_known_tools_has_a_status_and_no_label(command, write, options):
     skill, given = write("SKILL.md", f"{SOUND}\nPaste your API key first."), write("a.json", answer((5, 5, 5, 5, 5, 5)))
     empty = write("c.json", captured([]))
     for server, status in (("http://127.0.0.1:9/mcp", "unreachable"), (empty, "no_tools_discovered")):
-        done, document = run_json(command, "skill", skill, "--server", server, "--answers", given, *options)
+        done, document = run_json(command, "score", server, "--skill", skill, "--answers", given, *options)
         jsonschema.validate(document, SCHEMAS["skill"])
         assert (done.returncode, done.stderr.count(b"\n"), document["discoveryStatus"]) == (2, 1, status)
         assert (document["label"], document["average"], document["scores"]) == (None, None, {})

@@ -49,8 +49,8 @@ async def review_code(
     model = None if judge is None else unwrap_guard(judge)[0]  # there is no score to hold
     if model is None or model.stamp.is_offline or isinstance(model, Jury):
         raise InputError(
-            "the code rubric needs one model: name it with --judge, or answer what tdqs-mcp prompts LOCATOR --rubric "
-            "code --source FOLDER prints and give --answers"
+            "the code rubric needs one model: name it with --judge, or answer what tdqs-mcp score LOCATOR "
+            "--prompts --rubric code --source FOLDER prints and give --answers"
         )
     measured = measure(catalog)
     cases = code_cases(measured, code, tool=tool)

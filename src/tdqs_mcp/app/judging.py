@@ -24,9 +24,10 @@ from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, ToolCase, render, render_hardened
-from tdqs_mcp.rubrics.rubric import CODE, RUBRICS
+from tdqs_mcp.rubrics.rubric import CODE, RUBRICS, SKILL
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import (
@@ -226,7 +227,7 @@ def score_undiscovered(
     score: ServerScore | LabelScore | SkillScore
     if rubric == "tdqs":
         score = finish_cases(measured, [], [], judge=judge, spec=spec, findings=())
-    elif rubric == "skill":
+    elif rubric == SKILL:
         score = label_rubrics.unscored_skill(measured, judge=judge, scored_at=_now())
     else:
         score = label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
@@ -362,7 +363,7 @@ def grade(catalog: Catalog) -> ServerGrade:
     return label_rubrics.grade(measure(catalog))
 
 
-def explain(name: str) -> str:
+def explain(name: str, table: Sequence[AnyRule] = registry.RULES) -> str:
     """The Markdown page of a rule, a lane, a rubric, a dimension, a flag or a tier. Raises UnknownIdError."""
     spelling = name.strip().lower().replace("-", " ").replace("_", " ")
     for key in RUBRICS:
@@ -379,15 +380,15 @@ def explain(name: str) -> str:
             if name.strip().lower() == term.title.lower():
                 return term_page(term)
     try:
-        rules = registry.find_all(name.strip())
+        rules = registry.find_all(name.strip(), table)
     except UnknownIdError as error:
         dimensions = dict.fromkeys(key for rubric_key in RUBRICS for key in load_rubric(rubric_key).keys)
-        words = [*(word for rule in registry.RULES for word in (rule.id, rule.name)), *dimensions]
+        words = [*(word for rule in table for word in (rule.id, rule.name)), *dimensions]
         raise UnknownIdError(
             f"there is nothing to explain under {name!r}{nearest(name, words)}; tdqs-mcp rules lists the rules; "
             f"the dimensions of TDQS are {', '.join((*load_rubric('tdqs').keys, *load_rubric('coherence').keys))}"
         ) from error
-    matching = [registry.find(rule) for rule in rules]
+    matching = [rule for rule in table if rule.id in rules]
     return rule_page(matching[0]) if len(matching) == 1 else lane_page(name.strip(), matching)
 
 
@@ -416,6 +417,8 @@ def prompts(
     """
     if tool is not None:
         with_tool(catalog, tool)
+    if rubric == SKILL:
+        return {"tools": [], SKILL: _published_and_hardened(_skill_case(catalog, skill))}
     measured = measure(catalog)
     if code is None and rubric == CODE:
         raise InputError("the code rubric needs the code: name its folder with --source")

@@ -208,10 +208,8 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RULES) -> RuleList:
-    """Every rule, or those that some words mean. Raises UnknownIdError."""
-    ids = {rule for word in words for rule in registry.find_all(word, table)}
-    chosen = [rule for rule in table if not words or rule.id in ids]
+def list_rules(table: Sequence[AnyRule] = registry.RULES) -> RuleList:
+    """Every rule of a table."""
     names = (
         "id",
         "name",
@@ -232,7 +230,7 @@ def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RU
                 default=registry.is_default(rule),
                 **{name: getattr(rule, name) for name in names},
             )
-            for rule in chosen
+            for rule in table
         )
     )
 

@@ -28,17 +28,31 @@ INTERRUPTED = 130
 UNKNOWN = 2
 """The exit code of what cannot run at all."""
 
-_COMMANDS = {
-    "tdqs_mcp.cli.score_commands": "score skill calibrate capture explain grade prompts",
-    "tdqs_mcp.cli.lint_command": "lint rules portability",
-    "tdqs_mcp.cli.code_command": "code",
-    "tdqs_mcp.cli.gate_commands": "gate lock verify",
-    "tdqs_mcp.cli.rewrite_commands": "rewrite compare plan select",
-    "tdqs_mcp.cli.agent_commands": "install uninstall servers route",
-    "tdqs_mcp.cli.registry_commands": "sweep stats study dashboard",
-    "tdqs_mcp.server.serve": "serve",
+_SECTIONS = {
+    "Check": {
+        "score": "cli.score_commands",
+        "lint": "cli.lint_command",
+        "compare": "cli.rewrite_commands",
+        "lock": "cli.gate_commands",
+        "gate": "cli.gate_commands",
+    },
+    "Improve": {"rewrite": "cli.rewrite_commands", "code": "cli.code_command", "select": "cli.rewrite_commands"},
+    "Know": {
+        "rules": "cli.lint_command",
+        "portability": "cli.lint_command",
+        "capture": "cli.score_commands",
+        "servers": "cli.agent_commands",
+    },
+    "Agents": {
+        "serve": "server.serve",
+        "install": "cli.agent_commands",
+        "uninstall": "cli.agent_commands",
+        "route": "cli.agent_commands",
+    },
+    "Registry": dict.fromkeys(("sweep", "stats", "dashboard"), "cli.registry_commands"),
+    "Research": {"study": "cli.registry_commands", "calibrate": "cli.score_commands"},
 }
-"""The commands of each module; none is imported before it is called."""
+"""The sections of the help: each command with its module, which is not imported before the command is called."""
 
 Callback = Callable[..., Any]
 
@@ -48,7 +62,7 @@ _GROUPS = "__tdqs_option_groups__"
 _NO_CHOICE = re.compile(r"'(.*?)' is not one of", re.DOTALL)
 """How click begins its message about a value that is none of an option's."""
 
-_MODULES = {name: module for module, names in _COMMANDS.items() for name in names.split()}
+_MODULES = {name: f"tdqs_mcp.{module}" for section in _SECTIONS.values() for name, module in section.items()}
 
 
 def fail(error: TdqsError, hint: str | None = None) -> None:
@@ -63,11 +77,11 @@ def fail(error: TdqsError, hint: str | None = None) -> None:
 class ListedCommand(click.Command):
     """Stands for a command in the group's help; its first line is read from the source, which imports nothing."""
 
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """Return the first line of the command's docstring, as long as fits."""
+    def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002  # a line is never cut
+        """Return the first line of the command's docstring."""
         name = self.name or ""
-        self.help = next(ast.get_docstring(node) for node in _functions(_MODULES[name]) if node.name == name)
-        return super().get_short_help_str(limit)
+        text = next(ast.get_docstring(node) for node in _functions(_MODULES[name]) if node.name == name)
+        return (text or "").partition("\n")[0]
 
 
 @cache
@@ -81,6 +95,17 @@ def _functions(module: str) -> "list[ast.FunctionDef]":
 
 class LazyGroup(click.Group):
     """Imports a command when it is called, and ends in one line where it cannot run or somebody interrupts it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's own
+        """Return the commands in the order of the help."""
+        return list(_MODULES)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the headings of their sections."""
+        for title, names in _SECTIONS.items():
+            entries = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name, entry.get_short_help_str()) for name, entry in entries if entry])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -165,10 +190,10 @@ class GroupedCommand(click.Command):
         return super().invoke(ctx)
 
 
-_OUTPUTS = ("output", "target", "log", "log_calls")
+_OUTPUTS = ("output", "destination", "log", "log_calls")
 """Parameters that name a file to write."""
 
-_IN_PLACE = (("target", "locator"),)
+_IN_PLACE = (("destination", "locator"),)
 """`rewrite FILE --write FILE` is meant to change its input."""
 
 
@@ -249,7 +274,7 @@ def group_options(
 )
 @click.version_option(None, "-V", "--version", package_name="tdqs-mcp")
 def cli() -> None:
-    """Score, lint, explain and rewrite the tool definitions of MCP servers.
+    """Score, lint and rewrite the tool definitions of MCP servers.
 
     A LOCATOR is a JSON file or a folder of them, - for standard input, an http(s) URL, "stdio:COMMAND ARGS" or last
     -- COMMAND ARGS, config:NAME for a server of an installed client, or py:MODULE:OBJECT.

@@ -1,4 +1,4 @@
-"""`gate`, `lock` and `verify`: hold servers in CI to a suite, and to what agents saw of them when they were locked."""
+"""`gate` and `lock`: hold servers in CI to a suite, and to what agents saw of them when they were locked."""
 
 import sys
 from collections.abc import Callable
@@ -46,11 +46,7 @@ from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.locator import LiveOptions
 
 _LOCK = views(partial(lock_blocks, is_lock=True))
-_VERIFY = views(lock_blocks)
-
-_file_option = click.option(
-    "--lock", "path", type=TARGET, default="tdqs.lock", show_default=True, help="The lock; it may hold several servers."
-)
+_CHECK = views(lock_blocks)
 
 
 def _report_changes(
@@ -70,16 +66,21 @@ def _report_changes(
 
 @command()
 @locators_argument()
-@_file_option
+@click.option(
+    "--lock", "path", type=TARGET, default="tdqs.lock", show_default=True, help="The lock; it may hold several servers."
+)
+@click.option(
+    "--check", "is_check", is_flag=True, help="Write nothing: say what has changed since the server was locked."
+)
 @accept_option("Lock the changes of this part, such as tool:NAME.")
 @accept_all_option("Lock all changes, and renew the scores.")
 @click.option(
     "--allow",
     multiple=True,
     type=click.Choice([*map(str, Impact), "nothing"]),
-    help="Keep in the lock that verify lets changes of this impact pass.",
+    help="Keep in the lock that --check lets changes of this impact pass.",
 )
-@source_option("pinning what it does")
+@source_option("pinning what it does, or comparing that with the lock")
 @judge_options
 @spec_option
 @live_options
@@ -88,6 +89,7 @@ def lock(
     locators: tuple[str, ...],
     *,
     path: Path,
+    is_check: bool,
     source: Path | None,
     accept: tuple[str, ...],
     accept_all: bool,
@@ -97,12 +99,26 @@ def lock(
     live: LiveOptions,
     page: Page,
 ) -> None:
-    """Pin what agents see of a server: tools, instructions, prompts, resources, icons and _meta.
+    """Pin what agents see of a server, and say with --check what has changed since.
 
-    A server that is in the lock already stays as it was, but for what --accept or --accept-all takes; exit code 1 if
-    other changes are left. Scores, with specification, judge and calibration, are in the lock for information.
+    Pinned are tools, instructions, prompts, resources, icons and _meta. A server that is in the lock already stays as
+    it was, but for what --accept or --accept-all takes; exit code 1 if other changes are left. Scores, with
+    specification, judge and calibration, are in the lock for information.
+
+    --check tells breaking, dangerous and compatible changes from new wording; exit code 1 if anything changed that the
+    lock does not allow. Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now
+    rule out a risk or no longer do, new tools, changed instructions, icons and _meta. The order of keys, of listings
+    and of required is no change; neither is a new calibration, nor a new version of the server. A live server is
+    started and listed twice.
     """
     refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
+    if is_check:
+        is_other = accept or accept_all or allow or choice.is_named
+        refuse(
+            is_other, "--check changes nothing and asks no judge; leave --accept, --accept-all, --allow and --judge out"
+        )
+        _check(locators, live, path, source, page)
+        return
     code = read_code_of(locators, source)
     judge = judge_of(choice)
     renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
@@ -132,7 +148,7 @@ def lock(
 def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
     if lock != before:
         write(json_text(document(lock)), path)
-        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp verify LOCATOR in CI.", err=True)
+        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp lock --check LOCATOR in CI.", err=True)
 
 
 def _leaves_changes(report: LockReport) -> Outcome:
@@ -141,25 +157,13 @@ def _leaves_changes(report: LockReport) -> Outcome:
     return Outcome.FAILED if is_left else Outcome.PASSED
 
 
-@command()
-@locators_argument()
-@_file_option
-@source_option("comparing what it does with what the lock holds of it")
-@live_options
-@page_options(help="What to print: markdown for a pull request.")
-def verify(locators: tuple[str, ...], *, path: Path, source: Path | None, live: LiveOptions, page: Page) -> None:
-    """Say what has changed since a server was locked: breaking, dangerous, compatible, or wording.
-
-    Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now rule out a risk or no
-    longer do, new tools, changed instructions, icons and _meta. The order of keys, of listings and of required is no
-    change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
-    Exit code 1 if anything changed that the lock does not allow.
-    """
+def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Path | None, page: Page) -> None:
+    """Compare servers with the lock; 1 if anything changed that it does not allow."""
     locked, code = gating.read_lock(path), read_code_of(locators, source)
     reports = _report_changes(
         locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again, code=code)
     )
-    page.show(reports, _VERIFY)
+    page.show(reports, _CHECK)
     end(reports, is_locked)
 
 

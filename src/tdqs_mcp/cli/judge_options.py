@@ -12,13 +12,12 @@ import click
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
 from tdqs_mcp.cli import group_options
-from tdqs_mcp.cli.runner import FILE, TARGET, Option, command_run, read_json, waiting, warn
+from tdqs_mcp.cli.runner import TARGET, Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.blocks import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
-from tdqs_mcp.rubrics.rubric import CODE, TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
 
 
@@ -110,14 +109,6 @@ judge_options = group_options(
 """The options that name a judge (else the TDQS_ variables do) and its limits, as `choice: JudgeChoice`."""
 
 
-rubric_option = click.option(
-    "--rubric",
-    type=click.Choice((*TOOL_RUBRICS, CODE)),
-    default=TOOL_RUBRICS[0],
-    show_default=True,
-    help="What is scored; code: what a model finds who holds the definitions against the --source.",
-)
-bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labeled Bad.")
 spec_option = click.option(
     "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."
 )
@@ -126,11 +117,6 @@ spec_option = click.option(
 def answers_option(help: str) -> Option:  # noqa: A002  # click's word
     """`--answers`: answers that came from elsewhere."""
     return click.option("--answers", type=TARGET, help=help)
-
-
-def skill_option(help: str) -> Option:  # noqa: A002
-    """`--skill`: a skill text of the server."""
-    return click.option("--skill", type=FILE, help=help)
 
 
 def accept_option(help: str) -> Option:  # noqa: A002

@@ -1,7 +1,7 @@
 """`lint`, and `portability`."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -242,12 +242,24 @@ def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Pol
 
 
 @command()
-@click.argument("words", nargs=-1, metavar="[RULE]...")
+@click.argument("words", nargs=-1, metavar="[ID]...")
 @_rules_option
 @page_options()
 def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> None:
-    """List the rules, or those that ids, names, aliases and lanes mean."""
-    page.show([linting.list_rules(words, table)], views(rules_blocks))
+    """List the rules by topic, or explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier."""
+    if not words:
+        page.show([linting.list_rules(table)], views(rules_blocks))
+        return
+    from tdqs_mcp.app.judging import explain  # noqa: PLC0415  # linting goes without judges
+
+    pages = [{"id": word, "page": explain(word, table)} for word in words]
+    page.show(pages, {"text": _page_text, "json": dict, "markdown": lambda entry: entry["page"]})
+
+
+def _page_text(entry: Mapping[str, str]) -> Any:  # noqa: ANN401  # rich is imported where it is used
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    return Markdown(entry["page"]) if sys.stdout.isatty() else entry["page"]
 
 
 def _views(policy: Policy, listing: str | None) -> dict[str, View]:

@@ -1,4 +1,4 @@
-"""`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
+"""`rewrite`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
 import re
 import sys
@@ -36,9 +36,9 @@ from tdqs_mcp.cli.runner import (
     locators_argument,
     page_options,
     read_code_of,
+    refuse,
     source_option,
     tell_left,
-    tool_option,
     tools_option,
     views,
     waiting,
@@ -88,8 +88,11 @@ _SHORT = {"y": "yes", "n": "no"}
 @locator_argument
 @tools_option("Only these tools: NAME, or NAME,NAME.")
 @click.option(
+    "--target", metavar="TIER|SCORE", help="A tier A-D, or an overall score such as 3.5, to reach; see above."
+)
+@click.option(
     "--write",
-    "target",
+    "destination",
     type=TARGET,
     help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
@@ -134,7 +137,8 @@ def rewrite(
     locator: str,
     *,
     tools: tuple[str, ...] | None,
-    target: Path | None,
+    target: str | None,
+    destination: Path | None,
     source: Path | None,
     mode: str,
     material: Path | None,
@@ -150,15 +154,26 @@ def rewrite(
 ) -> None:
     """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
+    --target finds the cheapest rewrites that bring the server to a tier: the cost is the tokens that they add, then
+    their number. What they achieve is checked by judging the server with them; exit code 1, with what only the author
+    can write, where that is not enough. With --tool, it shows what the overall becomes when this tool gets better.
+
     A file of --material has the keys answers ({question id: text}), annotations ({tool: {hint: true or false}}),
     parameters ({tool: {parameter: text}}), facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
     named judged no tool to the end, or the writer worded none.
     """
+    if target is not None:
+        is_other = (
+            destination or source or material or is_interview or writer or draft or growth is not None or is_verbose
+        )
+        refuse(is_other, "--target chooses among the rewrites of the offline writer; give it --tool and a judge alone")
+        _plan(locator, live, choice, target=target, tools=tools, page=page)
+        return
     if is_interview:
         _check_terminal()
     code = None if source and not source.is_dir() else read_code_of((locator,), source)
-    place = _patched_place(locator, target, source)
+    place = _patched_place(locator, destination, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
     chosen = judge_of(choice if author is None else choice.beside_writer, ledger)
@@ -183,12 +198,12 @@ def rewrite(
         results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing)
     tell_usage()
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
-    page.show(reports, views(partial(rewrite_blocks, is_saved=target is not None, is_verbose=is_verbose)))
+    page.show(reports, views(partial(rewrite_blocks, is_saved=destination is not None, is_verbose=is_verbose)))
     for catalog, rewrites in (result for result in results if result is not None):
-        if place and target:
-            _write_patch(place, rewrites, target, is_code=source is not None)
-        elif target:
-            _write_catalog(catalog, rewrites, target)
+        if place and destination:
+            _write_patch(place, rewrites, destination, is_code=source is not None)
+        elif destination:
+            _write_catalog(catalog, rewrites, destination)
     end(results, lambda result: rewritten(result[1]), needs_tools=True)
 
 
@@ -313,36 +328,26 @@ _PLAN = views(plan_blocks)
 _WHAT_IF = views(what_if_blocks)
 
 
-@command()
-@locator_argument
-@click.option(
-    "--target",
-    default="A",
-    show_default=True,
-    metavar="TIER|SCORE",
-    help="A tier A-D, or an overall score such as 3.5.",
-)
-@tool_option("Instead: what the overall becomes when this tool gets better.")
-@judge_options
-@live_options
-@page_options("html")
-def plan(locator: str, *, target: str, tool: str | None, choice: JudgeChoice, live: LiveOptions, page: Page) -> None:
-    """Find the cheapest rewrites that bring a server to a tier.
-
-    The cost is the tokens that they add, then their number. What they achieve is checked by judging the server with
-    them; where that is not enough, exit code 1, with what only the author can write.
-    """
+def _plan(
+    locator: str, live: LiveOptions, choice: JudgeChoice, *, target: str, tools: tuple[str, ...] | None, page: Page
+) -> None:
+    """The rewrites that reach a target, or what those of some tools achieve."""
     chosen = judge_of(choice)
-    use: Callable[[Catalog], Any] = partial(blocking(improving.plan), target=target, judge=chosen)
-    if tool is not None:
-        use = partial(blocking(improving.what_if), tool=tool, judge=chosen)
-    results = for_each((locator,), live, use)
+    if not tools:
+        plans = for_each((locator,), live, partial(blocking(improving.plan), target=target, judge=chosen))
+        tell_usage()
+        page.show(plans, _PLAN)
+        end(plans, arrives)
+        return
+    what_if = partial(blocking(improving.what_if), judge=chosen)
+    results = for_each(
+        (locator,),
+        live,
+        lambda catalog: WhatIfReport(tools=tuple(row for tool in tools for row in what_if(catalog, tool=tool))),
+    )
     tell_usage()
-    if tool is None:
-        page.show(results, _PLAN)
-    else:
-        page.show([None if result is None else WhatIfReport(tools=tuple(result)) for result in results], _WHAT_IF)
-    end(results, arrives if tool is None else None)
+    page.show(results, _WHAT_IF)
+    end(results)
 
 
 _COMPARE = views(compare_blocks)

@@ -1,8 +1,7 @@
-"""`score`, `skill` and the other verdicts: `grade`, `gate`, `calibrate`; `explain`, `prompts` and `capture`."""
+"""`score` by every rubric, `calibrate` and `capture`."""
 
 import os
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,13 +20,10 @@ from tdqs_mcp.cli.judge_options import (
     accept_all_option,
     accept_option,
     answers_option,
-    bad_option,
     judge_of,
     judge_options,
     preview_of,
     read_answers,
-    rubric_option,
-    skill_option,
     spec_option,
     tell_usage,
 )
@@ -81,10 +77,10 @@ from tdqs_mcp.report.score_report import (
 from tdqs_mcp.results.clients import InstalledOutcome
 from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
+from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
-from tdqs_mcp.rubrics.rubric import CODE, TOOL_RUBRICS
+from tdqs_mcp.rubrics.rubric import CODE, PLAYGROUND, SKILL, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
@@ -94,10 +90,21 @@ _REVIEW = views(review_blocks)
 _LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
 _RANKING = views(ranking_blocks)["text"]
 _NAME_MODEL = (
-    f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
-    "--rubric bundles [--skill FILE] prints and give --answers"
+    f"{OPEN}: name a model with --judge, or answer what tdqs-mcp score LOCATOR --prompts "
+    "--rubric bundles|skill [--skill FILE] prints and give --answers"
 )
+_GRADE = views(grade_blocks)
+_CALIBRATION = views(calibration_blocks)
+_PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
 _OF_ONE = ("html", "badge")
+_TDQS, _SMELLS, _BUNDLES = TOOL_RUBRICS
+_LABEL_BARS = (Label.GOOD, Label.ACCEPTABLE)
+_BARS: Mapping[str, Sequence[str]] = {
+    _TDQS: tuple(Tier),
+    PLAYGROUND: tuple(Letter),
+    **dict.fromkeys((_SMELLS, _BUNDLES, SKILL), _LABEL_BARS),
+}
+"""What --fail-under takes under each rubric that gives a verdict."""
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
 
 
@@ -113,66 +120,97 @@ class ScoreOptions:
     accept: tuple[str, ...]
     accept_all: bool
     is_dry_run: bool
+    has_prompts: bool
     rubric: str
     skill: Path | None
     source: Path | None
-    fail_on_bad: bool
 
     @property
     def is_tiered(self) -> bool:
-        """Return whether the rubric is that of TDQS; the others end in labels."""
-        return self.rubric == TOOL_RUBRICS[0]
+        """Return whether the rubric is that of TDQS; the others end in labels, letters or findings."""
+        return self.rubric == _TDQS
 
-    def check(self, locators: Sequence[str], form: str) -> None:
+    def check(self, locators: Sequence[str], choice: JudgeChoice, form: str) -> None:
         """Raises UsageError for options that mean nothing together."""
         is_other: object
-        is_whole, is_about_one = self.is_tiered and not self.tool, len(locators) == 1 and not self.is_dry_run
+        is_whole = self.is_tiered and not self.tool
+        is_about_one = len(locators) == 1 and not (self.is_dry_run or self.has_prompts)
         refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
         refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
         refuse(not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed.")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
         refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
-        is_code = self.rubric == CODE
-        is_other = self.tool is not None and (self.fail_under or not (self.is_tiered or is_code))
+        is_other = self.tool is not None and not self.has_prompts
+        is_other = is_other and (self.fail_under or self.rubric not in (_TDQS, CODE))
         refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
-        if self.is_tiered:
-            refuse(self.fail_on_bad, "the tdqs rubric has tiers, no labels; use --fail-under")
-        elif is_code:
-            is_gated = self.fail_under or self.fail_on_bad
-            refuse(
-                is_gated, "the code rubric has findings that nothing proves; leave --fail-under and --fail-on-bad out"
-            )
-        else:
-            refuse(self.fail_under, f"the {self.rubric} rubric has labels, no tiers; use --fail-on-bad")
-        is_other = self.rubric != "bundles" and self.skill
-        refuse(is_other, "--skill belongs to --rubric bundles; or use tdqs-mcp skill")
+        refuse(
+            self.fail_under and self.rubric == CODE,
+            "the code rubric has findings that nothing proves; leave --fail-under out",
+        )
+        bars = _BARS.get(self.rubric, ())
+        is_other = self.fail_under and self.fail_under not in bars
+        refuse(
+            is_other,
+            f"--fail-under {self.fail_under} is no bar of the {self.rubric} rubric; it takes {', '.join(bars)}",
+        )
+        is_other = self.skill and self.rubric not in (_BUNDLES, SKILL)
+        refuse(is_other, f"--skill belongs to --rubric {_BUNDLES} or {SKILL}")
+        is_other = self.rubric == PLAYGROUND and (
+            choice.is_named or self.answers or self.is_dry_run or self.has_prompts
+        )
+        refuse(
+            is_other, f"the {PLAYGROUND} rubric asks no judge; leave --judge, --answers, --dry-run and --prompts out"
+        )
+        is_other = self.has_prompts and (self.answers or self.is_dry_run or self.fail_under)
+        refuse(is_other, "--prompts asks no judge and gives no score; leave --answers, --dry-run and --fail-under out")
         is_other = form in _OF_ONE and not is_about_one
         refuse(is_other, f"--format {form} shows the score of one server; give one locator")
+        is_other = form in _OF_ONE and self.rubric in (PLAYGROUND, SKILL)
+        refuse(is_other, f"--format {form} is not for --rubric {self.rubric}; choose text, json or markdown")
         is_other = form == "badge" and not is_whole
         refuse(is_other, "--format badge shows a server's score by TDQS; leave --tool and --rubric out")
-        is_other = self.is_installed and (self.answers or self.skill or self.is_dry_run or not is_whole)
+        is_other = self.answers or self.skill or self.is_dry_run or self.has_prompts or not is_whole
+        is_other = self.is_installed and is_other
         refuse(is_other, "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out")
+
+
+def _make_options(*, rubric: str | None, skill: Path | None, **options: Any) -> ScoreOptions:  # noqa: ANN401
+    return ScoreOptions(rubric=rubric or (SKILL if skill else _TDQS), skill=skill, **options)
 
 
 _options = group_options(
     "options",
-    ScoreOptions,
+    _make_options,
     click.option(
         "--installed", "is_installed", is_flag=True, help="Score the servers of all installed clients together."
     ),
     click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
     tool_option("Only this tool: why it has its scores, and the two best fixes."),
-    fail_under_option(click.Choice(list("ABCD"), case_sensitive=False), "Exit 1 below this tier."),
+    fail_under_option(
+        click.Choice(list(dict.fromkeys(bar for bars in _BARS.values() for bar in bars)), case_sensitive=False),
+        "Exit 1 below this tier; under the playground rubric this letter, under rubrics with labels this label.",
+    ),
     answers_option("Finish a judgment from these answers."),
     accept_option(
         "Believe a score that was held as suspicious, of tool:NAME, coherence or skill: read the definition first."
     ),
     accept_all_option("Believe all held scores."),
     dry_run_option("is_dry_run", "Send nothing; say what a judge would be asked and what that takes."),
-    rubric_option,
-    skill_option("With --rubric bundles: the server's skill text, to be scored too."),
-    source_option("the rules that hold definitions against their code"),
-    bad_option,
+    click.option(
+        "--prompts",
+        "has_prompts",
+        is_flag=True,
+        help="Print the exact prompts that a judge would get, as published and hardened, and ask nobody.",
+    ),
+    click.option(
+        "--rubric",
+        type=click.Choice([*_BARS, CODE]),
+        help="What is scored; playground: MCP Playground's 0-100 and letter; skill: the server's instructions or "
+        "--skill; code: what a model finds who holds the definitions against the --source.  "
+        "[default: tdqs, with --skill skill]",
+    ),
+    click.option("--skill", type=FILE, help="The skill text of the server, to be scored by MCPBundles' rubric."),
+    source_option("the rules that hold definitions against their code, and --rubric code"),
 )
 
 
@@ -193,18 +231,37 @@ def score(
     page: Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
-    options.check(locators, page.form)
-    if options.is_installed:
-        _score_installed(options, choice, spec, live, page)
-        return
+    options.check(locators, choice, page.form)
     answers = read_answers(options.answers, choice) if options.answers else None
     skill = read_text(options.skill) if options.skill else None
-    if options.rubric == CODE:
+    if options.is_installed:
+        _score_installed(options, choice, spec, live, page)
+    elif options.has_prompts:
+        _show_prompts(locators, live, options, skill=skill, spec=spec, page=page)
+    elif options.rubric == PLAYGROUND:
+        _grade(locators, live, options, page)
+    elif options.rubric == CODE:
         _review(locators, live, choice, answers, options=options, page=page)
-        return
-    if options.is_dry_run:
+    elif options.is_dry_run:
         _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
-        return
+    elif options.rubric == SKILL:
+        _score_skill(locators, live, choice, options, answers=answers, text=skill, page=page)
+    else:
+        _score_definitions(locators, live, choice, options, answers=answers, skill=skill, spec=spec, page=page)
+
+
+def _score_definitions(
+    locators: Sequence[str],
+    live: LiveOptions,
+    choice: JudgeChoice,
+    options: ScoreOptions,
+    *,
+    answers: object,
+    skill: str | None,
+    spec: str,
+    page: Page,
+) -> None:
+    """Score servers in tiers or in labels, by a judge or by answers that came from elsewhere."""
     judge: Judge | None = None
     code = read_code_of(locators, options.source)
     basis: dict[str, Any] = {"spec": spec, "policy": replace(policy_of(), code=code)}
@@ -224,8 +281,8 @@ def score(
     labels: list[LabelScore | None] = for_each(locators, live, label, undiscovered=lost)
     tell_usage()
     page.show(labels, _LABELS)
-    needs_model = options.rubric == "bundles" and not (judge or options.answers)
-    _end_labels(labels, fail_on_bad=options.fail_on_bad, needs_model=needs_model)
+    needs_model = options.rubric == _BUNDLES and not (judge or options.answers)
+    _end_labels(labels, options.fail_under, needs_model=needs_model)
 
 
 def _review(
@@ -354,11 +411,13 @@ def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
         click.echo(f"{page.output} is written. In a README: {line}", err=True)
 
 
-def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_bad: bool, needs_model: bool) -> None:
+def _end_labels(
+    results: Sequence[LabelScore | SkillScore | None], fail_under: str | None, *, needs_model: bool
+) -> None:
     """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
     has_no_tools = any(result and result.discovery_status for result in results)
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
-    gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
+    gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(fail_under)) if fail_under else labeled
     end(results, gate, left_open=left_open)
 
 
@@ -408,39 +467,25 @@ def _score_views(locator: str, tool: str | None) -> dict[str, View]:
     return views(partial(tool_blocks, tool=tool, locator=locator)) | {"json": only}
 
 
-@command()
-@click.argument("file", type=FILE, metavar="[SKILL.md]", required=False)
-@click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
-@answers_option('Finish a judgment from {"skill": answer}.')
-@bad_option
-@judge_options
-@live_options
-@page_options()
-def skill(
-    file: Path | None,
-    *,
-    locator: str,
-    answers: Path | None,
-    fail_on_bad: bool,
-    choice: JudgeChoice,
+def _score_skill(
+    locators: Sequence[str],
     live: LiveOptions,
+    choice: JudgeChoice,
+    options: ScoreOptions,
+    *,
+    answers: object,
+    text: str | None,
     page: Page,
 ) -> None:
-    """Score the skill text of a server beside its tools, by MCPBundles' rubric.
-
-    Without a file, the server's own instructions are its skill.
-    """
-    text = read_text(file) if file else None
-    use: Callable[[Catalog], SkillScore]
-    if answers:
-        use, chosen = partial(judging.score_skill_answer, text=text, answers=read_answers(answers, choice)), None
-    else:
-        chosen = judge_of(choice)
-        use = partial(blocking(judging.score_skill), text=text, judge=chosen)
-    results = for_each((locator,), live, use, undiscovered=_undiscovered(page, chosen, rubric="skill"))
+    """Score the skill text of servers beside their tools; without a text, their own instructions."""
+    judge = None if options.answers else judge_of(choice, accept=options.accept, accept_all=options.accept_all)
+    use: Callable[[Catalog], SkillScore] = partial(blocking(judging.score_skill), text=text, judge=judge)
+    if options.answers:
+        use = partial(judging.score_skill_answer, text=text, answers=answers)
+    results = for_each(locators, live, use, undiscovered=_undiscovered(page, judge, rubric=SKILL))
     tell_usage()
     page.show(results, _SKILL)
-    _end_labels(results, fail_on_bad=fail_on_bad, needs_model=not (chosen or answers))
+    _end_labels(results, options.fail_under, needs_model=not (judge or options.answers))
 
 
 def _dry_run(
@@ -455,35 +500,38 @@ def _dry_run(
 ) -> None:
     """Print the requests that scoring would send, over all locators."""
     judge, ledger = preview_of(choice)
-    use: Callable[[Catalog], Any] = (
-        partial(judging.score_blocking, judge=judge, spec=spec)
-        if rubric == TOOL_RUBRICS[0]
-        else partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=skill)
-    )
+    use: Callable[[Catalog], Any] = partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=skill)
+    if rubric == _TDQS:
+        use = partial(judging.score_blocking, judge=judge, spec=spec)
+    elif rubric == SKILL:
+        use = partial(blocking(judging.score_skill), text=skill, judge=judge)
     results = for_each(locators, live, use)
     page.show([ledger], _LEDGER)
     end(results)
 
 
-_GRADE = views(grade_blocks)
-_CALIBRATION = views(calibration_blocks)
-
-
-@command()
-@locator_argument
-@fail_under_option(click.Choice(list(Letter), case_sensitive=False), "Exit 1 below this letter.")
-@live_options
-@page_options()
-def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
-    """Grade a server as MCP Playground does: a score of 100 and a letter."""
-    grades = for_each((locator,), live, judging.grade)
+def _grade(locators: Sequence[str], live: LiveOptions, options: ScoreOptions, page: Page) -> None:
+    """Grade servers as MCP Playground does: a score of 100 and a letter."""
+    grades = for_each(locators, live, judging.grade)
     page.show(grades, _GRADE)
-    bar = Letter(fail_under or Letter.F)
+    bar = Letter(options.fail_under or Letter.F)
 
     def missed(grade: ServerGrade) -> str:
         return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
 
     end(grades, partial(earns, letter=bar), missed=missed)
+
+
+def _show_prompts(
+    locators: Sequence[str], live: LiveOptions, options: ScoreOptions, *, skill: str | None, spec: str, page: Page
+) -> None:
+    """Print the prompts that a judge would get about servers."""
+    refuse(options.source and options.rubric != CODE, "with --prompts, --source belongs to --rubric code")
+    code = read_code_of(locators, options.source) if options.rubric == CODE else None
+    use = partial(judging.prompts, tool=options.tool, spec=spec, rubric=options.rubric, skill=skill, code=code)
+    documents = for_each(locators, live, use)
+    page.show(documents, _PROMPTS)
+    end(documents, needs_tools=True)
 
 
 @command()
@@ -508,49 +556,6 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptio
     end([report if len(complete) == len(catalogs) else None], calibrated)
 
 
-_PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
-
-
-@command()
-@click.argument("name", metavar="ID")
-@page_options()
-def explain(name: str, *, page: Page) -> None:
-    """Explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier."""
-    text = judging.explain(name)
-    views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
-    page.show([text], views)
-
-
-@command()
-@locator_argument
-@tool_option("Only this tool's prompt.")
-@rubric_option
-@skill_option("A skill text of the server, whose prompt is wanted too.")
-@source_option("--rubric code")
-@spec_option
-@live_options
-@page_options()
-def prompts(
-    locator: str,
-    *,
-    tool: str | None,
-    rubric: str,
-    skill: Path | None,
-    source: Path | None,
-    spec: str,
-    live: LiveOptions,
-    page: Page,
-) -> None:
-    """Print the exact prompts that a judge would get, as published and hardened."""
-    refuse(source and rubric != CODE, "--source belongs to --rubric code")
-    text = read_text(skill) if skill else None
-    code = read_code_of((locator,), source) if rubric == CODE else None
-    use = partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text, code=code)
-    documents = for_each((locator,), live, use)
-    page.show(documents, _PROMPTS)
-    end(documents, needs_tools=True)
-
-
 @command()
 @locator_argument
 @live_options
@@ -566,9 +571,3 @@ def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
             if output:
                 click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
     end(catalogs, may_be_partial=True)
-
-
-def _markdown_view(page: str) -> Any:  # noqa: ANN401  # rich is imported where it is used
-    from rich.markdown import Markdown  # noqa: PLC0415
-
-    return Markdown(page) if sys.stdout.isatty() else page

@@ -61,11 +61,12 @@ def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
     return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED
 
 
-def is_good(score: LabelScore | SkillScore) -> Outcome:
-    """Failed when anything is labeled Bad, unknown when something without a label could still be."""
+def is_good(score: LabelScore | SkillScore, bar: Label = Label.ACCEPTABLE) -> Outcome:
+    """Failed when anything is labeled below the bar, unknown when something without a label could still be."""
     if isinstance(score, SkillScore):
-        return _LABELED[score.label]
-    labels = {_LABELED[tool.label] for tool in score.tools} | ({is_good(score.skill)} if score.skill else set())
+        return _reach_label(score.label, bar)
+    labels = {_reach_label(tool.label, bar) for tool in score.tools}
+    labels |= {is_good(score.skill, bar)} if score.skill else set()
     return _outcome(Outcome.FAILED in labels, Outcome.UNKNOWN in labels or score.ungraded or not score.tools)
 
 
@@ -101,12 +102,10 @@ def reviewed(review: CodeReview) -> Outcome:
     return Outcome.UNKNOWN if review.ungraded else Outcome.PASSED
 
 
-_LABELED = {
-    Label.GOOD: Outcome.PASSED,
-    Label.ACCEPTABLE: Outcome.PASSED,
-    Label.BAD: Outcome.FAILED,
-    None: Outcome.UNKNOWN,
-}
+def _reach_label(label: Label | None, bar: Label) -> Outcome:
+    if label is None:
+        return Outcome.UNKNOWN
+    return Outcome.PASSED if label in (Label.GOOD, bar) else Outcome.FAILED
 
 
 def decide(rows: Sequence[GateRow]) -> Outcome:

@@ -212,7 +212,7 @@ def _rule_entry(rule: AnyRule) -> dict[str, Any]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.summary},
         "helpUri": rule.url,
-        "help": {"text": f"{rule.summary} tdqs-mcp explain {rule.id} says more.", "markdown": rule.page},
+        "help": {"text": f"{rule.summary} tdqs-mcp rules {rule.id} says more.", "markdown": rule.page},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {
             "precision": _PRECISIONS[rule.confidence],

@@ -142,7 +142,7 @@ def rules_blocks(rules: RuleList) -> list[Block]:
             summary = f"{entry.name}: {entry.summary}{limit}"
             rows.append((entry.id, severity, entry.confidence, "on" if entry.default else "off", summary))
         blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)]
-    following = ("Next: ", Code("tdqs-mcp explain RULE"), " shows the reason and examples")
+    following = ("Next: ", Code("tdqs-mcp rules RULE"), " shows the reason and examples")
     legend = "off: runs only if selected; [number]: a limit that tdqs.toml can change"
     return [*blocks, Gap(), Line(legend, "dim"), Line(following, "dim")]
 
@@ -284,7 +284,7 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
-    command = f"tdqs-mcp explain {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
+    command = f"tdqs-mcp rules {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
     following = ("Next: ", Code(command), more)
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
 
@@ -523,7 +523,7 @@ def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
     lanes = " and ".join(dict.fromkeys(lane_of(rule.id) for rule in rules)) if word.upper() != ALL else "all rules"
     rows = "\n".join(f"- {rule.id} {rule.name} ({rule.severity}): {rule.summary}" for rule in rules)
     return (
-        f"# {word.upper()}: {lanes}\n\n{rows}\n\n`tdqs-mcp explain {rules[0].id}` shows a rule's reason and examples.\n"
+        f"# {word.upper()}: {lanes}\n\n{rows}\n\n`tdqs-mcp rules {rules[0].id}` shows a rule's reason and examples.\n"
     )
 
 

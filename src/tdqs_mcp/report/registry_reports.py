@@ -346,5 +346,5 @@ def _next(tools: ToolStatistics, command: str) -> Line:
     if not tools.tdqs.count:
         return Line("Next: sweep again; what has no score is asked about again", "dim")
     weakest = max(tools.dimensions, key=lambda key: tools.dimensions[key].smells.count)
-    explain = (Code(f"tdqs-mcp explain {weakest}"), " is about the dimension with most smells; ")
+    explain = (Code(f"tdqs-mcp rules {weakest}"), " is about the dimension with most smells; ")
     return Line(("Next: ", *explain, Code(f"{command} --format jsonl"), " lists every tool"), "dim")

@@ -275,11 +275,11 @@ _PLAIN_NAME = re.compile(r"[\w./-]+")
 def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
     """The command that helps: a rewrite with what the author knows where the finding is about words, else its page."""
     if fix.finding.dimension is None or not _PLAIN_NAME.fullmatch(fix.tool.name):
-        return Line(("Next: ", Code(f"tdqs-mcp explain {fix.finding.rule}")), "dim")
+        return Line(("Next: ", Code(f"tdqs-mcp rules {fix.finding.rule}")), "dim")
     rewrite = f"tdqs-mcp rewrite {locator} --tool {fix.tool.name} --interview"
     parts: tuple[Part, ...] = ("Next: ", Code(rewrite))
     if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
-        parts += (", or for all tools ", Code(f"tdqs-mcp plan {locator}"))
+        parts += (", or for all tools ", Code(f"tdqs-mcp rewrite {locator} --target A"))
     return Line(parts, "dim")
 
 
@@ -446,7 +446,7 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     unread = [(f"not judged: {tool.label}: {tool.ungraded.reason}", "yellow") for tool in grade.unmeasured]
     blocks += [Items(unread), problem_items(grade.problems)]
     if grade.deductions:
-        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp explain {grade.by_rule[0][0].alias}")), "dim")]
+        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp rules {grade.by_rule[0][0].alias}")), "dim")]
     return blocks
 
 

@@ -198,7 +198,7 @@ class LockedServer:
     """Where it was listed, without credentials."""
 
     allow: tuple[Impact, ...]
-    """Changes that `verify` reports and lets pass."""
+    """Changes that `lock --check` reports and lets pass."""
 
     score: LockedScore | None
     """The overall score."""

@@ -102,6 +102,9 @@ RUBRICS = ("tdqs", "coherence", "smells", "bundles", "skill")
 TOOL_RUBRICS = ("tdqs", "smells", "bundles")
 """Those that score one tool, the default first."""
 
+SKILL, PLAYGROUND = "skill", "playground"
+"""The rubric of a server's skill text, and MCP Playground's, which needs no judge."""
+
 CODE = "code"
 """The rubric that holds a definition against its tool's code: findings in place of scores."""
 
