@@ -606,3 +606,49 @@ def test_to_count_arguments_is_no_use_of_them(read, use):
     schema = "{inputSchema: {berth: z.string(), day: z.string()}}"
     (tool,) = read(server_js=f'{head}server.registerTool("add", {schema}, async (args) => {{ {body} }});\n').tools
     assert tool.unused_parameters == unused
+
+
+def test_a_recursion_with_other_arguments_does_nothing_new(read):
+    report = read(
+        server_py=HEAD + "from pathlib import Path\n\n@server.tool()\ndef list_tree(folder: str) -> list:\n"
+        "    def walk(place):\n        return [walk(str(part)) for part in Path(place).iterdir()]\n"
+        "    return walk(folder)\n"
+    )
+    (tool,) = report.tools
+    assert (tool.unresolved, *verdicts(tool)) == ((), True, False, False)
+
+
+def test_what_the_lifespan_yields_is_the_context_of_every_call(read):
+    report = read(
+        server_py="from contextlib import asynccontextmanager\nimport httpx\nfrom mcp.server.fastmcp import Context, FastMCP\n\n"
+        "@asynccontextmanager\nasync def run(server):\n    yield {'client': httpx.AsyncClient()}\n\n"
+        "server = FastMCP('harbour', lifespan=run)\n\n"
+        "@server.tool()\nasync def drop(name: str, ctx: Context) -> str:\n"
+        "    client = ctx.request_context.lifespan_context['client']\n"
+        "    return await client.delete(f'https://boats.example/{name}')\n"
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == ["http-write"]
+
+
+def test_code_that_the_agent_writes_may_reach_anything(read):
+    report = read(server_py=HEAD + "@server.tool()\ndef run(code: str) -> str:\n    exec(code)\n    return code\n")
+    assert report.tools[0].open_world is True
+
+
+def test_a_computed_mode_of_opening_leaves_no_doubt_about_other_machines(read):
+    report = read(
+        server_py=HEAD + "@server.tool()\ndef save(path: str, text: str, more: bool) -> str:\n"
+        "    open(path, mode_of(more))\n    open(path, 'a' if more else 'w').write(text)\n    return path\n\n"
+        "def mode_of(more):\n    return CONFIG[more]\n"
+    )
+    (tool,) = report.tools
+    assert ([effect.text for effect in tool.effects], tool.open_world) == (["open a or w"], False)
+
+
+def test_await_of_an_imported_function_is_followed_in_compiled_scripts(read):
+    report = read(
+        api_js='"use strict";\nexports.load = load;\nasync function load(url) { return fetch(url); }\n',
+        server_js='"use strict";\nconst api = require("./api.js");\nserver.registerTool("load", { description: "Loads." }, '
+        "async ({ url }) => {\n    const data = await (0, api.load)(url);\n    return data;\n});\n",
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == ["http-read"]

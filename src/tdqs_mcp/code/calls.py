@@ -95,8 +95,12 @@ class Calls(Resolution):
             return trace.finished[key][0]
         if key in trace.active:
             return UNKNOWN  # recursion: what it does has been seen
-        if sum(active[0].function is closure.function for active in trace.active) > 1:
-            if isinstance(closure.scope, CallFrame) or any(isinstance(value, Closure) for value in arguments):
+        rounds = [active for active in trace.active if active[0].function is closure.function]
+        if len(rounds) > 1:
+            is_same_scope = any(active[0].scope is closure.scope for active in rounds)
+            followed = {value for active in rounds for value in active[2]}
+            is_new_function = any(isinstance(value, Closure) and value not in followed for value in arguments)
+            if is_new_function or (isinstance(closure.scope, CallFrame) and not is_same_scope):
                 self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return UNKNOWN  # the same with other arguments; a function among them may do anything
@@ -116,7 +120,7 @@ class Calls(Resolution):
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
         trace.calls += 1
-        trace.active.add(key)
+        trace.active[key] = None
         conditions = self._conditions
         if shared:
             self.trace, self._conditions = CallTrace(calls=trace.calls, active=trace.active), ()
@@ -127,7 +131,7 @@ class Calls(Resolution):
             self._merge(part, depth)
             if not any(sighting.kind == "depth" for sighting in part.unresolved):
                 self._shared[key] = (value, part)
-        trace.active.discard(key)
+        del trace.active[key]
         trace.finished[key] = (value, conditions)
         contexts.append(value)
         return value
@@ -482,7 +486,7 @@ class Calls(Resolution):
             kind, harm = "file-delete", DESTROYS
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
-        sink = self.trace.unresolved if kind == "unknown" else self.trace.effects
+        sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
         self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)

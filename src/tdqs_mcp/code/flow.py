@@ -52,6 +52,7 @@ from tdqs_mcp.code.values import (
     ModuleValue,
     PartialText,
     Value,
+    alternatives,
     bounded,
     join,
     parameters_of,
@@ -189,6 +190,7 @@ class Interpreter(Calls):
 
     def _branch(self, statement: If, frame: CallFrame) -> str:
         """Follow a condition; return the condition of what comes after it, where one side returns."""
+        statement = self._first_case(statement, frame)
         outcome, positive, negative = self._test(statement.test, frame)
         conditions = self._conditions
         before = dict(frame.names)
@@ -215,6 +217,29 @@ class Interpreter(Calls):
             self._guard(statement.test, frame)
         returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
         return negative if outcome is None and returns and not statement.otherwise.statements else ""
+
+    def _first_case(self, statement: If, frame: CallFrame) -> If:
+        """Return the first condition of a chain that may hold: a `switch` over names is as deep as it has tools."""
+        subject, values = "", set[object]()
+        while True:
+            tests = statement.test.values if isinstance(statement.test, Logic) else [statement.test]
+            following = statement.otherwise.statements
+            if len(following) != 1 or not isinstance(following[0], If):
+                return statement
+            for test in tests:
+                if not (isinstance(test, Compare) and test.operator == "==" and isinstance(test.right, Literal)):
+                    return statement
+                name = dotted_name(test.left)
+                if not name or (isinstance(statement.test, Logic) and statement.test.operator != "or"):
+                    return statement
+                if name != subject:
+                    subject, parts = name, alternatives(self.evaluate(test.left, frame))
+                    values = {part.value for part in parts if isinstance(part, Constant)}
+                    if len(values) == 0 or not all(isinstance(part, Constant) for part in parts):
+                        return statement
+                if test.right.value in values:
+                    return statement
+            statement = following[0]
 
     def _guard(self, test: SyntaxNode, frame: CallFrame) -> None:
         """Note `if not query.strip().upper().startswith("SELECT"): raise …`, and its contrary."""
@@ -686,7 +711,12 @@ def _is_length(node: SyntaxNode) -> bool:
 
 
 def _compared(left: Value, operator: str, right: Value) -> bool | None:
-    """Return the outcome of a comparison of constants; None where it is not known."""
+    """Return the outcome of a comparison, the same for all that the left side may be; None where it is not known."""
+    outcomes = {_compared_single(inner, operator, right) for inner in alternatives(left)}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+def _compared_single(left: Value, operator: str, right: Value) -> bool | None:
     if isinstance(left, Closure | Instance | ClassValue) and right == Constant(value=None):
         return {"==": False, "!=": True}.get(operator)
     if not isinstance(left, Constant):

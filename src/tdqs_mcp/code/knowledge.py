@@ -319,13 +319,15 @@ def statement_harm(text: str) -> str:
 
 
 def _opened(mode: Value | None) -> LibraryEffect | None:
-    text = text_of(mode) if mode is not None else "r"
-    if text is None and isinstance(mode, Argument):
+    modes = [text_of(inner) for inner in alternatives(mode)] if mode is not None else ["r"]
+    if isinstance(mode, Argument):
         return LibraryEffect("file-write", "open in the mode that the agent chooses")
-    if text is None:
-        return LibraryEffect("unknown", "open() with a computed mode")
-    if any(letter in text for letter in "wax+"):
-        return LibraryEffect("file-write", f"open {text}", harm="" if "w" in text or "+" in text else ADDS)
+    writing = sorted({text for text in modes if text and any(letter in text for letter in "wax+")})
+    if writing:
+        harm = "" if any("w" in text or "+" in text for text in writing) else ADDS
+        return LibraryEffect("file-write", f"open {' or '.join(writing)}", harm=harm)
+    if None in modes:
+        return LibraryEffect("file-unknown", "open() with a computed mode")
     return LibraryEffect("local-read", "open")
 
 

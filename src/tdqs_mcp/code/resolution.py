@@ -312,9 +312,24 @@ class Resolution(ABC):
 
     def member(self, value: Value, key: str) -> Value:
         """Return `value.key`."""
-        return join(self._member(inner, key) for inner in alternatives(value))
+        return join([self._member(inner, key) for inner in alternatives(value)])
+
+    @cached_property
+    def _lifespan(self) -> Value:
+        """Return what the server's lifespan function yields: what `ctx.request_context.lifespan_context` is."""
+        values: list[Value] = []
+        for node, scope in (call for calls in self._calls.values() for call in calls):
+            if scope.module.is_python and "lifespan" in node.keywords:
+                with self.muted():
+                    frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
+                    function = self.evaluate(node.keywords["lifespan"], frame)
+                    if isinstance(function, Closure):
+                        values.append(self._invoke(function, (), {}, depth=0, line=node.line))
+        return join(values) if values else UNKNOWN
 
     def _member(self, value: Value, key: str) -> Value:
+        if key == "lifespan_context" and type(value) in (Value, External):
+            return self._lifespan
         match value:
             case Argument(name=name) if name == ALL:
                 return value if key == "data" else Argument(name=key, parameters=frozenset({key}))

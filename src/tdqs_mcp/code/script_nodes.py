@@ -371,6 +371,9 @@ def _call(tree: Tree) -> SyntaxNode:
         values: list[SyntaxNode] = [_template(arguments)]
     else:
         values = [_expression(part) for part in _arguments(arguments)]
+    if function is not None and function.type == "identifier" and _text(function) == "await":
+        # `await (0, api.fetch)(url)` in what looks like no async function
+        return Other(line=_line(tree), parts=values, operator=",")
     callee = _expression(function) if function is not None else Other(line=_line(tree))
     return CallSite(line=callee.line, function=callee, arguments=values, end=_end(tree))
 

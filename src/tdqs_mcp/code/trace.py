@@ -82,7 +82,9 @@ class CallTrace:
     """Results of the calls of a function so far, each with other arguments."""
 
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
-    active: set[tuple[Closure, *tuple[object, ...]]] = field(default_factory=set)
+    active: dict[tuple[Closure, bool, tuple[Value, ...], object], None] = field(default_factory=dict)
+    """Calls that are being followed, the handler's first."""
+
     guards: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """How a parameter's text must begin, because the code refuses others."""
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, TypeVar, dataclass_transform
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from tdqs_mcp.code.nodes import Class, Function
@@ -41,17 +42,25 @@ class Value:
 
     def __post_init__(self) -> None:
         """Compute what depends on the whole content."""
-        content = tuple(getattr(self, item.name) for item in fields(self) if item.compare)
-        object.__setattr__(self, "digest", hash((type(self).__name__, content)))
-        object.__setattr__(self, "size", 1 + sum(_sizes(content)))
+        kind: type[object] = type(self)
+        content = tuple([getattr(self, name) for name in _compared_fields(kind)])
+        object.__setattr__(self, "digest", hash((kind.__name__, content)))
+        object.__setattr__(self, "size", 1 + _size(content))
 
 
-def _sizes(content: object) -> Iterable[int]:
-    if isinstance(content, Value):
-        yield content.size
-    elif isinstance(content, tuple):
-        for item in content:
-            yield from _sizes(item)
+@cache
+def _compared_fields(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind) if item.compare)
+
+
+def _size(content: tuple[object, ...]) -> int:
+    size = 0
+    for item in content:
+        if isinstance(item, Value):
+            size += item.size
+        elif type(item) is tuple:
+            size += _size(item)
+    return size
 
 
 @_value
@@ -198,6 +207,9 @@ def made_from(value: Value, parameters: frozenset[str]) -> Value:
 
 def join(values: Iterable[Value]) -> Value:
     """Return the value that is one of several."""
+    values = list(values)
+    if len(values) == 1:
+        return values[0]
     distinct = tuple(dict.fromkeys(inner for value in values for inner in alternatives(value)))
     if len(distinct) == 1:
         return distinct[0]

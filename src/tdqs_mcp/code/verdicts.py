@@ -12,6 +12,8 @@ _OPEN = frozenset("sends-data-out http-unknown sql-unknown".split())
 """Effects that may be a read or a change: a POST is no write by itself."""
 
 _STATES = frozenset({"state-in-memory", "state-unknown"})
+_NEAR = frozenset("file-unknown file-write file-delete".split()) | _STATES
+"""Kinds of what was left open that reach no other machine, whatever else they do."""
 
 MAX_STATE_DEPTH = 3
 """Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
@@ -77,6 +79,9 @@ def _is_own(effect: Sighting) -> bool:
 
 def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting], commands: Sequence[str]) -> bool | None:
     is_remote = any(effect.kind in _NETWORK and not is_local(effect.host) for effect in effects)
-    if is_remote or "network" in commands:
+    # What the agent writes and the tool runs may reach anything.
+    is_any_code = any(effect.kind == "runs-code" and effect.parameters for effect in effects)
+    if is_remote or is_any_code or "network" in commands:
         return True
-    return None if unresolved or "" in commands or any(effect.kind == "runs-code" for effect in effects) else False
+    is_doubtful = any(sighting.kind not in _NEAR for sighting in unresolved)
+    return None if is_doubtful or "" in commands or any(effect.kind == "runs-code" for effect in effects) else False
