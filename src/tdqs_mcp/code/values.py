@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from tdqs_mcp.code.nodes import Class, Function
@@ -24,6 +23,7 @@ def _value(cls: type[T]) -> type[T]:
     """Make a class of values: immutable, equal by content, with a hash that is computed once."""
     value_class = dataclass(frozen=True, slots=True, kw_only=True)(cls)
     value_class.__hash__ = _hash  # type: ignore[method-assign, assignment]
+    value_class.content = tuple(item.name for item in fields(value_class) if item.compare)  # type: ignore[attr-defined]
     return value_class
 
 
@@ -35,6 +35,9 @@ def _hash(value: "Value") -> int:
 class Value:
     """A value of which nothing is known but the tool's parameters that it was made from."""
 
+    content: ClassVar[tuple[str, ...]]
+    """Names of the fields that make two values equal."""
+
     parameters: frozenset[str] = frozenset()
     digest: int = field(init=False, repr=False, compare=False, default=0)
     size: int = field(init=False, repr=False, compare=False, default=1)
@@ -42,15 +45,9 @@ class Value:
 
     def __post_init__(self) -> None:
         """Compute what depends on the whole content."""
-        kind: type[object] = type(self)
-        content = tuple([getattr(self, name) for name in _compared_fields(kind)])
-        object.__setattr__(self, "digest", hash((kind.__name__, content)))
+        content = tuple([getattr(self, name) for name in self.content])
+        object.__setattr__(self, "digest", hash((type(self).__name__, content)))
         object.__setattr__(self, "size", 1 + _size(content))
-
-
-@cache
-def _compared_fields(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(kind) if item.compare)
 
 
 def _size(content: tuple[object, ...]) -> int:
