@@ -23,7 +23,7 @@ def _value(cls: type[T]) -> type[T]:
     """Make a class of values: immutable, equal by content, with a hash that is computed once."""
     value_class = dataclass(frozen=True, slots=True, kw_only=True)(cls)
     value_class.__hash__ = _hash  # type: ignore[method-assign, assignment]
-    value_class.content = tuple(item.name for item in fields(value_class) if item.compare)  # type: ignore[attr-defined]
+    value_class.content = tuple(item.name for item in fields(value_class) if item.compare)  # type: ignore[attr-defined, arg-type]
     return value_class
 
 
