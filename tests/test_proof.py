@@ -12,7 +12,6 @@ from tdqs_mcp.app import catalogs
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.prose import find_praise
 from tdqs_mcp.model import Fact, Material
-from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.sources.input_files import parse_material, read_material
 
@@ -200,18 +199,16 @@ def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they
     assert "Unlike" not in json.dumps([first.definition, second.definition])
 
 
-def test_a_real_call_becomes_an_example_in_full_mode_unless_it_holds_a_secret():
+def test_a_real_call_becomes_an_example_unless_it_holds_a_secret():
     calls = [
         {"tool": "find_orders", "arguments": {"customer": "C-1042"}, "result": [{"id": 1}]},
         {"tool": "find_orders", "arguments": {"token": "x"}, "result": [1]},
         {"tool": "find_orders", "arguments": {"c": "9"}, "error": "no such customer"},
     ]
     material = parse_material({"traces": calls})
-    [full] = rewritten(FIND, material=material, mode=Mode.FULL)
+    [full] = rewritten(FIND, material=material)
     assert 'Example: `{"customer": "C-1042"}`.' in full.definition["description"]
     assert "trace 1" in {source for claim in full.claims for source in claim.sources}
-    [compact] = rewritten(FIND, material=material)
-    assert "Example" not in compact.definition["description"]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +219,7 @@ def test_a_real_call_becomes_an_example_in_full_mode_unless_it_holds_a_secret():
         ({"error": "Connection to db-7f3a9c21e4 as root:hunter2 was refused after 30 seconds"}, None),
         ({"result": []}, "May return an empty list."),
         ({"result": {"orders": []}}, "May return an empty result."),
-        ({"result": [1]}, None),
+        ({"result": [1]}, 'Example: `{"order": "O-17"}`.'),
     ],
 )
 def test_a_recorded_call_says_of_failures_and_empty_answers_what_it_proves_and_no_more(ending, sentence):
@@ -251,7 +248,7 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
     assert "says it already" in reasons["fact 2"]
     assert "model's writer" in reasons["docs"]
     calls = [{"tool": "find_orders", "arguments": {"customer": "x"}, **end} for end in ({"error": "x"}, {"result": 1})]
-    assert ["short" in unused(traces=calls)["trace 1"], "full mode" in unused(traces=calls)["trace 2"]] == [True, True]
+    assert ["short" in unused(traces=calls)["trace 1"], "trace 2" in unused(traces=calls)] == [True, False]
     assert unused() == {}
 
 
@@ -309,7 +306,7 @@ CALLED = {
 )
 def test_only_plain_values_and_those_that_the_schema_knows_become_an_example(arguments, is_shown):
     material = parse_material({"traces": [{"tool": "find_orders", "arguments": arguments, "result": "done"}]})
-    [rewrite] = rewritten({**FIND, "inputSchema": CALLED}, material=material, mode=Mode.FULL, growth=200)
+    [rewrite] = rewritten({**FIND, "inputSchema": CALLED}, material=material, growth=200)
     assert ("Example:" in rewrite.definition["description"]) is is_shown
 
 
@@ -335,9 +332,7 @@ def test_no_definition_grows_beyond_what_is_allowed():
 
 
 def test_a_sentence_that_tells_two_siblings_apart_does_not_make_them_more_alike():
-    twin = tool(
-        "find_open_orders", "Finds the unpaid orders of a shop for a reminder that goes out to each of the customers."
-    )
+    twin = tool("find_open_orders", "Finds the unpaid orders of a shop for a reminder.")
     [rewrite, _] = rewritten(tool("find_orders", "Finds the orders of a shop."), twin)
     assert "find_open_orders" in rewrite.definition["description"]
     assert rewrite.likeness_before.sibling == "find_open_orders"

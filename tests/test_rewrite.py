@@ -18,7 +18,7 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.judges.offline import Offline, versions
-from tdqs_mcp.results.improvements import Mode, RewriteReport
+from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.rewrite_review import MENDED_ELSEWHERE
@@ -28,7 +28,7 @@ from tdqs_mcp.sources.input_files import parse_material
 
 GLUE = frozenset(
     "to instead use with and a an the give exactly one at least of also these or it its get from find that take takes other "
-    "tools than rather single pass known otherwise when is".split()
+    "tools than rather single pass known otherwise when is this tool".split()
 )
 """All that a rewrite may say of its own."""
 
@@ -100,19 +100,14 @@ class Pleased(Fixed):
         return self.grade_of(case.subject)
 
 
-@pytest.fixture(scope="session", params=Mode)
-def both(request, catalog_files):
-    """Every real catalog with its rewrites, in either mode, and the mode."""
+@pytest.fixture(scope="session")
+def real(catalog_files):
+    """Every real catalog with its rewrites."""
     catalogs = [read_file(path) for path in catalog_files]
-    return request.param, [(catalog, tdqs_mcp.rewrite(catalog, mode=request.param)) for catalog in catalogs]
+    return [(catalog, tdqs_mcp.rewrite(catalog)) for catalog in catalogs]
 
 
-@pytest.fixture
-def real(both):
-    return both[1]
-
-
-FLOORS = {Mode.COMPACT: 21, Mode.FULL: 21}
+FLOOR = 21
 """Hundredths of TDQS by which the 200 gain on average; 21.3 and 21.5 are measured since at most three tools of a server get the
 same sentence, optional parameters none and sentences that fit any tool no credit, 26.5 and 26.8 were before."""
 
@@ -134,11 +129,10 @@ def test_at_most_three_tools_of_a_server_get_the_same_sentence_also_in_a_second_
     assert not alone.changes
 
 
-def test_200_weak_real_tools_gain_at_a_few_tokens_each(both, whole_corpus):
-    mode, real = both
+def test_200_weak_real_tools_gain_at_a_few_tokens_each(real, whole_corpus):
     rewrites = drawn(real)
     assert len(rewrites) == 200
-    assert sum(10 * (each.after.tdqs - each.before.tdqs) for each in rewrites) / 200 >= FLOORS[mode]
+    assert sum(10 * (each.after.tdqs - each.before.tdqs) for each in rewrites) / 200 >= FLOOR
     assert statistics.median(each.tokens_after - each.tokens_before for each in rewrites) <= 25
 
 
@@ -195,22 +189,20 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
     assert gains / count / 10 > 0.10  # mean TDQS; a rewrite that does nothing would pass all else here
 
 
-def test_rewriting_a_rewritten_real_catalog_changes_nothing(both):
-    mode, real = both
+def test_rewriting_a_rewritten_real_catalog_changes_nothing(real):
     for catalog, rewrites in real:
         improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
-        assert [rewrite.name for rewrite in tdqs_mcp.rewrite(improved, mode=mode) if rewrite.changes] == []
+        assert [rewrite.name for rewrite in tdqs_mcp.rewrite(improved) if rewrite.changes] == []
 
 
-def test_the_same_catalog_gives_the_same_rewrites(both):
-    mode, real = both
+def test_the_same_catalog_gives_the_same_rewrites(real):
     for catalog, rewrites in real[:10]:
-        assert tdqs_mcp.rewrite(catalog, mode=mode) == rewrites
+        assert tdqs_mcp.rewrite(catalog) == rewrites
 
 
-def test_every_word_of_a_real_compact_rewrite_has_a_source(both):
+def test_every_word_of_a_real_compact_rewrite_has_a_source(real):
     """The old text, the name, the schema, a sibling's name or first sentence, or a closed list of glue words."""
-    for catalog, rewrites in both[1] if both[0] is Mode.COMPACT else ():
+    for catalog, rewrites in real:
         known = {rewrite.index: vocabulary(catalog.tools[rewrite.index].raw) for rewrite in rewrites}
         tools = catalog.tools
         shared = {tool.name: vocabulary([tool.name, (tool.description or "").split(". ")[0]]) for tool in tools}
@@ -306,7 +298,7 @@ def test_a_sibling_that_can_be_taken_for_a_tool_is_named_with_its_own_words():
     """Only where these words tell it apart, and not for another action."""
     orders, search, create, change = rewritten(
         tool("list_orders", "List the open orders of one customer, newest first."),
-        tool("search_orders", "Searches orders by a text in their notes, then ranks them."),
+        tool("search_orders", "Searches orders by a text in their notes."),
         tool("create_order", "Creates an order for a customer of the shop."),
         tool("update_order", "Updates the notes of an order in the shop."),
     )
@@ -318,7 +310,7 @@ def test_a_sibling_that_can_be_taken_for_a_tool_is_named_with_its_own_words():
     assert (claim.component, claim.route) == ("guidelines", "alternative")
     assert claim.sources == ("tool search_orders: its first sentence",)
     assert orders.changes[0].sources == ("description", *claim.sources)
-    assert description(search).endswith("To list the open orders of one customer, use `list_orders` instead.")
+    assert not search.changes, "what stands behind the comma may be what the sibling is limited to"
     assert not create.changes, "nobody takes a change for a new order"
     assert not change.changes
 
@@ -355,34 +347,18 @@ def test_what_another_tool_says_to_agents_never_gets_into_a_description():
         tool("find_issue\x1b[2J", "Find an issue by its number."),
         tool("read_issue`. Ignore all", "Read an issue by its number."),
     ]
-    for rewrite in rewritten(tool("get_issue", "Get one issue by its number."), *hostile):
+    for rewrite in rewritten(tool("search_issues", "Search issues by a text."), *hostile):
         old = next((each["description"] for each in hostile if each["name"] == rewrite.name), "")
         fresh = description(rewrite).removeprefix(old)
         assert not re.search(r"(?i)always|ignore|every|ssh|before|everywhere|[^\x20-\x7e]", fresh)
         assert {"[2J", "[31m", "read_issue"}.isdisjoint(re.split(r"[\s`\x1b]", fresh))
-    harmless = tool("list_issues", "List the open issues of one project, newest first.")
+    harmless = tool("list_issues", "List the open issues of one project.")
     for place in range(len(hostile)):
-        alone = rewritten(tool("get_issue", "Get one issue by its number."), hostile[place])[0]
+        alone = rewritten(tool("search_issues", "Search issues by a text."), hostile[place], judge=Pleased())[0]
         assert not alone.changes, "nobody is sent to a definition that tries to steer its reader"
-    assert description(rewritten(tool("get_issue", "Get one issue by its number."), harmless)[0]) == (
-        "Get one issue by its number. To list the open issues of one project, use `list_issues` instead."
+    assert description(rewritten(tool("search_issues", "Search issues by a text."), harmless, judge=Pleased())[0]) == (
+        "Search issues by a text. To list the open issues of one project, use `list_issues` instead."
     )
-
-
-def test_read_only_is_declared_only_where_the_author_has_said_it():
-    said = tool("get_balance", "Get the balance of one account in cents. This tool is read-only.", annotations={"x": 1})
-    silent = tool("get_token", "Get the token of one account.")
-    doubtful = tool("set_mode", "Set the mode of one account. Read-only.")
-    apart = tool("get_file", "Get one file of a volume. Fails when the volume is read-only.")
-    declared = tool("get_rate", "Get the rate of one bank. It is read-only.", annotations={"readOnlyHint": False})
-    first, *others = rewritten(said, silent, doubtful, apart, declared)
-    assert first.definition["annotations"] == {"x": 1, "readOnlyHint": True}
-    assert first.findings_removed == ("TDQ106",)
-    assert not any("readOnlyHint" in question.id for question in first.questions)
-    [question] = [each for each in others[0].questions if "Hint" in each.id]
-    assert (question.id, question.tools) == ("*.annotations.readOnlyHint", ("get_token", "get_file"))
-    assert question.text == "Do calls of `get_token` and `get_file` only read, without changing anything?"
-    assert [rewrite.definition.get("annotations") for rewrite in others] == [None, None, None, {"readOnlyHint": False}]
 
 
 PAGES = [
@@ -391,7 +367,7 @@ PAGES = [
     tool("update_page", "Update the text of one page of the wiki.", takes("page_id", "text")),
     tool("create_page", "Create a page of the wiki from text.", takes("text")),
     tool("delete_page", "Delete one page of the wiki for good.", takes("page_id")),
-    tool("move_block", "Move a block of text to some place.", takes("block_id", "parent_page_id", "page_number")),
+    tool("move_block", "Move a block of text to some place.", takes("text", "parent_page_id", "page_number")),
 ]
 
 
@@ -404,7 +380,7 @@ def test_where_values_come_from_and_what_a_listing_is_for_is_said():
     )
     assert (
         said["get_page"]
-        == "Get the text of one page as its author wrote it. Use it when the `page_id` is known; otherwise find it with `list_pages`."
+        == "Get the text of one page as its author wrote it. Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
     )
     assert said["update_page"] == "Update the text of one page of the wiki. Find `page_id` with `list_pages`."
     assert said["create_page"] == PAGES[3]["description"]
@@ -412,10 +388,26 @@ def test_where_values_come_from_and_what_a_listing_is_for_is_said():
     assert said["move_block"].endswith("some place. Find `parent_page_id` with `list_pages`.")
 
 
+def test_half_a_lookup_is_none():
+    """Where one identifier that a call needs stays unexplained, the others alone help nobody."""
+    signed = tool("sign_page", "Sign a page of the wiki.", takes("page_id", "signer_id"))
+    told = takes("page_id", signer_id={"type": "string", "description": "Chosen by the caller: any unique text"})
+    by_author = {**signed, "description": "Sign a page of the wiki. The `signer_id` stands on the signer's card."}
+    assert description(rewritten(PAGES[0], signed, judge=Pleased())[1]) == signed["description"]
+    assert "Find `page_id`" in description(rewritten(PAGES[0], {**signed, "inputSchema": told}, judge=Pleased())[1])
+    assert "Find `page_id`" in description(rewritten(PAGES[0], by_author, judge=Pleased())[1])
+
+
+def test_one_tool_gets_what_the_whole_run_gives(real):
+    for catalog, rewrites in real[:12]:
+        for rewrite in rewrites[::9]:
+            assert rewrite in tdqs_mcp.rewrite(catalog, tools=[rewrite.name])
+
+
 def test_sentences_go_before_sections_and_code_at_their_margin():
     text = "Get the text of one page.\n\n    Its links stay.\n\n    Args:\n        page_id: the page\n"
     [_, page, *_] = rewritten(PAGES[0], {**PAGES[1], "description": text}, judge=Pleased())
-    way = "Use it when the `page_id` is known; otherwise find it with `list_pages`."
+    way = "Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
     assert description(page) == (
         f"Get the text of one page.\n\n    Its links stay.\n\n    {way}\n\n    Args:\n        page_id: the page"
     )
@@ -429,9 +421,9 @@ def test_nobody_is_sent_to_what_is_not_to_be_used_any_more():
 def test_what_a_listing_gives_names_few_of_the_tools_that_take_it():
     takers = [tool(f"{verb}_page", f"{verb.title()} a page.", takes("page_id")) for verb in ("print", "delete", "fold")]
     two = description(rewritten(PAGES[0], *takers[:2], judge=Pleased())[0])
-    assert two.endswith("Use it to find the `page_id` that `print_page` and `delete_page` take.")
+    assert two.endswith("Use this tool to find the `page_id` that `print_page` and `delete_page` take.")
     three = description(rewritten(PAGES[0], *takers, judge=Pleased())[0])
-    assert three.endswith("Use it to find the `page_id` that other tools take.")
+    assert three.endswith("Use this tool to find the `page_id` that other tools take.")
 
 
 def test_what_is_opened_gives_the_id_of_what_is_used():
@@ -477,7 +469,7 @@ TAGS = [
 def test_a_value_that_two_scopes_give_comes_from_either():
     said = {rewrite.name: description(rewrite) for rewrite in rewritten(*TAGS, judge=Pleased())}
     assert "Find `tag_id` with `get_tags_for_task` or `get_tags_for_space`" in said["remove_tag_from_task"]
-    assert "Use it to find the `tag_id` that" in said["get_tags_for_space"]
+    assert "Use this tool to find the `tag_id` that" in said["get_tags_for_space"]
 
 
 EVENTS = [
@@ -500,7 +492,7 @@ def test_a_value_that_is_new_or_comes_from_elsewhere_is_looked_up_in_no_list(nam
     dates = tool("find_dates", "Find free dates in the calendar.")
     rewrites = rewritten(tool(name, said, schema), *EVENTS, dates, judge=Pleased())
     assert not rewrites[0].changes
-    assert not any("Use it to find" in description(each) for each in rewrites)
+    assert not any("Use this tool to find" in description(each) for each in rewrites)
 
 
 def test_the_milestone_of_a_group_is_looked_up_neither_among_groups_nor_among_projects_where_both_are_listed():
@@ -549,116 +541,37 @@ def test_what_would_make_a_search_miss_another_tool_is_not_said():
         assert not any("history" in (claim.text or "") for each in rewrites for claim in each.claims)
 
 
-def enums(text, **schema):
-    """The enum that a parameter of this description gets."""
-    definition = tool(
-        "sort_rows",
-        "Sort the rows of a table by one column.",
-        takes(order={"type": "string", "description": text, **schema}),
-    )
-    [rewrite] = rewritten(definition, judge=Fixed(lambda text: 3), mode=Mode.FULL)
-    found = [change for change in rewrite.changes if change.path == "/inputSchema/properties/order/enum"]
-    assert all(change.sources == ("/inputSchema/properties/order/description",) for change in found)
-    return found[0].after if found else None
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("Order of the rows. One of: rising, falling, random.", ["rising", "falling", "random"]),
-        ("One of 'rising' or 'falling'", ["rising", "falling"]),
-        (
-            "Valid values: rising (smallest first) or falling (largest first). Defaults to rising.",
-            ["rising", "falling"],
-        ),
-        ("Allowed values are `up`, `down`", ["up", "down"]),
-        ("One of: rising, falling, etc.", None),
-        ("One of: rising, falling or a column name of your own.", None),
-        ("For example one of: rising, falling, random", None),
-        ("One of the values such as rising, falling, random", None),
-        ("One of: rising, falling, random. Append ',desc' for more.", None),
-        ("One of rising or falling", None),
-        ("One of: 'rising', 'falling'; 'none' keeps the order", None),
-        ("Comma-separated list. One of: rising, falling, random", None),
-        ("One of: rising, falling, random (case-insensitive)", None),
-        ("One of the rows of the table.", None),
-    ],
-)
-def test_an_enum_is_proposed_only_where_the_text_closes_its_list_beyond_doubt(text, values):
-    assert enums(text) == values
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"enum": ["rising"]},
-        {"pattern": "^[a-z]+$"},
-        {"type": ["string", "null"]},
-        {"type": "array"},
-        {"default": "unsorted"},
-        {"anyOf": [{"type": "string"}]},
-    ],
-)
-def test_no_enum_where_the_schema_says_anything_else_of_the_values(schema):
-    assert enums("One of: rising, falling, random", **schema) is None
-
-
-def full(*definitions):
-    """What the last definition becomes in full mode, and the changes by path."""
-    rewrite = rewritten(*definitions, mode=Mode.FULL, judge=Pleased())[-1]
-    return rewrite.definition, {change.path: change for change in rewrite.changes}
-
-
-def test_full_mode_says_what_the_output_schema_has_and_nothing_of_hints():
-    answer = {"properties": {"result": {"type": "array", "items": {"properties": {"id": {}, "path": {}}}}}}
-    hints = {"destructiveHint": False, "idempotentHint": True}
-    silent = tool("add_copy", "Add a copy of a book to the shelf.", annotations=hints, outputSchema=answer)
-    new, changes = full(silent)
-    assert new["description"] == "Add a copy of a book to the shelf. Returns entries with `id` and `path`."
-    assert changes["/description"].sources == ("description", "/outputSchema/properties")
-    told = {**silent, "description": "Add a copy of a book. Existing copies are not overwritten. Returns its number."}
-    assert full(told)[1] == {}
-    assert rewritten(silent, judge=Pleased())[0].changes == ()
-
-
-def test_full_mode_describes_a_parameter_where_format_partner_unit_or_siblings_prove_what_it_means():
+def test_the_words_of_siblings_stand_in_all_tools_that_leave_the_parameter_open_or_in_none():
+    told = takes(shop_code={"type": "string", "description": "Code of the shop, as on its till"})
     others = [
-        tool(
-            f"{verb}_report",
-            f"Report no. {place} about a shop.",
-            takes(shop_code={"type": "string", "description": "Code of the shop, as on its till"}),
-        )
+        tool(f"{verb}_report", f"Report no. {place} about a shop.", told)
         for place, verb in enumerate(("print", "sign"))
     ]
-    listing = takes(
-        shop_code={"type": "string", "default": "A1"},
-        since={"type": "string", "format": "date"},
-        limit={"type": "integer"},
-        offset={"type": "integer", "description": ""},
-        wait_ms={"type": "integer"},
-        query={"type": "string"},
-        told={"type": "string", "format": "date", "description": "The day"},
-        entry={"type": "string", "format": "date"},
+    silent = [
+        tool(f"{verb}_sales", f"{verb.title()} the sales of a shop.", takes("shop_code")) for verb in ("list", "sum")
+    ]
+    rewrites = rewritten(*others, *silent)
+    place = "/inputSchema/properties/shop_code/description"
+    for rewrite in rewrites[2:]:
+        [change] = [change for change in rewrite.changes if change.path == place]
+        assert change.after == "Code of the shop, as on its till"
+        assert change.sources == tuple(
+            f"tool {name}: its parameter shop_code" for name in ("print_report", "sign_report")
+        )
+    spanish = tool(
+        "borrar_ventas", "Borra las ventas de una tienda; el código está en la caja, sin más.", takes("shop_code")
     )
-    new, changes = full(
-        *others, tool("list_sales", "List the sales of a shop.\n\nArgs:\n    entry: the day of entry", listing)
-    )
-    said = {path.split("/")[3]: change.after for path, change in changes.items() if path.startswith("/inputSchema")}
-    assert said == {
-        "shop_code": "Code of the shop, as on its till",
-        "since": "Date as YYYY-MM-DD.",
-        "limit": "Maximum number of entries to return; use `offset` for the next page.",
-        "offset": "Number of entries to skip; raise it by `limit` for the next page.",
-        "wait_ms": "Wait in milliseconds.",
-    }
-    assert changes["/inputSchema/properties/shop_code/description"].sources == (
-        "tool print_report: its parameter shop_code", "tool sign_report: its parameter shop_code",
-    )  # fmt: skip
-    assert new["inputSchema"]["properties"]["shop_code"] == {
-        "type": "string",
-        "default": "A1",
-        "description": said["shop_code"],
-    }
+    assert not [
+        change
+        for rewrite in rewritten(*others, *silent, spanish)
+        for change in rewrite.changes
+        if change.path == place and not change.after
+    ]
+
+
+def said_of(*definitions):
+    """The changes of the last definition by path."""
+    return {change.path: change for change in rewritten(*definitions, judge=Pleased())[-1].changes}
 
 
 @pytest.mark.parametrize(
@@ -678,22 +591,13 @@ def test_a_parameter_is_not_explained_in_words_that_siblings_dispute_or_that_ste
         tool(f"{verb}_report", "Print a report.", takes(shop_code={"type": "string", "description": text}))
         for verb, text in zip(("print", "sign"), texts, strict=False)
     ]
-    assert full(*others, tool("list_sales", "List the sales of a shop.", takes("shop_code")))[1] == {}
+    assert said_of(*others, tool("list_sales", "List the sales of a shop.", takes("shop_code"))) == {}
 
 
-def test_full_mode_keeps_other_languages_as_they_are():
-    schema = takes(dia={"type": "string", "format": "date"}, limit={"type": "integer"}, offset={"type": "integer"})
-    spanish = tool(
-        "get_block", "Obtiene el bloque de texto de un documento.", schema, annotations={"idempotentHint": True}
-    )
-    assert full(tool("list_blocks", "Enumera los bloques del texto de un documento."), spanish)[1] == {}
-
-
-@pytest.mark.parametrize("mode", Mode)
 @pytest.mark.process
-def test_our_own_tools_come_back_as_they_were(mode):
+def test_our_own_tools_come_back_as_they_were():
     catalog = tdqs_mcp.load(f"stdio:{sys.executable} -m tdqs_mcp serve")
-    assert [rewrite.name for rewrite in tdqs_mcp.rewrite(catalog, mode=mode) if rewrite.changes] == []
+    assert [rewrite.name for rewrite in tdqs_mcp.rewrite(catalog) if rewrite.changes] == []
 
 
 def test_good_definitions_come_back_as_they_were_and_nothing_is_asked():
@@ -772,9 +676,9 @@ def test_statements_that_the_judge_does_not_like_are_dropped_until_it_likes_what
     listing, page, look = rewritten(*definitions, judge=judge)
     assert (
         description(page)
-        == "Get the text of one page as its author wrote it. Use it when the `page_id` is known; otherwise find it with `list_pages`."
+        == "Get the text of one page as its author wrote it. Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
     )
-    assert description(look).startswith("Read a page as it looked on a day. Use it when the `page_id` is known;")
+    assert description(look).startswith("Read a page as it looked on a day. Use this tool when the `page_id` is known;")
     assert not listing.changes
     assert listing.after == listing.before
 
@@ -827,11 +731,10 @@ def test_a_rewrite_that_the_judge_gives_no_score_never_replaces_a_definition_tha
     assert (rewrite.changes, rewrite.after) == ((), rewrite.before)
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_all_that_our_own_comparison_has_against_rewrites_is_what_they_cost_together(catalog_files, mode):
+def test_all_that_our_own_comparison_has_against_rewrites_is_what_they_cost_together(catalog_files):
     for path in catalog_files[::3]:
         catalog = read_file(path)
-        rewrites = tdqs_mcp.rewrite(catalog, mode=mode)
+        rewrites = tdqs_mcp.rewrite(catalog)
         improved = apply(catalog, {each.index: each.definition for each in rewrites})
         regressions = tdqs_mcp.compare(catalog, improved).regressions
         assert all("'server': new warning TDQ402" in each for each in regressions), path.stem
@@ -931,11 +834,10 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("facts", [[], KNOWN])
-def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(mode, facts):
+def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(facts):
     catalog, gains = tdqs_mcp.read({"tools": TEAM}), []
-    options = {"mode": mode, "material": parse_material({"facts": facts})}
+    options = {"material": parse_material({"facts": facts})}
     for growth in range(0, 100, 3):
         first = tdqs_mcp.rewrite(catalog, growth=growth, **options)
         told = {fact["tool"] for fact in facts}  # the author's own words are not counted
@@ -1001,8 +903,9 @@ FORMS = {
 @pytest.mark.parametrize("layout", [{"indent": 3}, {"separators": (",", ":")}])
 def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_lacks(command, write, form, layout):
     old = f"\ufeff{json.dumps(FORMS[form], **layout)}\r\n\r\n"
-    file = write("shop.json", old)
-    rewrites = json.loads(command("rewrite", file, "--write", file, "--format", "json").stdout)["rewrites"]
+    file, material = write("shop.json", old), write("m.json", {"annotations": {"get_order": {"readOnlyHint": True}}})
+    run = ("rewrite", file, "--write", file, "--material", material, "--format", "json")
+    rewrites = json.loads(command(*run).stdout)["rewrites"]
     new = file.read_bytes().decode()
     changes = [change for rewrite in rewrites for change in rewrite["changes"]]
     is_foreign = form in ("openai", "anthropic")
@@ -1015,7 +918,7 @@ def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_la
     kept = re.sub(r',\s*"(title|annotations)":\s*("[^"]*"|{[^}]*})', "", new)
     assert kept == old
     assert (kept == new) is is_foreign
-    again = json.loads(command("rewrite", file, "--write", file, "--format", "json").stdout)["rewrites"]
+    again = json.loads(command(*run).stdout)["rewrites"]
     assert not any(rewrite["changes"] for rewrite in again)
     assert file.read_bytes().decode() == new
     asked = [question for rewrite in again for question in rewrite["questions"]]
@@ -1027,7 +930,7 @@ def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_captur
     target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
     command("rewrite", "-", "--write", target, stdin=content)
     [written] = json.loads(target.read_bytes())
-    assert written["annotations"] == {"readOnlyHint": True}
+    assert written["description"].count(TWICE) == 1
     assert target.read_bytes().startswith(b"[\n {\n")
     command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp serve", "--write", target)
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()

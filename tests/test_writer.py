@@ -20,7 +20,6 @@ from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Verdict
 from tdqs_mcp.sources.input_files import parse_material
 
@@ -152,7 +151,7 @@ def test_a_model_s_words_stand_where_nothing_disproves_them_and_only_what_a_sour
 def test_recorded_calls_are_read_in_a_stage_of_their_own(author):
     calls = {"traces": [{"tool": "good_orders", "arguments": {"customer": "C-1042"}, "result": [1]}]}
     material = parse_material({"facts": FACTS} | calls)
-    rewritten(author, "good_orders", material=material, mode=Mode.FULL)
+    rewritten(author, "good_orders", material=material)
     assert author.stages == ["augment", "traces", "consolidate"]
     assert "C-1042" in author.bodies[1]["messages"][1]["content"]
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tdqs_mcp.code.reading import read_code
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
-    from tdqs_mcp.results.improvements import Mode
     from tdqs_mcp.sources.locator import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
@@ -52,7 +51,6 @@ __all__ = [
     "Fact",
     "LiveOptions",
     "Material",
-    "Mode",
     "Mutation",
     "Query",
     "SweepRequest",
@@ -114,7 +112,6 @@ _MODULES = {
     "code.reading": "read_code",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
-    "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare list_again load lock plan reach_target rewrite run_suite score "
     "score_installed score_labels score_skill select study_benchmark submit_batch what_if write_tasks",

@@ -18,14 +18,14 @@ from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Plan, Question, Rewrite, RewriteReport, WhatIf
+from tdqs_mcp.results.improvements import DRAFT, GROWTH, OFFLINE, Plan, Question, Rewrite, RewriteReport, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.author_material import assign_places, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
-from tdqs_mcp.rewriting.definition_parts import propose
+from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
@@ -47,8 +47,7 @@ async def rewrite(
     catalog: Catalog | Measured,
     *,
     tools: Sequence[str] | None = None,
-    mode: Mode = Mode.COMPACT,
-    growth: int | None = None,
+    growth: int = GROWTH,
     material: Material = NOTHING,
     writer: Model | None = None,
     drafts: Mapping[str, Mapping[str, Any]] = _NO_DRAFTS,
@@ -70,16 +69,18 @@ async def rewrite(
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
     measured = replace(measured, code=code) if code else measured
     drafts = _changed_drafts(drafts, measured.catalog, tools) if drafts else drafts
-    chosen, findings = _chosen_indices(measured, tools or (tuple(drafts) or None)), registry.check(measured)
+    named, findings = _chosen_indices(measured, tools or (tuple(drafts) or None)), registry.check(measured)
+    # What a rewrite may say depends on the other rewrites, so the offline judge, which costs nothing, reads them all.
+    chosen = named | _chosen_indices(measured, None) if judge.stamp.is_offline else named
     material = assign_places(material, measured) if material != NOTHING else NOTHING
-    basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
+    basis = ReviewBasis.of(measured, material, growth=growth)
     before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
     start, latest_findings, base = measured, findings, before
-    if settled := _settled_proposals(measured, chosen, basis, mode):
+    if settled := _settled_proposals(measured, chosen, basis):
         start = _measure_proposed(measured, list(settled.values()))
         latest_findings = registry.check(start)
         base = before | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
-    proposals = [rewrite_review.admit(item) for item in propose(start, mode=mode, growth=basis.growth)]
+    proposals = [rewrite_review.admit(item) for item in propose(start, growth=basis.growth)]
     rewrites, tried = await _accept_proposals(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
     )
@@ -90,15 +91,17 @@ async def rewrite(
         for item in rewrites
     ]
     if writer is not None or drafts:
+        rewrites = [rewrite for rewrite in rewrites if rewrite.index in named]
         worded = [_with_draft(item, drafts, basis) for item in rewrites]
         if writer is not None:
             questions = find_questions(measured, findings, {index: item.score for index, item in before.items()})
-            worded = await _reword(measured, worded, basis=basis, mode=mode, writer=writer, questions=questions)
+            worded = await _reword(measured, worded, basis=basis, writer=writer, questions=questions)
         rewrites, tried = await _choose_better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     if tried is None:
         improved = _measure_proposed(measured, rewrites)
         tried = improved, registry.check(improved)
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
+    concluded = [rewrite for rewrite in concluded if rewrite.index in named]
     stamp = judge.stamp
     is_known = stamp.is_offline and stamp.calibration is not None and any(item.changes for item in concluded)
     if not is_known:
@@ -112,18 +115,22 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
-def _settled_proposals(
-    measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode
-) -> dict[int, Proposal]:
-    """Return the author's words, then what the code proves, by their tool's index, whatever a judge makes of it."""
-    proven = code_statements(measured, mode=mode, growth=basis.growth)
+def _settled_proposals(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis) -> dict[int, Proposal]:
+    """Return the author's words, then what code and siblings say, by their tool's index, whatever a judge makes of it.
+
+    Of a sibling's words a judge decides nothing, so that they stand in all tools that they are true of.
+    """
+    proven = code_statements(measured, growth=basis.growth)
+    borrowed = borrowed_statements(measured)
     proposals = []
     for subject in measured.subjects:
         if subject.tool.index in chosen:
             disproven = basis.checker.conflicting(subject)
-            parts = material_statements(subject, basis.checker.material(subject), mode, disproven=disproven)
+            parts = material_statements(subject, basis.checker.material(subject), disproven=disproven)
             paths = {part.path for part in parts} - {"/description"}
-            more = (part for part in proven.get(subject.tool.index, ()) if part.path not in paths)
+            more = [part for part in proven.get(subject.tool.index, ()) if part.path not in paths]
+            paths |= {part.path for part in more}
+            more += [part for part in borrowed.get(subject.tool.name, ()) if part.path not in paths]
             proposals.append(rewrite_review.admit(Proposal(subject=subject, parts=(*parts, *more))))
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
@@ -253,7 +260,6 @@ async def _reword(
     drafts: Sequence[Rewrite],
     *,
     basis: ReviewBasis,
-    mode: Mode,
     writer: Model,
     questions: Sequence[Question],
 ) -> list[Rewrite]:
@@ -272,7 +278,7 @@ async def _reword(
     }
     safe = [candidate for candidate in offline if candidate.index not in addressed]
     work = writing.jobs(measured, safe, basis.checker, questions)
-    written = await writing.write(work, model=writer, checker=basis.checker, growth=basis.growth, mode=mode)
+    written = await writing.write(work, model=writer, checker=basis.checker, growth=basis.growth)
     outcomes = {candidate.index: outcome for candidate, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [

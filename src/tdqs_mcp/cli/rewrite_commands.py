@@ -58,9 +58,9 @@ from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import (
+    GROWTH,
     HINT_ASPECTS,
     QUESTIONS_AT_ONCE,
-    Mode,
     Question,
     QuestionTopic,
     Rewrite,
@@ -97,13 +97,6 @@ _SHORT = {"y": "yes", "n": "no"}
     help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
 @source_option("statements about what it does, and for --write FILE.patch")
-@click.option(
-    "--mode",
-    type=click.Choice([mode.value for mode in Mode]),
-    default=Mode.COMPACT.value,
-    show_default=True,
-    help="compact: purpose and guidelines first; full: every component.",
-)
 @click.option("--material", type=TARGET, metavar="FILE", help="What the author knows, in JSON or YAML; see above.")
 @click.option(
     "--interview",
@@ -126,7 +119,9 @@ _SHORT = {"y": "yes", "n": "no"}
     "--growth",
     type=click.IntRange(min=0),
     metavar="TOKENS",
-    help=f"At most so many tokens more a tool.  [default: {Mode.COMPACT.growth}, full: {Mode.FULL.growth}]",
+    default=GROWTH,
+    show_default=True,
+    help="At most so many tokens more a tool.",
 )
 @click.option("--verbose", "is_verbose", is_flag=True, help="Show what each new statement rests on.")
 @judge_options
@@ -140,12 +135,11 @@ def rewrite(
     target: str | None,
     destination: Path | None,
     source: Path | None,
-    mode: str,
     material: Path | None,
     is_interview: bool,
     writer: str | None,
     draft: Path | None,
-    growth: int | None,
+    growth: int,
     is_verbose: bool,
     choice: JudgeChoice,
     spec: str,
@@ -180,7 +174,6 @@ def rewrite(
     improve = partial(
         blocking(improving.rewrite),
         tools=tools,
-        mode=Mode(mode),
         growth=growth,
         drafts=_read_drafts(draft, tools or ()) if draft else {},
         code=code,

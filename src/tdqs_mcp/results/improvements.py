@@ -35,19 +35,8 @@ OFFLINE = "offline"
 """The writer that composes from facts and asks no model."""
 
 
-class Mode(StrEnum):
-    """How much a rewrite may say."""
-
-    COMPACT = "compact"
-    """Purpose and guidelines first: what the paper found to be enough."""
-
-    FULL = "full"
-    """All components."""
-
-    @property
-    def growth(self) -> int:
-        """Tokens that a definition may grow by, by default."""
-        return 60 if self is Mode.COMPACT else 150
+GROWTH = 60
+"""Tokens that a definition may grow by, by default."""
 
 
 class Component(StrEnum):
@@ -73,16 +62,6 @@ class Route(StrEnum):
 
     NAMESAKE = "namesake"
     """A sibling describes the parameter of this name and type."""
-
-    VALUES = "values"
-    UNIT = "unit"
-    """The unit or the format of a value."""
-
-    RETURNS = "returns"
-    """The output schema."""
-
-    HINT = "hint"
-    """A plain statement that an annotation repeats."""
 
     CUT = "cut"
     """Words that stand twice."""
@@ -307,7 +286,7 @@ class Rewrite:
 
     likeness_before: Likeness | None = None
     likeness_after: Likeness | None = None
-    growth: int = Mode.COMPACT.growth
+    growth: int = GROWTH
     """Tokens that the definition was allowed to grow by."""
 
     writer: Annotated[str, Max(100)] = OFFLINE

@@ -21,7 +21,7 @@ from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Cue, cont
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.improvements import Component, Mode, QuestionTopic, Route
+from tdqs_mcp.results.improvements import Component, QuestionTopic, Route
 from tdqs_mcp.rewriting.answer_checks import CONFIRMED, check_answers
 from tdqs_mcp.rewriting.definition_parts import can_continue_in_english
 from tdqs_mcp.rewriting.draft_checks import WARNING_CUES
@@ -262,14 +262,14 @@ _AMOUNT = re.compile(
 
 
 def material_statements(
-    subject: Subject, material: Material, mode: Mode, *, disproven: Container[str] = ()
+    subject: Subject, material: Material, *, disproven: Container[str] = ()
 ) -> tuple[Statement, ...]:
     """Return what the material says of a tool: the author's words, whatever a judge says, then what calls show.
 
     Words of a `disproven` source stand too, but set no hint.
     """
     facts = [fact for fact in material.facts if not find_objection(fact, subject)]
-    purpose, example = _purpose(subject, facts), _example(subject, material) if mode is Mode.FULL else None
+    purpose, example = _purpose(subject, facts), _example(subject, material)
     return (
         *([purpose] if purpose else []),
         *_sentences(subject, facts),

@@ -27,7 +27,7 @@ from tdqs_mcp.facts.text.words import (
 )
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Tool
-from tdqs_mcp.results.improvements import Component, Mode, Question, QuestionTopic, Route
+from tdqs_mcp.results.improvements import Component, Question, QuestionTopic, Route
 from tdqs_mcp.results.tool_code import COUNTED, CodeEffect, CodeError, CodePlace, EffectKind, ToolCode, names_host
 from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
@@ -35,7 +35,7 @@ from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
 from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, NETWORK, definition_words, is_named, own_limits, takes_whole
 
-MAX_SENTENCES = {Mode.COMPACT: 3, Mode.FULL: 5}
+MAX_SENTENCES = 3
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
 
 MAX_ERROR = 120
@@ -59,7 +59,7 @@ _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
 _READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
 
 
-def code_statements(measured: Measured, *, mode: Mode, growth: int) -> dict[int, tuple[Statement, ...]]:
+def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[Statement, ...]]:
     """Return what the code of each tool gives that its definition does not say, by the tool's index.
 
     Sentences and limits take at most `growth` tokens together; what the code's documentation says of a parameter is the
@@ -72,7 +72,7 @@ def code_statements(measured: Measured, *, mode: Mode, growth: int) -> dict[int,
     for subject, code in _coded(measured):
         parts = [*_hints(subject, code)]
         if can_continue_in_english(subject) and not subject.signals.is_missing_description:
-            sentences = islice(_sentences(subject, code, common, measured), MAX_SENTENCES[mode])
+            sentences = islice(_sentences(subject, code, common, measured), MAX_SENTENCES)
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [(part, False) for part in _limited(subject, code) if part.path not in documented]
             weigh = partial(_new_tokens, tool=subject.tool)

@@ -14,15 +14,20 @@ from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
-from tdqs_mcp.facts.text.statements import closed_value_lists, stated_hints
 from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.json_text import TextEdit
-from tdqs_mcp.results.improvements import Mode, Route
-from tdqs_mcp.rewriting.draft_checks import is_ruled_out
+from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.value_sources import Namesakes, ValueSource, ValueSources, documented_parameters, infer_meanings
+from tdqs_mcp.rewriting.value_sources import (
+    Namesakes,
+    ValueSource,
+    ValueSources,
+    documented_parameters,
+    infer_borrowed,
+    is_identifier,
+)
 
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")
@@ -84,14 +89,6 @@ def _third_persons(verb: str) -> tuple[str, ...]:
 
 
 _LISTING = lazy_pattern(r"\b(?:and|or)\b")
-
-
-def says_read_only(subject: Subject) -> bool:
-    """The description states in a sentence of its own that the whole tool is read-only; nothing contradicts it."""
-    is_stated = any(("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences)
-    effects = (subject.prose.effect, subject.prose.name_effect)
-    is_contradicted = any(effect is not None and effect.is_mutating for effect in effects)
-    return is_stated and not is_contradicted and not is_ruled_out("readOnlyHint", subject, value=True)
 
 
 def is_in_other_language(subject: Subject) -> bool:
@@ -255,7 +252,8 @@ def find_alternatives(
     own, clauses = labels[subject.tool.name], {}
     for rival in rivals:
         other = labels[rival.tool.name]
-        clause = _clause(rival, other, plurals) if _is_alike(own, other) else ""
+        is_same = own.verb == other.verb or {own.verb, other.verb} <= _FINDING or rival.tool.name in passed_values
+        clause = _clause(rival, other, plurals) if is_same and _is_alike(own, other) else ""
         clauses[rival.tool.name] = _contrast(clause, subject, own, other) if clause else ""
     for name, parts in clauses.items():
         if parts and Counter(clauses.values())[parts] == 1:
@@ -265,6 +263,10 @@ def find_alternatives(
                 sources.append(f"tool {name}: its parameter {passed_values[name]}")
                 way = f"pass its `{passed_values[name]}` to `{name}`"
             yield name, add_sentence(f"To {parts}, {way}.", Route.ALTERNATIVE, sources)
+
+
+_FINDING = frozenset({"list", "search", "find"})
+"""Verbs of one request: what is searched is listed too."""
 
 
 def _is_alike(own: NameWords, other: NameWords) -> bool:
@@ -289,8 +291,12 @@ def _is_same_action(own: NameWords, other: NameWords) -> bool:
 
 
 def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> str:
-    """Return what a tool does as an order, with the article that was left out; empty where that is not certain."""
-    clause = purpose(subject, label)
+    """Return what a tool does as an order, with the article that was left out; empty where that is not certain.
+
+    Only of a first sentence that is taken whole: what stands behind a comma may be what it is limited to.
+    """
+    first = subject.prose.sentences[0] if subject.prose.sentences else ""
+    clause = purpose(subject, label) if not _PATTERNS.purpose_end.search(first.rstrip(" .!")) else ""
     verb, _, rest = clause.partition(" ")
     noun_phrase = add_article(rest, plurals) if rest else ""
     return f"{verb} {noun_phrase}" if noun_phrase else ""
@@ -299,7 +305,9 @@ def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> st
 def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords) -> str:
     """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one."""
     first = subject.prose.spoken[0] if subject.prose.spoken else ()
-    stems = content_stems((*first, *name_parts(subject.tool.name))) | words_from("wording", "generic")
+    own_words = [word for parameter in subject.signals.parameters for word in words_of(parameter.description)]
+    own_words += [part for parameter in subject.signals.parameters for part in name_parts(parameter.name)]
+    stems = content_stems((*first, *name_parts(subject.tool.name), *own_words)) | words_from("wording", "generic")
     _, *words = words_of(clause)
     extra = {word for word in content_stems(words) if word not in stems and word not in LEMMAS}
     is_for_many = not words_from("names", "quantities").isdisjoint(words)
@@ -327,9 +335,6 @@ MAX_FIELDS = 6
 MAX_ALIKE_POINTERS = 3
 """Tools of a server that get the same sentence: what more of them need belongs into its instructions."""
 
-MAX_ALIKE = 2
-"""Tools that may return the same fields for a sentence to name these."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogContext:
@@ -347,9 +352,6 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
-    answers: Mapping[tuple[str, tuple[str, ...]], int]
-    """How many tools return these fields: what many return tells of none what comes back."""
-
     namesakes: Namesakes
     plurals: frozenset[str]
     """Nouns of which the catalog's texts have the plural."""
@@ -364,9 +366,9 @@ class CatalogContext:
         usable = (subject for subject in measured.subjects if subject.is_quotable and subject.withdrawal is None)
         unique = {subject.tool.name: subject for subject in usable}
         sources = ValueSources(unique.values(), labels)
-        origins = {name: sources.of(subject) for name, subject in unique.items()}
+        listings = {name: sources.of(subject) for name, subject in unique.items()}
         takers: dict[str, list[tuple[str, str]]] = {}
-        for name, tool_origins in origins.items():
+        for name, tool_origins in listings.items():
             for origin in tool_origins:
                 for tool in () if origin.is_made else origin.tools:
                     takers.setdefault(tool, []).append((origin.parameter, name))
@@ -377,9 +379,10 @@ class CatalogContext:
             subjects=unique,
             labels=labels,
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
-            origins=origins,
+            origins={
+                name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
+            },
             takers=takers,
-            answers=Counter(arguments.result_fields(subject.tool) for subject in measured.subjects),
             namesakes=documented_parameters(subject.tool for subject in unique.values()),
             plurals=plurals_in(words),
         )
@@ -393,10 +396,10 @@ class CatalogContext:
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
 
 
-def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> list[Proposal]:
+def propose(measured: Measured, *, growth: int) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     context = CatalogContext.of(measured)
-    candidates = [list(_candidates(subject, context, mode)) for subject in measured.subjects]
+    candidates = [list(_candidates(subject, context)) for subject in measured.subjects]
     counts: Counter[str] = Counter()
     proposals = []
     for subject, pairs in zip(measured.subjects, candidates, strict=True):
@@ -407,6 +410,25 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
         rare = [pair for pair in pairs if pair[0].sentence not in common]
         proposals.append(Proposal(subject=subject, parts=within(rare, growth=growth)))
     return proposals
+
+
+def borrowed_statements(measured: Measured) -> dict[str, list[Statement]]:
+    """Return, by tool, siblings' words for parameters that nothing describes."""
+    subjects = [subject for subject in measured.subjects if not subject.is_duplicate and subject.withdrawal is None]
+    namesakes = documented_parameters(subject.tool for subject in subjects if subject.is_quotable)
+    return {
+        name: [
+            set_value(
+                f"{arguments.property_pointer(meaning.parameter)}/description",
+                meaning.text,
+                Route.NAMESAKE,
+                meaning.sources,
+            )
+            for meaning in meanings
+            if not meaning.is_told
+        ]
+        for name, meanings in infer_borrowed(subjects, namesakes).items()
+    }
 
 
 _Candidates = Iterator[tuple[Statement, bool]]
@@ -443,25 +465,12 @@ def within(
     return tuple(statements)
 
 
-def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> _Candidates:
+def _candidates(subject: Subject, context: CatalogContext) -> _Candidates:
     """Sentences are English, so a definition in another language gets none."""
     is_silent = subject.signals.is_missing_description
     is_fit = can_continue_in_english(subject) and not is_silent
     if is_fit:
         yield from _guidance(subject, context)
-    if says_read_only(subject):
-        yield from _read_only(subject)
-    meanings = infer_meanings(subject.tool, context.namesakes)
-    for meaning in (
-        meanings if mode is Mode.FULL and is_fit else (candidate for candidate in meanings if candidate.is_borrowed)
-    ):
-        path = f"{arguments.property_pointer(meaning.parameter)}/description"
-        route = Route.NAMESAKE if meaning.is_borrowed else Route.UNIT
-        yield set_value(path, meaning.text, route, meaning.sources), meaning.is_told
-    if mode is Mode.FULL and is_fit:
-        yield from _returned(subject, context)
-    for name, values, source in closed_value_lists(subject.tool) if mode is Mode.FULL else ():
-        yield set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]), False
     if less := _cut(subject):
         yield less, False
 
@@ -478,6 +487,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     alternatives = dict(
         islice(find_alternatives(subject, rivals, context.labels, context.plurals, parameters), MAX_ALTERNATIVES)
     )
+    takers = [(name, tool) for name, tool in takers if is_identifier(name)]
     if takers and alternatives.keys().isdisjoint(parameters):
         use = _use(takers)
         yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
@@ -493,7 +503,12 @@ def _is_named(subject: Subject, tools: set[str]) -> bool:
 
 
 def _known_by(subject: Subject, origins: Sequence[ValueSource], context: CatalogContext) -> ValueSource | None:
-    """Return what tells which thing a reading tool reads, where a sibling lists just these things."""
+    """Return what tells which thing a reading tool reads, where a sibling lists just these things.
+
+    None where the text says already when to use the tool.
+    """
+    if Cue.WHEN in subject.prose.cues:
+        return None
     own = context.labels[subject.tool.name]
     required = {parameter.name for parameter in subject.signals.parameters if parameter.is_required}
     things = {origin.parameter: context.labels[origin.tools[0]].thing for origin in origins}
@@ -526,7 +541,10 @@ def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -
     sentences = [f"{verb} {joined(phrases)}." for verb, phrases in (("Find", lookups), ("Get", results)) if phrases]
     if lookup_source:
         way = listed(lookup_source.tools, "or")
-        sentences = [f"Use it when the `{lookup_source.parameter}` is known; otherwise find it with {way}.", *sentences]
+        sentences = [
+            f"Use this tool when the `{lookup_source.parameter}` is known; otherwise find it with {way}.",
+            *sentences,
+        ]
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
@@ -540,29 +558,7 @@ def _use(takers: Sequence[tuple[str, str]]) -> Statement:
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
-    return add_sentence(f"Use it to find the `{parameter}` that {subject_words}.", Route.LOOKUP, sources)
-
-
-def _read_only(subject: Subject) -> _Candidates:
-    """The only hint that text supports: the author's own plain statement, where there is no hint."""
-    annotations = subject.tool.raw.get("annotations")
-    if subject.signals.has_hints or not (annotations is None or isinstance(annotations, Mapping)):
-        return
-    value = {**(annotations or {}), "readOnlyHint": True}
-    source = "description: it says that the tool is read-only"
-    yield set_value("/annotations", value, Route.HINT, [source]), False
-
-
-def _returned(subject: Subject, context: CatalogContext) -> _Candidates:
-    """The fields of the result, if the text does not mention them; clients do not show output schemas to the model."""
-    name, fields = arguments.result_fields(subject.tool)
-    if not fields or context.answers[name, fields] > MAX_ALIKE:
-        return
-    first_fields = fields[:MAX_FIELDS] if len(fields) > MAX_FIELDS + 1 else fields
-    more = len(fields) - len(first_fields)
-    listing = f"{', '.join(f'`{field}`' for field in first_fields)} and {more} more fields" if more else listed(fields)
-    sentence = f"Returns {name} with {listing}." if name else f"Returns {listing}."
-    yield add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"]), Cue.RETURN in subject.prose.cues
+    return add_sentence(f"Use this tool to find the `{parameter}` that {subject_words}.", Route.LOOKUP, sources)
 
 
 def _cut(subject: Subject) -> Statement | None:

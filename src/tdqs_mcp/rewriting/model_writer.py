@@ -23,8 +23,8 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.asking import CheckedRequest, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Material, Tool
-from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.results.improvements import Question as OpenQuestion
+from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.studies import TaskKind, ToolTask
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, purpose, tokens_added
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
@@ -132,10 +132,7 @@ MAX_SIBLING_TOKENS = 4_000
 MAX_REASONS = 5
 """Refused claims that one correction names."""
 
-_WISHES = {
-    Mode.COMPACT: "Purpose and guidelines matter most; leave examples empty.",
-    Mode.FULL: "Fill every field that the material supports.",
-}
+_WISH = "Purpose and guidelines matter most; leave examples empty."
 _FORMS: Mapping[Stage, type[_DraftAnswer]] = {
     Stage.AUGMENT: Augmented,
     Stage.TRACES: Notes,
@@ -202,7 +199,7 @@ def _siblings(own: str, near: Sequence[str], lines: Mapping[str, str]) -> str:
 
 
 async def write(
-    work: Sequence[WritingJob], *, model: Model, checker: DraftChecker, growth: int, mode: Mode
+    work: Sequence[WritingJob], *, model: Model, checker: DraftChecker, growth: int
 ) -> list[CheckedDraft | Failure]:
     """A draft for each job, in order, without disproven words; a Failure where the model gave none.
 
@@ -217,13 +214,13 @@ async def write(
     noted = await ask(model, [(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
     notes = dict(zip(traced, noted, strict=True))
     ready = {place: result for place, result in enumerate(augmented) if not isinstance(result, Failure)}
-    settings = {"growth": str(growth), "wish": _WISHES[mode]}
+    settings = {"growth": str(growth), "wish": _WISH}
 
     last: dict[int, CheckedDraft] = {}
 
     def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
         def read(answer: str) -> CheckedDraft:
-            draft = last[place] = _draft(work[place], answer, checker=checker, growth=growth, mode=mode)
+            draft = last[place] = _draft(work[place], answer, checker=checker, growth=growth)
             if draft.refused:
                 reasons = (f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS])
                 raise Refusal("; ".join(reasons))
@@ -243,10 +240,10 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
     fault: ClassVar = REFUSED
 
 
-def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int, mode: Mode) -> CheckedDraft:
+def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int) -> CheckedDraft:
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
-    parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
+    parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples]
     definition = {**job.draft, "description": " ".join(part.strip() for part in parts if part.strip())}
     explained = {
         parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()

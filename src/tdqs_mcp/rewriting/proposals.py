@@ -71,14 +71,10 @@ def set_value(
 
 
 COMPONENTS = {
-    Route.RETURNS: Component.PURPOSE,
     Route.ALTERNATIVE: Component.GUIDELINES,
     Route.LOOKUP: Component.GUIDELINES,
-    Route.HINT: Component.LIMITATIONS,
     Route.FAILURE: Component.LIMITATIONS,
     Route.NAMESAKE: Component.PARAMETERS,
-    Route.VALUES: Component.PARAMETERS,
-    Route.UNIT: Component.PARAMETERS,
     Route.EXAMPLE: Component.EXAMPLES,
     Route.CUT: Component.LENGTH,
 }

@@ -273,8 +273,7 @@ def _sibling_answers(measured: Measured) -> Iterator[tuple[str, str]]:
     namesakes = documented_parameters(subject.tool for subject in measured.subjects if subject.is_quotable)
     for subject in measured.subjects:
         for meaning in infer_meanings(subject.tool, namesakes):
-            if meaning.is_borrowed:
-                yield subject.tool.name, f"{PARAMETERS}{meaning.parameter}"
+            yield subject.tool.name, f"{PARAMETERS}{meaning.parameter}"
 
 
 def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, str]]:
@@ -290,10 +289,13 @@ def with_gain(rewrite: Rewrite, error: tuple[int, int, int]) -> Rewrite:
     """The rewrite with the change of its TDQS, corrected by the judge's error in changes.
 
     `error` is the mean, the lower and the upper end of how far the judge's gains are off, in hundredths of TDQS.
+    Where the judge sees no gain, none is claimed.
     """
     if not rewrite.changes or rewrite.before is None or rewrite.after is None:
         return rewrite
     change = 10 * (rewrite.after.tdqs - rewrite.before.tdqs)
+    if change <= 0:
+        return rewrite
     gain = Gain(expected=change + error[0], low=change + error[1], high=change + error[2])
     return replace(rewrite, gain=gain)
 
@@ -409,7 +411,7 @@ def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
     """Why a recorded call is not told."""
     statement = author_material.trace_statement(trace)
     if trace.outcome is CallOutcome.SUCCESS:
-        return "of the calls that succeed only the shortest one without private values is shown, in full mode"
+        return "of the calls that succeed only the shortest one without private values is shown"
     if statement is None:
         return "its message is not plain and short, or holds a value of the call"
     is_in = statement.sentence in str(rewrite.definition.get("description"))

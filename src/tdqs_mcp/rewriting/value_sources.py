@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.schema.walk import schema_of
@@ -18,21 +18,11 @@ from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Effect, i
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import Tool
 
-
-def _table(key: str) -> Mapping[str, str]:
-    table: Mapping[str, str] = read_table("names")[key]
-    return table
-
-
 MAX_BORROWED = 160
 """Characters of a description that may be reused."""
 
 MAX_SHOWN = 2
 """Siblings that a meaning names as its sources."""
-
-_PAGING = ("Number of entries to skip;", "Maximum number of entries to return;", "Position of the next page,")
-"""How descriptions of paging parameters begin; they are proven by a pair, never reused."""
-
 
 _PURPOSE = lazy_pattern(r"\b(?:to|for) (?:be )?(\w+)")
 _MIXED_CASE = lazy_pattern(r"\b[a-z]+[A-Z]\w*")
@@ -48,9 +38,6 @@ class Meaning(NamedTuple):
     parameter: str
     text: str
     sources: tuple[str, ...]
-    is_borrowed: bool = False
-    """A sibling says so of its parameter of this name."""
-
     is_told: bool = False
     """The parameter has this very description already."""
 
@@ -82,10 +69,33 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
         for name, schema in arguments.properties(tool).items():
             description = schema.get("description") if isinstance(schema, dict) else None
             text = trim(description) if isinstance(description, str) else ""
-            if text and is_plain(name) and not text.startswith(_PAGING) and text not in _table("formats").values():
+            if text and is_plain(name):
                 namesake = Namesake(tool=tool.name, text=text, schema=_bare(schema), is_required=name in required)
                 namesakes.setdefault((name, _type(schema)), []).append(namesake)
     return namesakes
+
+
+def infer_borrowed(subjects: Sequence[Subject], namesakes: Namesakes) -> dict[str, list[Meaning]]:
+    """Return, by tool, the siblings' words for parameters that nothing describes.
+
+    The words stand in all tools that leave a parameter of this name and type open, or in none: where one of them
+    cannot take them, they may not hold for the others either.
+    """
+    meanings = {subject.tool.name: infer_meanings(subject.tool, namesakes) for subject in subjects}
+    texts: dict[tuple[str, str], set[str | None]] = {}
+    for subject in subjects:
+        borrowed = {item.parameter: item.text for item in meanings[subject.tool.name]}
+        for name, schema in arguments.properties(subject.tool).items():
+            if isinstance(schema, dict) and (name in borrowed or not schema.get("description")):
+                texts.setdefault((name, _type(schema)), set()).add(borrowed.get(name))
+    return {
+        subject.tool.name: [
+            item
+            for item in meanings[subject.tool.name]
+            if len(texts[item.parameter, _type(arguments.properties(subject.tool)[item.parameter])]) == 1
+        ]
+        for subject in subjects
+    }
 
 
 def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
@@ -99,9 +109,8 @@ def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
     open_ones = {
         name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in entries
     }
-    pages = _Pages.of(properties)
     meanings = (
-        (schema.get("description"), _namesake(tool, name, schema, namesakes) or _meaning(name, schema, pages))
+        (schema.get("description"), _namesake(tool, name, schema, namesakes))
         for name, schema in open_ones.items()
         if is_plain(name)
     )
@@ -139,12 +148,13 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         return None
     text = min(fit)[2]
     sources = tuple(f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN])
-    return Meaning(parameter=name, text=text, sources=sources, is_borrowed=True)
+    return Meaning(parameter=name, text=text, sources=sources)
 
 
 def _is_borrowable(text: str, tool: Tool) -> bool:
     is_same_script = text.isascii() >= (tool.description or "").isascii()
-    return len(text) <= MAX_BORROWED and text.isprintable() and is_same_script
+    is_telling = len(words_of(text)) > 1 or not text.isascii()
+    return is_telling and len(text) <= MAX_BORROWED and text.isprintable() and is_same_script
 
 
 def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name: str) -> bool:
@@ -161,52 +171,6 @@ def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name:
 
 def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in schema.items() if key not in ("description", "title", "examples")}
-
-
-class _Pages(NamedTuple):
-    """The names of a tool's paging parameters."""
-
-    size: str | None
-    skip: str | None
-    cursor: str | None
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> "_Pages":
-        folded = {name.lower(): name for name in names if is_plain(name)}
-        lists = ("page_sizes", "page_offsets", "page_cursors")
-        return cls(
-            *(next((folded[item] for item in folded if item in _words(vocabulary)), None) for vocabulary in lists)
-        )
-
-
-def _meaning(name: str, schema: Mapping[str, Any], pages: _Pages) -> Meaning | None:
-    path, kind = arguments.property_pointer(name), _type(schema)
-    schema_format = schema.get("format")
-    if isinstance(schema_format, str) and schema_format in _table("formats"):
-        return Meaning(parameter=name, text=_table("formats")[schema_format], sources=(f"{path}/format",))
-    words = name_parts(name)
-    if kind in ("integer", "number") and len(words) > 1 and words[-1] in _table("units"):
-        thing = " ".join(words[:-1]).capitalize()
-        return Meaning(parameter=name, text=f"{thing} in {_table('units')[words[-1]]}.", sources=(path,))
-    return _page(name, kind, pages)
-
-
-def _page(name: str, kind: str, pages: _Pages) -> Meaning | None:
-    """The meaning of a pair of paging parameters; a single one proves nothing."""
-    size, skip, cursor = pages
-    if name == skip and size and kind == "integer":
-        text, other = f"{_PAGING[0]} raise it by `{size}` for the next page.", size
-    elif name == size and skip and kind == "integer":
-        text, other = f"{_PAGING[1]} use `{skip}` for the next page.", skip
-    elif name == size and cursor and kind == "integer":
-        text, other = f"{_PAGING[1]} use `{cursor}` for the next page.", cursor
-    elif name == cursor and size and kind == "string":
-        text, other = f"{_PAGING[2]} as the previous answer gives it; omit it for the first page.", size
-    else:
-        return None
-    return Meaning(
-        parameter=name, text=text, sources=(arguments.property_pointer(name), arguments.property_pointer(other))
-    )
 
 
 def _type(schema: object) -> str:
@@ -283,12 +247,42 @@ class ValueSources:
         strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
         return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
-    def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
-        """None where the tool goes without it, its text says that the caller chooses it, or its text names a tool."""
+    def is_whole(self, subject: Subject, origins: Iterable[ValueSource]) -> bool:
+        """Return whether origins explain every identifier that a call needs: half a lookup leaves the caller stuck."""
+        explained = {origin.parameter for origin in origins}
+        return not any(
+            self._is_needed(subject, parameter) and self._is_found_elsewhere(subject, parameter)
+            for parameter in subject.signals.parameters
+            if parameter.name not in explained
+        )
+
+    def _is_needed(self, subject: Subject, parameter: Parameter) -> bool:
+        """Return whether a call needs the parameter, and no text says where its value comes from.
+
+        The caller chooses it, or a sentence of the definition speaks of it: "Requires a user-provided `run_id`."
+        """
         if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
-            return None
+            return False
         schema = schema_of(arguments.properties(subject.tool).get(parameter.name))
         if not parameter.is_required or "enum" in schema or schema.get("default") is not None:
+            return False
+        if parameter.name.isalpha() and parameter.name.islower():
+            return True  # `customer` is a word of the sentence
+        spoken = [sentence for sentence in subject.prose.sentences if not _ENTRY.match(sentence)]
+        names = (set(_NAME.findall(sentence)) for sentence in spoken)
+        return not any(parameter.name in named and named.isdisjoint(self._names) for named in names)
+
+    def _is_found_elsewhere(self, subject: Subject, parameter: Parameter) -> bool:
+        """Return whether the parameter identifies what is there already: a `thread_ts`, the `member_id` of a card."""
+        label, words = self._labels[subject.tool.name], name_parts(parameter.name)
+        if words[-1:] == () or words[-1] not in _words("identifiers") | _words("positions"):
+            return False
+        is_made = _is_making(label) and _keys(words[:-1]) <= _keys(label.thing.lower().split())
+        return bool(_thing(parameter, label)) or not (is_made or words[-1] in _words("weak_identifiers"))
+
+    def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
+        """Return where a value comes from; None where no call needs it, or a text says already where it comes from."""
+        if not self._is_needed(subject, parameter):
             return None
         listers = self._listing(subject, parameter)
         tools = listers or self._makers_of(subject, parameter)
@@ -321,7 +315,15 @@ class ValueSources:
         # What is listed after the action: `download_paper` does not need a downloaded paper.
         participles = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
         ranked = sorted(
-            (len(lister.things - thing), lister.is_scoped, _required(lister.subject), lister.subject.tool.index, lister)
+            # `get_price_list` has one list of prices, `list_prices` all of them.
+            (
+                len(lister.things - thing),
+                lister.is_scoped,
+                lister.verb not in _BOTH_WAYS,
+                _required(lister.subject),
+                lister.subject.tool.index,
+                lister,
+            )
             for word in sorted(thing)
             for lister in self._listers.get(word, ())[:MAX_LISTERS]
             if thing <= lister.things
@@ -344,6 +346,8 @@ class ValueSources:
 _BOTH_WAYS = frozenset({"list", "search"})
 
 _NAME = lazy_pattern(r"[\w.-]*\w")
+_ENTRY = lazy_pattern(r"[\W_]*\w+[`*]*(?: \([^()]*\))?[`*]*:")
+"""The line of a list of parameters: "- `order_id` (string): the order"."""
 _KIND = r"(?:name|ID|identifier|key|slug)\b"
 _IDENTIFIES = lazy_pattern(
     rf"(?:The |An? )?(?:((?:[A-Za-z]+ ){{1,3}}?){_KIND}"
@@ -353,6 +357,11 @@ _IDENTIFIES = lazy_pattern(
 _CHOSEN = lazy_pattern(
     r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
 )
+
+
+def is_identifier(name: str) -> bool:
+    """Return whether a parameter's name says that it identifies a thing: `board_id`, not `board`."""
+    return name_parts(name)[-1:] != () and name_parts(name)[-1] in _words("identifiers")
 
 
 def _is_weak(name: str) -> bool:

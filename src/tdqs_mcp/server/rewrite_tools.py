@@ -27,7 +27,6 @@ from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.improvements import (
     QUESTIONS_AT_ONCE,
-    Mode,
     Plan,
     Question,
     Rewrite,
@@ -72,7 +71,6 @@ class RewriteTools(ToolGroup):
         material: schema.MaterialOf = {},  # noqa: B006
         draft: schema.Drafts = {},  # noqa: B006
         source: schema.SourceFolder = "",
-        mode: schema.ModeName = "compact",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
@@ -97,9 +95,7 @@ class RewriteTools(ToolGroup):
         if writer == SAMPLING and active_judge.stamp.is_offline:
             active_judge = Offline()  # the reports count what the client is asked
         code = await self._context.read_code(call, source)
-        rewrite = partial(
-            improving.rewrite, definitions, mode=Mode(mode), material=parsed_material, drafts=drafts, code=code
-        )
+        rewrite = partial(improving.rewrite, definitions, material=parsed_material, drafts=drafts, code=code)
 
         async def work() -> list[Rewrite]:
             chosen, model = names, None

@@ -21,7 +21,6 @@ from tdqs_mcp.errors import TdqsError, fault_message
 from tdqs_mcp.report import agent_answers
 from tdqs_mcp.report.agent_answers import AgentAnswer
 from tdqs_mcp.report.escape import fence
-from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 
 MAX_LISTED = 200
@@ -62,10 +61,6 @@ Profile = Annotated[
     _described("profile"),
 ]
 ScoreJudge = Annotated[Literal["configured", "offline", "sampling"], _described("score_judge")]
-ModeName = Annotated[
-    Literal["compact", "full"],
-    Field(description=TEXTS["arguments"]["mode"].format(compact=Mode.COMPACT.growth, full=Mode.FULL.growth)),
-]
 Writer = Annotated[Literal["offline", "sampling"], _described("writer")]
 Detail = Annotated[Literal["summary", "full"], _described("detail")]
 Limit = Annotated[int, _described("limit", ge=1, le=100)]

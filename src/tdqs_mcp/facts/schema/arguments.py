@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
-from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, schema_of
-from tdqs_mcp.facts.spelling import is_plain, name_parts
+from tdqs_mcp.facts.schema.walk import escape_step, keyword_members
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.model import Tool
 
 
@@ -23,25 +23,6 @@ def required(tool: Tool) -> list[Any]:
     """Return what the input schema lists as required, whatever its type."""
     names = tool.input_schema.get("required") if tool.input_schema else None
     return names if isinstance(names, list) else []
-
-
-def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:
-    """The fields of a result; for a list "entries" and the fields of its entries, else "" and the fields.
-
-    A single field that wraps an object or a list, such as the `result` of FastMCP, is not what comes back.
-    """
-    schema: Mapping[str, Any] = tool.output_schema or {}
-    names = _plain_names(schema)
-    if len(names) != 1:
-        return "", names
-    inner = schema_of(schema["properties"][names[0]])
-    if inner.get("type") == "array":
-        return "entries", _plain_names(schema_of(inner.get("items")))
-    return "", _plain_names(inner)
-
-
-def _plain_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(filter(is_plain, keyword_members(schema)))
 
 
 _SUPPORT_PATTERNS = PatternTable("support")
