@@ -114,3 +114,19 @@ def test_a_loss_contradicts_a_hint_that_nothing_is_destroyed(name, description, 
 )
 def test_an_addition_contradicts_no_such_hint(name, description):
     assert fired("TDQ240", name, description, readOnlyHint=False, destructiveHint=False) == []
+
+
+def test_tools_that_begin_with_the_same_sentence_cannot_have_opposite_hints():
+    text = "Materializes the view of a berth."
+    tools = [
+        tool("refresh", f"{text} Takes a minute.", annotations={"readOnlyHint": False, "destructiveHint": True}),
+        tool("refresh_all", text, annotations={"readOnlyHint": False, "destructiveHint": False}),
+        tool("peek", text, annotations={"readOnlyHint": True}),
+        tool("other", "Materializes another view of a berth.", annotations={"readOnlyHint": True}),
+    ]
+    policy = Policy(selection=registry.select(names=["TDQ227"]))
+    findings = linting.lint(catalogs.read({"tools": tools}), policy).findings
+    assert [(finding.subject.name, finding.path) for finding in findings] == [
+        ("refresh_all", "/annotations/destructiveHint"),
+        ("peek", "/annotations/readOnlyHint"),
+    ]

@@ -111,3 +111,22 @@ def test_what_is_no_wrong_example_of_a_call_is_left_alone(text):
 )
 def test_examples_that_fit_are_left_alone(name, text):
     assert problems(**{name: text}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "limit=500 is refused.",
+        "The server rejects `limit=500`.",
+        "A call with limit=500 returns an error.",
+        'search_orders(query="a", limit=500) fails, and {"query": "a", "limit": 500} is not allowed.',
+    ],
+)
+def test_an_example_in_a_sentence_that_says_that_it_fails_is_none(text):
+    assert problems(f"Searches orders. {text}") == []
+    assert problems(f"Searches orders. {text} Use limit=100 for all.") != []
+
+
+def test_a_parameter_s_text_may_name_a_value_that_is_refused():
+    assert problems(limit="How many. Values over 50 are rejected (e.g. 500).") == []
+    assert problems(limit="How many, e.g. 500. Zero is rejected.") != []

@@ -425,6 +425,22 @@ def test_statistics_count_findings_and_tools_of_each_rule(command, write):
     ]
 
 
+def test_statistics_count_the_tools_that_a_search_for_their_first_sentence_finds(command, write):
+    """`x1` to `x6` say nothing by name; the second sentence of the first three repeats the first in other words."""
+    berths = [
+        "Moors a ship. A ship is moored there.",
+        "Weighs cargo. The cargo is weighed.",
+        "Feeds gulls. Gulls like it.",
+    ]
+    tools = [tool(f"x{place}", text) for place, text in enumerate([*berths, "Opens gates.", "Rings bells."], start=1)]
+    catalog = {
+        "tools": [*tools, tool("paint_hull", "Paint the hull.")],
+        "instructions": "Opens gates with x4, if asked.",
+    }
+    lines = text(command, write("x.json", catalog), "--statistics")
+    assert "1 of 6 by name only, 4 by name and other text, 5 with the instructions" in " ".join(lines)
+
+
 @pytest.mark.parametrize(
     ("limit", "said"),
     [

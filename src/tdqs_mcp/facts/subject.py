@@ -14,11 +14,11 @@ from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
-from tdqs_mcp.facts.text.parameter_texts import Clash, Remark, read_mentions, read_remarks
+from tdqs_mcp.facts.text.parameter_texts import Clash, ParameterMention, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, count_copied, read
 from tdqs_mcp.facts.text.steering import find_withdrawal
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
-from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
+from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose, ToolSet
@@ -126,7 +126,7 @@ class Subject:
         return walk.walk_schema(self.tool.output_schema, "/outputSchema")
 
     @cached_property
-    def remarks(self) -> tuple[Remark, ...]:
+    def remarks(self) -> tuple[ParameterMention, ...]:
         """Each described property of the input schema with its text."""
         return read_remarks(self.input_shape)
 
@@ -144,7 +144,8 @@ class Subject:
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
         """Return what the texts say of parameters and the input schema contradicts."""
         names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
-        return find_clashes(read_mentions(self.tool.description, self.input_shape), names, self.input_shape.root)
+        mentions = (*self.remarks, *read_mentions(self.tool.description, self.input_shape))
+        return find_clashes(mentions, names, self.input_shape.root)
 
     @cached_property
     def threats(self) -> tuple[Threat, ...]:
@@ -230,7 +231,12 @@ class Measured:
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:
         """Return what the strings of every part try to do to their reader, also of tools that cannot be measured."""
-        return locate_threats(self.catalog, {subject.tool.index: subject.threats for subject in self.subjects})
+        return locate_threats(parts_of(self.catalog), self.strings)
+
+    @cached_property
+    def strings(self) -> tuple[str, ...]:
+        """The different strings and keys in the JSON of all parts."""
+        return tuple(dict.fromkeys(text for _, raw in parts_of(self.catalog) for text in walk.all_texts(raw)))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from tdqs_mcp.canonical import is_shaped
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.schema.walk import Deviation, escape_step
+from tdqs_mcp.facts.schema.walk import Deviation, all_texts, escape_step
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS, without_quotations
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 
@@ -268,7 +268,7 @@ def may_be_encoded(text: str) -> bool:
         ("\\x" in text and _PATTERNS.escapes.search(text) is not None)
         or ("&#" in text and _PATTERNS.references.search(text) is not None)
         or ("%" in text and (_PATTERNS.percent.search(text) or _PATTERNS.percent_words.search(text)) is not None)
-        or (len(text) >= MIN_RUN and any(len(word) >= MIN_RUN and _PATTERNS.run.search(word) for word in text.split()))
+        or any(_PATTERNS.run.search(word) for word in text.split() if len(word) >= MIN_RUN)
     )
 
 
@@ -335,9 +335,6 @@ MAX_QUOTE = 60
 MAX_THREATS = 50
 """Threats of one part that are listed."""
 
-MAX_REMEMBERED = 10_000
-"""Characters of the longest definition that is remembered: one that is linted is often scored or compared next."""
-
 MAX_STRINGS = 50_000
 """Strings of one definition that are read; the longest real one has fewer than 2,000."""
 
@@ -397,35 +394,57 @@ def first_aimed_at_model(threats: Iterable[Threat]) -> str | None:
     return next(iter([*readable, *quotes]), None)
 
 
-def locate_threats(catalog: Catalog, measured: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:
-    """The threats of everything that a server offers, its own words first; those of some tools are known by index."""
-    parts: list[tuple[Part, object]] = [
-        (None, {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""})
-    ]
-    parts += [(tool, tool.raw) for tool in catalog.tools]
-    parts += [(resource, resource.raw) for resource in catalog.resources or ()]
-    parts += [(prompt, prompt.raw) for prompt in catalog.prompts or ()]
-    return tuple(
-        (part, threat)
-        for part, raw in parts
-        for threat in (measured[part.index] if isinstance(part, Tool) and part.index in measured else find_threats(raw))
-    )
+def parts_of(catalog: Catalog) -> list[tuple[Part, object]]:
+    """Everything that a server offers, its own words first, each with its JSON."""
+    server = {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""}
+    listed: list[Tool | Resource | ListedPrompt]
+    listed = [*catalog.tools, *(catalog.resources or ()), *(catalog.prompts or ())]
+    return [(None, server), *((part, part.raw) for part in listed)]
+
+
+def locate_threats(parts: Sequence[tuple[Part, object]], texts: Sequence[str]) -> tuple[tuple[Part, Threat], ...]:
+    """The threats of some parts but those in plain phrases, which inform judges alone.
+
+    `texts` are all their different strings: what parts share is read once.
+    """
+    hostile = _hostile_texts(texts, {})
+    return tuple((part, threat) for part, raw in parts for threat in _threats_of(raw, hostile)) if hostile else ()
 
 
 def find_threats(raw: object) -> tuple[Threat, ...]:
     """Return what the strings of one part hold, one threat for each kind and place; linear in their length."""
-    strings = list(_strings(raw))
-    texts = tuple(dict.fromkeys([text for _, text in strings]))
-    is_long = sum(map(len, texts)) > MAX_REMEMBERED
-    checks = _checks_for.__wrapped__(texts) if is_long else _checks_for(texts)
-    if not checks:
-        return ()
+    texts = tuple(dict.fromkeys(all_texts(raw)))
+    spoken = [text.replace("_", " ") for text in texts]
+    hostile = _hostile_texts(texts, find_patterns("phrases", spoken, "\n".join(spoken).lower()))
+    return _threats_of(raw, hostile) if hostile else ()
+
+
+def _threats_of(raw: object, hostile: Mapping[str, Sequence["_Attempt"]]) -> tuple[Threat, ...]:
     threats: dict[tuple[ThreatKind, str], Threat] = {}
-    for place, text in strings:
-        for threat in _threats_in(place, text, checks):
+    for place, text in _strings(raw):
+        for attempt in hostile.get(text, ()):
             if len(threats) < MAX_THREATS:
-                threats.setdefault((threat.kind, threat.path), threat)
+                path = _pointer(place)
+                threats.setdefault((attempt.kind, path), Threat(path=path, **attempt._asdict()))
     return tuple(threats.values())
+
+
+class _Attempt(NamedTuple):
+    """A threat without its place."""
+
+    kind: ThreatKind
+    quote: str
+    is_mild: bool
+    encoding: str | None = None
+
+
+def _hostile_texts(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) -> dict[str, list[_Attempt]]:
+    """The texts with a threat, each with what it attempts; most definitions have none, which is told fast."""
+    keywords = words_from("threats", "keywords")
+    distinct = [text[:MAX_CHARACTERS] for text in texts if text not in keywords]
+    checks = _checks_for(distinct, phrases)
+    attempts = ((text, list(_attempts_in(text, checks))) for text in (distinct if any(checks) else ()))
+    return {text: own for text, own in attempts if own}
 
 
 class _Checks(NamedTuple):
@@ -438,40 +457,30 @@ class _Checks(NamedTuple):
     is_odd: bool
 
 
-@lru_cache(maxsize=512)
-def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
-    """The checks that the different strings of a part call for; None for most definitions."""
-    text = "\n".join(texts)
-    lowered = text.lower()
-    spoken = [string.replace("_", " ") for string in texts]
-    checks = _Checks(
-        phrases=find_patterns("phrases", spoken, lowered.replace("_", " ")),
-        marks=find_patterns("structure", texts, lowered),
-        has_secret=may_hold_secret(text),
-        has_payload=may_be_encoded(text),
-        is_odd=may_hold_odd_characters(text),
+def _checks_for(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) -> _Checks:
+    """The checks that some texts call for."""
+    dense = [text for text in texts if max(map(len, text.split()), default=0) >= MIN_ENCODED]
+    return _Checks(
+        phrases=phrases,
+        marks=find_patterns("structure", texts, "\n".join(texts).lower()),
+        has_secret=any(map(may_hold_secret, dense)),
+        has_payload=any(map(may_be_encoded, dense)),
+        is_odd=any(map(may_hold_odd_characters, texts)),
     )
-    return checks if any(checks) else None
 
 
-def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]:
+def _attempts_in(text: str, checks: _Checks) -> Iterator[_Attempt]:
     hits = list(_find_marks(text, checks.marks)) if checks.marks else []
     hits += _find_odd(text) if checks.is_odd else []
     hits += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
     if checks.has_secret:
         hits += [(ThreatKind.SECRET, secret, False) for secret in find_secrets(text)]
     for kind, quote, is_mild in hits:
-        yield Threat(kind=kind, path=_pointer(place), quote=cut_quote(quote), is_mild=is_mild)
+        yield _Attempt(kind, cut_quote(quote), is_mild)
     if checks.has_payload and may_be_encoded(text):
-        yield from _find_payloads(place, text)
-
-
-def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
-    for encoding, decoded in decode_prose(text):
-        is_mild = not any(_find_phrases(decoded, load_patterns("phrases")))
-        yield Threat(
-            kind=ThreatKind.ENCODED, path=_pointer(place), quote=cut_quote(decoded), encoding=encoding, is_mild=is_mild
-        )
+        for encoding, decoded in decode_prose(text):
+            is_mild = not any(_find_phrases(decoded, load_patterns("phrases")))
+            yield _Attempt(ThreatKind.ENCODED, cut_quote(decoded), is_mild, encoding)
 
 
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[ThreatKind, str, bool]]:

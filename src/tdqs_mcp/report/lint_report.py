@@ -11,6 +11,7 @@ from typing import Any
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset.search import MAX_FOUND, findability
 from tdqs_mcp.json_text import Position
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
@@ -262,14 +263,30 @@ def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: boo
 
 
 def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
-    """How often each rule fires, and on how many tools."""
+    """How often each rule fires, and on how many tools; how findable the tools are."""
     report = located.report
     heads = (*columns("findings", "tools", left=0), *columns("severity", "rule", "name", left=3))
     rows: list[tuple[Words, ...]] = []
     for group in report.by_rule:
         tools = {finding.tool_index for finding in group} - {None}
         rows.append((str(len(group)), str(len(tools)), _severity(group[0]), group[0].rule, group[0].name))
-    return [*_head(report), *_below_gap(Table(heads, rows)), *_summary(located, verdict)]
+    return [
+        *_head(report),
+        *_below_gap(Table(heads, rows)),
+        *_search_line(located.catalog),
+        *_summary(located, verdict),
+    ]
+
+
+def _search_line(catalog: Catalog) -> list[Block]:
+    """Tools that clients find which load tools on demand; nothing where they can take all at once."""
+    count = len(catalog.tools)
+    if count <= MAX_FOUND:
+        return []
+    found = findability(catalog.tools, catalog.instructions or "")
+    names = f"{found.by_name} of {count} by name only, {found.by_text} by name and other text"
+    opening = f"a search for a tool's first sentence has it among the first {MAX_FOUND}"
+    return [Gap(), Line(f"{opening}: {names}, {found.with_instructions} with the instructions")]
 
 
 def _head(report: LintReport) -> list[Block]:

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema.walk import Node, accepted_values
 from tdqs_mcp.facts.spelling import joined, name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.parameter_texts import MentionKind, read_mentions
+from tdqs_mcp.facts.text.parameter_texts import read_mentions
 from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
@@ -243,7 +243,7 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
     }
     silent = {node.name: node for node in shape.nodes if node.is_top and node.name and node.path in empty}
     mentions = read_mentions(subject.tool.description, shape) if silent else ()
-    explained = {mention.node.name for mention in mentions if mention.kind is not MentionKind.OWN}
+    explained = {mention.node.name for mention in mentions}
     return {name: node for name, node in silent.items() if name not in explained}
 
 

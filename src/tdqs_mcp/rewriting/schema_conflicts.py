@@ -9,7 +9,7 @@ from tdqs_mcp.facts.schema.walk import Accepted, Node, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.claims import find_choice_clash, find_type_clash, spell
-from tdqs_mcp.facts.text.parameter_texts import MentionKind, ParameterMention, known_units
+from tdqs_mcp.facts.text.parameter_texts import MentionKind, ParameterMention, known_units, words_in
 from tdqs_mcp.facts.text.statements import is_negation
 from tdqs_mcp.facts.text.words import STOPWORDS
 
@@ -72,7 +72,8 @@ def schema_conflicts(text: str, subject: Subject, *, path: str, may_narrow: bool
         yield from _value_conflicts(about, part, accepted, subject)
         yield from _requirement_conflicts(about, clauses, is_own=node is not None)
         yield from _unit_conflicts(about, part)
-        mention = ParameterMention(about, part, MentionKind.OWN if node else MentionKind.SENTENCE)
+        kind = MentionKind.OWN if node else MentionKind.SENTENCE
+        mention = ParameterMention(about, part, words_in(part), kind)
         clash = find_type_clash(mention, accepted) or find_choice_clash(
             mention, accepted, shape.names | {subject.tool.name}
         )

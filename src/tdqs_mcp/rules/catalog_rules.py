@@ -177,7 +177,8 @@ def unannounced_tools(measured: Measured) -> Iterator[Hit]:
     if not is_greeted or measured.tokens <= CATALOG_BUDGET:
         return
     head = (measured.catalog.instructions or "").encode()[:INSTRUCTION_BYTES].decode(errors="ignore")
-    nouns = Counter(word for purpose in measured.purposes for word in purpose.name.resource)
+    labels = relations.read_labels([subject.tool.name for subject in measured.subjects])
+    nouns = Counter(word for label in labels for word in label.resource)
     subjects = [word for word, _ in nouns.most_common(MAX_SUBJECTS)]
     fix = "say in the first sentence of the instructions which things the tools are about"
     if not head.strip():

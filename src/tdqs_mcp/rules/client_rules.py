@@ -412,23 +412,20 @@ def loose_schema(audience: Audience) -> Iterator[Hit]:
 
 def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     """Yield one hit for each tool and kind of breach, with all clients that it concerns."""
-    limits = audience.limits(*checks)
     server = audience.measured.catalog.server
+    # limits of one kind and size are looked at once
+    alike: dict[tuple[str, str, object], list[tuple[Limit, Client]]] = {}
+    for limit, clients in audience.limits(*checks):
+        for client in clients:
+            name = client.name if limit.check == CLIENTS_OWN else ""
+            alike.setdefault((limit.check, name, limit.takes), []).append((limit, client))
     for subject in audience.measured.subjects:
         concerns: dict[tuple[Deviation, Handling, str], tuple[tuple[Deviation, ...], list[tuple[Limit, Client]]]] = {}
-        breaches_by_key: dict[tuple[str, str, object], tuple[Deviation, ...]] = {}
-        for limit, clients in limits:
-            for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
-                check = (limit.check, client.name if limit.check == CLIENTS_OWN else "", limit.takes)
-                breaches = breaches_by_key.get(check)
-                if breaches is None:
-                    breaches = breaches_by_key[check] = tool_breaches(subject, limit, client, server=server)
-                if breaches:
-                    key = (breaches[0], limit.outcome, limit.loses)
-                    concerned = concerns.setdefault(key, (breaches, []))[1]
-                    concerned += [
-                        (limit, client_name) for client_name in ([client] if limit.check == CLIENTS_OWN else clients)
-                    ]
+        for concerned in alike.values():
+            breaches = tool_breaches(subject, *concerned[0], server=server)
+            for limit, client in concerned if breaches else ():
+                key = (breaches[0], limit.outcome, limit.loses)
+                concerns.setdefault(key, (breaches, []))[1].append((limit, client))
         for breaches, concerned in concerns.values():
             yield _hit(audience, breaches, concerned, fix=fix, subject=subject)
 

@@ -340,14 +340,37 @@ _MEANINGS = {
 
 
 @rule("TDQ227", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
-def contradictory_hints(subject: Subject) -> Iterator[Hit]:
-    """Two hints cannot both be true: a tool that only reads destroys nothing."""
-    if subject.signals.read_only and subject.signals.destructive:
-        yield Hit(
-            "/annotations/destructiveHint",
-            "readOnlyHint and destructiveHint are both true",
-            "set destructiveHint to false, or readOnlyHint if the tool writes",
-        )
+def contradictory_hints(measured: Measured) -> Iterator[Hit]:
+    """Two hints cannot both be true, of one tool or of two whose descriptions begin with the same sentence."""
+    twins: dict[tuple[str, ...], list[Subject]] = {}
+    for subject in measured.subjects:
+        hints, lead = subject.signals, subject.prose.spoken[0] if subject.prose.spoken else ()
+        if hints.read_only and hints.destructive:
+            yield Hit(
+                "/annotations/destructiveHint",
+                "readOnlyHint and destructiveHint are both true",
+                "set destructiveHint to false, or readOnlyHint if the tool writes",
+                part=subject.tool,
+            )
+        if hints.has_hints and len(lead) >= MIN_LEAD:
+            twins.setdefault(tuple(lead), []).append(subject)
+    for alike in twins.values():
+        yield from _torn_twins([(own, own.signals.read_only) for own in alike], "readOnlyHint", harmless=True)
+        changing = [(own, own.signals.destructive) for own in alike if not own.signals.read_only]
+        yield from _torn_twins(changing, "destructiveHint", harmless=False)
+
+
+MIN_LEAD = 4
+"""Words of a sentence that two tools do not share by chance."""
+
+
+def _torn_twins(alike: Sequence[tuple[Subject, bool | None]], hint: str, *, harmless: bool) -> Iterator[Hit]:
+    other = next((subject.tool.name for subject, value in alike if value is (not harmless)), None)
+    for subject, value in alike:
+        if other is not None and value is harmless:
+            sentence = f"{hint} is {str(harmless).lower()}, but {str(not harmless).lower()} on {other!r}"
+            problem = f"{sentence}, which begins with the same sentence"
+            yield Hit(f"/annotations/{hint}", problem, "correct whichever is wrong", part=subject.tool)
 
 
 @rule(
@@ -424,14 +447,16 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
 def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     prose = subject.prose
+    if not prose.effect is prose.name_effect is Effect.READ:
+        return
     # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
     first = prose.spoken[0] if prose.spoken else ()
     joined = (LEMMAS.get(word) for before, word in pairwise(first) if before == "and" and not word.endswith("ed"))
     is_mixed = prose.verb in _hint_words("ambiguous") or any(EFFECTS[verb].is_mutating for verb in joined if verb)
-    is_reading = prose.effect is prose.name_effect is Effect.READ and prose.opens_with_verb and not is_mixed
+    is_reading = prose.opens_with_verb and not is_mixed
+    is_silent = "readOnlyHint" not in (subject.tool.annotations or {})
     # "Downloads images", with a `local_path` to save them
-    is_silent = "readOnlyHint" not in (subject.tool.annotations or {}) and not subject.effect_claims
-    if is_reading and is_silent:
+    if is_reading and is_silent and not subject.effect_claims:
         yield Hit(
             "/annotations",
             "the tool only reads, but does not declare readOnlyHint, which defaults to false",

@@ -176,10 +176,9 @@ MAX_BARE_WORDS = 15
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
     parameters = subject.signals.parameters
-    named = set(find_parameters(subject.tool.description, subject.prose.words, parameters))
-    silent = [
-        parameter for parameter in parameters if not parameter.description.strip() and parameter.name not in named
-    ]
+    silent = [parameter for parameter in parameters if not parameter.description.strip()]
+    named = find_parameters(subject.tool.description, subject.prose.words, silent)
+    silent = [parameter for parameter in silent if parameter.name not in named]
     explained = explained_elsewhere(subject.input_shape) if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:

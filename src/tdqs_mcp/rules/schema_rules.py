@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
+from tdqs_mcp.canonical import is_well_formed
 from tdqs_mcp.facts.schema import conformance
 from tdqs_mcp.facts.schema.conformance import find_flaw
 from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, split_pointer
@@ -35,10 +36,10 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
             "/description", f"a sentence is a placeholder: {unwritten[:MAX_QUOTE]!r}", "write it, or leave it out"
         )
     for remarks in (subject.remarks, parameter_texts.read_remarks(subject.output_shape)):
-        for node, placeholder in parameter_texts.placeholders(remarks):
+        for remark in parameter_texts.placeholders(remarks):
             yield Hit(
-                f"{node.path}/description",
-                f"{node.name!r}: the description is a placeholder: {placeholder.strip()!r}",
+                remark.path,
+                f"{remark.node.name!r}: the description is a placeholder: {remark.text.strip()!r}",
                 "say what the value means, or leave the description out",
             )
 
@@ -46,10 +47,10 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ132", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
 def restated_parameter(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has no word that its name does not have."""
-    for node, text in parameter_texts.restated(subject.remarks):
+    for remark in parameter_texts.restated(subject.remarks):
         yield Hit(
-            f"{node.path}/description",
-            f"{node.name!r}: the description {text.strip()!r} only restates the name",
+            remark.path,
+            f"{remark.node.name!r}: the description {remark.text.strip()!r} only restates the name",
             "say meaning, format and an example, or where the value comes from",
         )
 
@@ -99,10 +100,10 @@ def _dotted(path: str) -> str:
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, where no client can check it."""
-    for node, text in subject.remarks:
-        kind = node.schema.get("type")
-        is_open = kind in ("integer", "number") and not _BOUNDS & node.schema.keys()
-        path, name = f"{node.path}/description", repr(node.name)
+    for remark in subject.remarks:
+        node, text, path = remark.node, remark.text, remark.path
+        kind, name = node.schema.get("type"), repr(node.name)
+        is_open = kind in ("integer", "number") and _BOUNDS.isdisjoint(node.schema)
         if is_open and (phrase := stated_limits(text)):
             yield Hit(
                 path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
@@ -126,11 +127,12 @@ _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum cons
 )
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
     """The default of an optional number or boolean is only in its description."""
-    for node, text in subject.remarks:
+    for remark in subject.remarks:
+        node, text = remark.node, remark.text
         is_plain = node.schema.get("type") in ("integer", "number", "boolean")
         if is_plain and "default" not in node.schema and not node.is_required and (literal := stated_default(text)):
             problem = f"{node.name!r}: the default {literal} is only in the text"
-            yield Hit(f"{node.path}/description", problem, "add it to the schema")
+            yield Hit(remark.path, problem, "add it to the schema")
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")
@@ -155,10 +157,8 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
 )
 def contradicted_unit(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has one unit; its name, its title or another text about it has another."""
-    for node, problem in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
-        yield Hit(
-            f"{node.path}/description", f"{node.name!r}: {problem}", "use the unit that the server expects in both"
-        )
+    for remark, problem in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
+        yield Hit(remark.path, f"{remark.node.name!r}: {problem}", "use the unit that the server expects in both")
 
 
 @rule(
@@ -307,7 +307,7 @@ def impossible_bounds(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ232", severity=Severity.ERROR, source="RFC 8259, section 8.2, Unicode characters")
 def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
-    for tool in measured.catalog.tools:
+    for tool in measured.catalog.tools if not all(map(is_well_formed, measured.strings)) else ():
         for breach in islice(conformance.lone_surrogates(tool.raw), 1):
             yield Hit(breach.path, breach.message, "remove it, or write the whole character", part=tool)
 

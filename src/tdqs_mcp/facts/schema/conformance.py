@@ -146,7 +146,9 @@ def repeated_members(shape: Shape) -> Iterator[Deviation]:
     """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
-        spelled = [canonical_json(member) for member in members] if isinstance(members, list) else []
+        if not isinstance(members, list) or (all(map(_is_text, members)) and len(set(members)) == len(members)):
+            continue
+        spelled = [canonical_json(member) for member in members]
         if len(set(spelled)) < len(spelled):
             place = next(place for place, text in enumerate(spelled) if text in spelled[:place])
             yield Deviation(f"{node.path}/enum/{place}", _literal(members[place]))

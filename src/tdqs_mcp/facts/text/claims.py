@@ -376,7 +376,7 @@ _VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
 @cache
 def _claim_words() -> frozenset[str]:
     """Words without one of which a text claims no type, default, range or requirement."""
-    return _words("claiming").union(DIGITS, _type_words(), *(cue.words for cue in _cues()))
+    return _DEFAULTING.union(_OPTIONAL, _REQUIRED, DIGITS, _type_words(), *(cue.words for cue in _cues()))
 
 
 class StatedLimit(NamedTuple):

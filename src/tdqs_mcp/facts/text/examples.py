@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, lazy_pattern
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text
 from tdqs_mcp.facts.schema.conformance import refusal
 from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
 from tdqs_mcp.facts.spelling import first_of
@@ -32,10 +32,6 @@ MAX_QUOTE = 60
 """Characters of an example that a message quotes."""
 
 _PATTERNS = PatternTable("examples")
-_SIGNS = lazy_pattern(r"[{=(\[]|e\.g|xample|YYY|[:]\s?[\"'`\d]")
-_CUES = lazy_pattern(r"e\.g|E\.g|xample|uch as|YY")
-"""Without one of these no text about a parameter gives an example."""
-
 
 _ASSIGNING = (': "', ": '", ": `", ": [", ": {", ' to "', " to '", " to `")
 """Signs that stand between a name and its value, unless it is an equals sign."""
@@ -77,13 +73,18 @@ def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
     """Yield the examples in a tool's texts that its input schema refuses."""
     text = (tool.description or "")[:MAX_TEXT]
     properties = keyword_members(shape.root)
-    if text and properties and _SIGNS.search(text):
+    if text and properties:
         yield from _in_description(tool.name, text, shape.root)
     for node in shape.by_keyword.get("description", ()):
         own = node.schema["description"]
-        if isinstance(own, str) and _CUES.search(own):
+        if isinstance(own, str) and _may_show(own):
             for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root, is_top=node.is_top):
                 yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
+
+
+def _may_show(text: str) -> bool:
+    """Without one of these no text about a parameter gives an example."""
+    return "xample" in text or ".g" in text or "uch as" in text or "YY" in text
 
 
 def misspelled_formats(texts: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -98,13 +99,13 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
     properties, covered = keyword_members(root), list[tuple[int, int]]()
     for call in _calls(name, text, properties):
         covered.append((call.start, call.end))
-        if not _is_result(text, call.start):
+        if not _is_result(text, call.start, call.end):
             for fault in _call_faults(call, text, root):
                 yield UnfitExample("/description", "", _quoted(text[call.start : call.end]), fault)
     for parameter, literal in _assignments(text, properties):
         is_inside = any(start < literal.end and literal.start < end for start, end in covered)
         is_member = text.count("{", 0, literal.start) > text.count("}", 0, literal.start)
-        if not is_inside and not is_member and not _is_result(text, literal.start):
+        if not is_inside and not is_member and not _is_result(text, literal.start, literal.end):
             schema = properties[parameter]
             reason = refusal(literal.value, schema, root)
             is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, schema, root, is_top=True)
@@ -112,7 +113,7 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
         schema, own = properties.get(entry.name), entry.text[:MAX_EXPLANATION]
-        if isinstance(schema, dict) and _CUES.search(own):
+        if isinstance(schema, dict) and _may_show(own):
             for quote, fault in _in_own_text(own, schema, root, is_top=True):
                 yield UnfitExample("/description", entry.name, quote, fault)
 
@@ -120,7 +121,8 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
 def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Call]:
     """Yield `name(limit=5)` and objects whose members are arguments."""
     reached = 0
-    for match in _PATTERNS.opening.finditer(text):
+    may_call = "{" in text or f"{name}(" in text
+    for match in _PATTERNS.opening.finditer(text) if may_call else ():
         start = match.start()
         if start < reached:
             continue
@@ -179,7 +181,7 @@ def _is_closed(schema: Mapping[str, Any]) -> bool:
 
 def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, _Literal]]:
     """Yield `limit=5`, `status="open"` and `sort: 'asc'` with the name of the parameter."""
-    may_assign = "=" in text or any(sign in text for sign in _ASSIGNING)
+    may_assign = ("=" in text or any(map(text.__contains__, _ASSIGNING))) and any(map(text.__contains__, properties))
     for match in _PATTERNS.assignment.finditer(text) if may_assign else ():
         name = match["name"]
         if name not in properties or not isinstance(properties[name], dict):
@@ -208,7 +210,8 @@ def _in_own_text(
         is_far = literal.start > NEAR and not isinstance(value, dict | list)
         # a text may show JSON that stands in a string, or a number that does
         is_encoded = takes.types == {"string"} and not isinstance(value, str)
-        if reason and not (is_encoded or is_far) and not _may_be_part(value, schema, root, is_top=is_top):
+        is_fit = reason is None or is_encoded or is_far or _is_refused(text, literal.start, literal.end)
+        if reason and not is_fit and not _may_be_part(value, schema, root, is_top=is_top):
             yield _quoted(text[literal.start : literal.end]), reason
 
 
@@ -301,12 +304,20 @@ def _is_template(value: Any) -> bool:  # noqa: ANN401  # any JSON value
     return any(map(_is_template, members))
 
 
-def _is_result(text: str, start: int) -> bool:
+def _is_result(text: str, start: int, end: int) -> bool:
     """The text speaks of what comes back there, or of a wrong call."""
     before = text[max(0, start - 400) : start]
     labels = list(_PATTERNS.label.finditer(before))
     is_output = bool(labels) and labels[-1]["output"] is not None
-    return is_output or _PATTERNS.returned.search(before[-60:]) is not None
+    return is_output or _PATTERNS.returned.search(before[-60:]) is not None or _is_refused(text, start, end)
+
+
+def _is_refused(text: str, start: int, end: int) -> bool:
+    """The sentence says that such a call fails: "`limit=500` is refused", "Fails with limit=500"."""
+    before = text[max(0, start - NEAR) : start].replace("e.g. ", "e.g, ")
+    opening = max(before.rfind(sign) for sign in (". ", "\n", "; ", "! "))
+    after = _PATTERNS.sentence_end.split(text[end : end + NEAR], maxsplit=1)[0]
+    return any(_PATTERNS.failing.search(part) for part in (before[opening + 1 :], after))
 
 
 def _quoted(text: str) -> str:
@@ -322,6 +333,8 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     `foreign_names` are names of other things.
     """
     patterns = [pattern for signs, pattern in _ROWS if any(map(text.__contains__, signs))]
+    if _BARE in patterns and not (_PATTERNS.kind_of_value.search(name) or _PATTERNS.list_sign.search(text)):
+        patterns.remove(_BARE)
     rows = ((match, pattern) for pattern in patterns for match in getattr(_PATTERNS, pattern).finditer(text))
     for match, pattern in rows:
         words = [

@@ -56,17 +56,15 @@ class ParameterMention(NamedTuple):
 
     node: Node
     text: str
+    words: frozenset[str]
+    """The text's words, lower-case."""
+
     kind: MentionKind
 
     @property
     def path(self) -> str:
         """JSON pointer of the text inside the definition."""
         return f"{self.node.path}/description" if self.kind is MentionKind.OWN else "/description"
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The text's words, lower-case."""
-        return words_in(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +104,23 @@ _SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
 _LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
-def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMention, ...]:
-    """Everything that the texts of a definition say of its parameters, own descriptions first."""
-    own = [
-        ParameterMention(node, text[:MAX_EXPLANATION], MentionKind.OWN)
-        for node in shape.by_keyword.get("description", ())
-        if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
-    ]
+def read_remarks(shape: Shape) -> tuple[ParameterMention, ...]:
+    """The own description of every property that has one, cut at MAX_EXPLANATION characters."""
+    described = shape.by_keyword.get("description", ())
+    texts = ((node, node.schema["description"]) for node in described if node.name is not None)
+    return tuple(
+        ParameterMention(node, text[:MAX_EXPLANATION], words_in(text[:MAX_EXPLANATION]), MentionKind.OWN)
+        for node, text in texts
+        if isinstance(text, str) and text.strip()
+    )
+
+
+def read_mentions(description: str | None, shape: Shape) -> Iterator[ParameterMention]:
+    """Yield what the tool's description says of its parameters."""
     text = (description or "")[:MAX_TEXT]
     tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
-    return (*own, *_description_mentions(text, tops)) if tops else tuple(own)
+    for node, part, kind in _description_mentions(text, tops) if tops else ():
+        yield ParameterMention(node, part, words_in(part), kind)
 
 
 @cached_by_text(1024)
@@ -132,16 +137,16 @@ _WORDS = lazy_pattern(r"[a-z]+")
 _DIGIT = lazy_pattern(r"\d")
 
 
-def _description_mentions(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
+def _description_mentions(text: str, tops: Mapping[str, Node]) -> Iterator[tuple[Node, str, MentionKind]]:
     for entry in list_entries(text):
         # an entry without a colon: "limit (integer) how many"
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
-            yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
+            yield tops[entry.name], entry.text, MentionKind.ENTRY
     for sentence in _sentences(text):
         named = [name for name in tops if name in sentence]
         if named and not words_in(sentence).isdisjoint(_words("claiming")):
             for name, part in _parts_by_name(sentence, named):
-                yield ParameterMention(tops[name], part, MentionKind.SENTENCE)
+                yield tops[name], part, MentionKind.SENTENCE
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -259,19 +264,12 @@ MAX_BLANK = 24
 """Characters of a text that is no word at all, unless it is Lorem ipsum."""
 
 
-class Remark(NamedTuple):
-    """A parameter and what its text says."""
-
-    node: Node
-    text: str
-
-
 def is_placeholder(text: str, name: str) -> bool:
     """The text, of what has the name, only says that somebody still has to write it."""
     if len(text) > MAX_PLACEHOLDER:
         return False
     plain = text.strip()
-    if words_in(plain).isdisjoint(_text_words("unwritten")):
+    if words_in(text).isdisjoint(_text_words("unwritten")):
         may_be_blank = len(plain) <= MAX_BLANK or "orem" in plain
         return may_be_blank and _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
@@ -301,21 +299,12 @@ def _is_unwritten(text: str) -> bool:
     return _TEXT_PATTERNS.unwritten.fullmatch(text) is not None
 
 
-def read_remarks(shape: Shape) -> tuple[Remark, ...]:
-    """Every property that has a description, with its text, cut at MAX_EXPLANATION characters."""
-    return tuple(
-        Remark(node, text[:MAX_EXPLANATION])
-        for node in shape.by_keyword.get("description", ())
-        if node.name is not None and isinstance(text := node.schema["description"], str) and text.strip()
-    )
-
-
-def placeholders(remarks: Sequence[Remark]) -> Iterator[Remark]:
+def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description is a placeholder."""
     yield from (remark for remark in remarks if is_placeholder(remark.text, remark.node.name or ""))
 
 
-def restated(remarks: Sequence[Remark]) -> Iterator[Remark]:
+def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description has no word that their name does not have."""
     for remark in remarks:
         name, text = remark.node.name or "", remark.text
@@ -458,11 +447,14 @@ def packed_form(node: Node, text: str) -> str | None:
     return match[0] if match else None
 
 
-def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[Remark]:
+def find_unit_clashes(
+    remarks: Sequence[ParameterMention], sentences: Sequence[str]
+) -> Iterator[tuple[ParameterMention, str]]:
     """Parameters whose text gives another unit than their name, title, a sentence about them or itself; both units."""
     names = {remark.node.name for remark in remarks}
-    for node, text in remarks:
-        stated = _units_in(text)
+    for remark in remarks:
+        node, text = remark.node, remark.text
+        stated = [] if remark.words.isdisjoint(_unit_words()) else _units_in(text)
         if not stated:
             continue
         title = node.schema["title"] if isinstance(node.schema.get("title"), str) else ""
@@ -482,7 +474,7 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
             recognized = [word for word in units if word in known_units()]
             neighbors = [known_units()[word] for word in recognized]
             if neighbors and all(other_kind == kind and other != unit for other_kind, other in neighbors):
-                yield Remark(node, f"the text says {stated[0]}, {place} says {recognized[0]}")
+                yield remark, f"the text says {stated[0]}, {place} says {recognized[0]}"
                 break
 
 

@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from tdqs_mcp.facts.lexicon import PatternTable
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("steering")
-_SIGNS = frozenset(
-    "always must never stop over instead best most leading ultimate finest fastest ask asks not don't every have "
-    "rather better before mandatory required now whenever".split()
-)
-"""Words without one of which a sentence steers nobody."""
-
 MAX_OPENING = 160
 """Characters of a description in which a withdrawal stands."""
 
@@ -24,7 +18,7 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     a quoted name.
     """
     for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-        if _SIGNS.isdisjoint(words):
+        if words_from("steering", "signs").isdisjoint(words):
             continue
         quote = " ".join(sentence.replace("*", "").split())
         is_sequence = any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote)

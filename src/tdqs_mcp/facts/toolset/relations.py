@@ -174,7 +174,7 @@ class Purpose(NamedTuple):
 def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
     """Return what each tool is for, in order; linear in their number."""
     usual = Counter(chain.from_iterable(set(tool.prose.sentences) for tool in tools))
-    labels = _labels([tool.tool for tool in tools])
+    labels = read_labels([tool.tool for tool in tools])
     return tuple(_read(tool, label, usual) for tool, label in zip(tools, labels, strict=True))
 
 
@@ -210,7 +210,7 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     )
 
 
-def _labels(names: Sequence[str]) -> list[NameWords]:
+def read_labels(names: Sequence[str]) -> list[NameWords]:
     """The names as words, without a product's name: a word that a third of them begin with and that is no verb."""
     parts = [name_parts(name) for name in names]
     openings = Counter(part[0] for part in parts if len(part) > 1)

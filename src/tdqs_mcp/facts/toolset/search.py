@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.words import STOPWORDS, content_stems, stem
 from tdqs_mcp.model import Tool
 
@@ -65,6 +66,44 @@ def indexed_text(tool: Tool) -> str:
     """The texts that tool-search features look in: the tool's name and description, and those of its parameters."""
     parameters = (text for parameter in _parameters(tool) for text in parameter)
     return "\n".join([tool.name[:MAX_NAME], (tool.description or "")[:MAX_TEXT], *parameters])
+
+
+class Findability(NamedTuple):
+    """Tools that a search for the first sentence of their description brings among the first MAX_FOUND."""
+
+    by_name: int
+    """Their names alone are searched."""
+
+    by_text: int
+    """Their other texts too."""
+
+    with_instructions: int
+    """And the sentences of the instructions that name them."""
+
+
+MAX_FOUND = 5
+"""Tools that a client that loads tools on demand takes from one search."""
+
+
+def findability(tools: Sequence[Tool], instructions: str) -> Findability:
+    """Count the tools that clients find which load tools on demand; quadratic in their number."""
+    leads = [next(iter(sentences_of(tool.description or "")), "") for tool in tools]
+    names = [tool.name[:MAX_NAME] for tool in tools]
+    texts = [indexed_text(tool).replace(lead, " ", 1) for tool, lead in zip(tools, leads, strict=True)]
+    sentences = sentences_of(instructions)
+    named = [" ".join(sentence for sentence in sentences if name in sentence) for name in names]
+    whole = [f"{text}\n{more}" for text, more in zip(texts, named, strict=True)]
+    return Findability(*(_count_found(leads, documents) for documents in (names, texts, whole)))
+
+
+def _count_found(queries: Sequence[str], documents: Sequence[str]) -> int:
+    weights = bm25_weights([search_terms(document) for document in documents])
+    count = 0
+    for place, query in enumerate(queries):
+        scores = bm25_scores(weights, search_terms(query))
+        own = scores.get(place, 0)
+        count += own > 0 and sum(score >= own for score in scores.values()) <= MAX_FOUND
+    return count
 
 
 def describe_need(tool: Tool) -> Need:
