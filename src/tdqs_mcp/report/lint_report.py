@@ -283,10 +283,10 @@ def _search_line(catalog: Catalog) -> list[Block]:
     count = len(catalog.tools)
     if count <= MAX_FOUND:
         return []
-    found = findability(catalog.tools, catalog.instructions or "")
-    names = f"{found.by_name} of {count} by name only, {found.by_text} by name and other text"
+    hits = findability(catalog.tools, catalog.instructions or "")
+    names = f"{hits.by_name} of {count} by name only, {hits.by_text} by name and other text"
     opening = f"a search for a tool's first sentence has it among the first {MAX_FOUND}"
-    return [Gap(), Line(f"{opening}: {names}, {found.with_instructions} with the instructions")]
+    return [Gap(), Line(f"{opening}: {names}, {hits.with_instructions} with the instructions")]
 
 
 def _head(report: LintReport) -> list[Block]:
