@@ -308,7 +308,7 @@ def test_a_patch_of_a_published_server_shows_in_what_it_lists(tmp_path, name, ar
     made = rewrites(catalog, wanted)
     patch, root = improving.patch_sources(tmp_path / package, made)
     computed = {(each.tool, each.path) for each in patch.left_out}
-    assert {each.reason for each in patch.left_out} <= {"its text is an f-string"}
+    assert all("f-string" in each.reason or "computed at" in each.reason for each in patch.left_out)
     assert len(computed) == {"git": 2, "time": 3, "fetch": 0}[name]
     applied(patch, root)
     for old, each, rewrite in zip(catalog.tools, tdqs_mcp.load(locator, options).tools, made, strict=True):
@@ -330,15 +330,15 @@ HEAD = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"
     ("source", "reason"),
     [
         ("@mcp.tool\ndef run(a):\n    f'Run {mcp}.'\n", "its function has no docstring, so its words come from elsewhere"),
-        ("@mcp.tool(description=f'Run{1}.')\ndef run(a): ...\n", "its text is an f-string"),
-        ("@mcp.tool(description='Run' + '.')\ndef run(a): ...\n", "its text is computed"),
+        ("@mcp.tool(description=f'Run{\".\"}')\ndef run(a): ...\n", "its text is an f-string"),
+        ("@mcp.tool(description='Run' + input())\ndef run(a): ...\n", "it is computed at s.py:3"),
         ("T = 'Run.'\n@mcp.tool(description=T)\ndef run(a): print(T)\n", "its text has a name that may be used elsewhere"),
         ("@mcp.tool\ndef run(a):\n    'Walk.'\n", "the source says something else than the server; is it the same version?"),
         ("@mcp.tool(description=(\n  'Run'  # why\n  '.'))\ndef run(a): ...\n", "a comment stands between its pieces"),
-        ("@mcp.tool\ndef run(a):\n    'Run.'\nmcp.add_tool(run, name='walk')\n", "its function serves several tools"),
-        ("@mcp.tool\ndef run(a):\n    'Run.'\n@mcp.tool(name='run')\ndef ran(a):\n    'Run.'\n", "it is declared more than once: s.py:4, s.py:6"),
-        ("name = input()\n@mcp.tool(name=name)\ndef run(a):\n    'Run.'\n", "no function and no Tool(…) declares it where the source was searched"),
-        ("mcp.add_tool(lambda a: a, name='run', description='Run.')\n", "no function and no Tool(…) declares it where the source was searched"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\nmcp.add_tool(run, name='walk')\n", "its words serve several tools"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n@mcp.tool(name='run')\ndef ran(a):\n    'Run.'\n", "it is declared more than once: s.py:4, s.py:7"),
+        ("@mcp.tool(name='walk')\ndef run(a):\n    'Run.'\n", "no function and no Tool(…) declares it where the source was searched"),
+        ("mcp.add_tool(make('run'))\n", "no function and no Tool(…) declares it where the source was searched"),
     ],
 )  # fmt: skip
 def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reason):
@@ -411,7 +411,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
     (tmp_path / "venv" / "pyvenv.cfg").touch()
     (tmp_path / "linked.py").symlink_to(tmp_path / "pkg" / "copied.py")
     (tmp_path / "loop").symlink_to(tmp_path)
-    (tmp_path / "huge.py").write_bytes(b"#" * (2**20 + 1))
+    (tmp_path / "huge.py").write_bytes(b"#" * (2**22 + 1))
     for name, content in {
         "bad.py": b"def",
         "nul.py": b"x\0",
@@ -427,26 +427,25 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
     assert b"+++ b/pkg/copied.py\n" in patch.diff
     assert len(patch.problems) == 6
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no Python file"):
+    with pytest.raises(InputError, match="has no Python, JavaScript or TypeScript file"):
         improving.patch_sources(tmp_path / "empty", [])
     with pytest.raises(InputError, match="there is no file or folder"):
         improving.patch_sources(tmp_path / "nowhere", [])
 
 
-@pytest.mark.process
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("x = " + "1 + " * 20_000 + "1\n", "no function and no Tool"),
-        ("x = 1\n\x0cy = 2\n" + HEAD + "@mcp.tool\ndef run(a):\n    'Run.'\n", "would change in other places"),
-    ],
-    ids=["too-deep", "form-feed"],
-)
-def test_a_file_that_cannot_be_written_back_as_it_is_stays_as_it_is(write, catalog, code, reason):
+def test_a_file_that_nests_too_deep_is_named(write, catalog):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
-    patch, _ = improving.patch_sources(write("s.py", code), made)
-    assert (patch.diff, patch.count) == (b"", 0)
-    assert reason in patch.left_out[0].reason
+    with pytest.raises(InputError, match=r"s\.py: not read: it nests too deep"):
+        improving.patch_sources(write("s.py", "x = " + "1 + " * 20_000 + "1\n"), made)
+
+
+@pytest.mark.process
+def test_odd_characters_around_a_change_stay(write, catalog):
+    made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
+    code = "x = 1\n\x0cy = 2\n" + HEAD + "@mcp.tool\ndef run(a):\n    'Run.'\n"
+    patch, root = improving.patch_sources(write("s.py", code), made)
+    applied(patch, root)
+    assert (root / "s.py").read_text() == code.replace("Run.", "Run it.")
 
 
 @pytest.mark.parametrize(
@@ -467,13 +466,6 @@ def test_a_new_hint_stands_behind_the_last_one(write, catalog, given, patched):
     patch, root = improving.patch_sources(write("s.py", code), made)
     applied(patch, root)
     assert (root / "s.py").read_text() == code.replace(given, patched)
-
-
-def test_without_libcst_the_error_names_the_extra(write, monkeypatch):
-    monkeypatch.setitem(sys.modules, "libcst", None)
-    monkeypatch.delitem(sys.modules, "tdqs_mcp.rewriting.python_edits", raising=False)
-    with pytest.raises(InputError, match=r"tdqs-mcp\[source\]"):
-        improving.patch_sources(write("s.py", HEAD), [])
 
 
 @pytest.mark.process
@@ -620,3 +612,120 @@ def test_a_patch_of_nothing_that_could_be_patched_exits_2(command, write, tmp_pa
     run = command("rewrite", *args, cwd=tmp_path)
     assert run.returncode == 2
     assert said in " ".join(run.stderr.decode().split())
+
+
+ZOD_SERVER = """\
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { z } from "zod";
+
+const server = new McpServer({ name: "boats", version: "1.0.0" });
+const TEXTS = { rent: "Rent a boat." };
+
+server.registerTool(
+  "find_boats",
+  {
+    description: 'Find boats.', // short
+    inputSchema: { place: z.string(), pages: z.number().int().describe(`Pages`).optional() },
+  },
+  async ({ place }) => ({ content: [] }),
+);
+server.tool("rent_boat", TEXTS.rent, { id: z.string().describe("Boat") }, async ({ id }) => ({ content: [] }));
+server.tool("list_harbors", {}, async () => ({ content: [] }));
+"""
+
+LISTED = """\
+const TOOLS = [
+  {
+    name: 'sell_boat',
+    description: 'Sell ' +
+      'a boat.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        id: { type: 'string' },
+        price: {
+          type: 'number',
+          description: 'Price',
+        },
+      },
+    },
+  },
+];
+server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS }));
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  switch (request.params.name) {
+    case 'sell_boat':
+      return sell(request.params.arguments);
+  }
+});
+"""
+
+
+@pytest.mark.process
+def test_a_patched_script_says_what_the_rewrite_says_and_keeps_every_other_line(tmp_path):
+    (tmp_path / "package.json").write_text('{"prettier": {"printWidth": 90}}')
+    (tmp_path / "server.ts").write_text(ZOD_SERVER)
+    (tmp_path / "list.js").write_text(LISTED)
+    long = "Sell a boat, which takes it off the list for good; use rent_boat for a boat that comes back."
+    wanted = {
+        "find_boats": {"/description": NASTY, schema("place"): "Harbor to look in.", schema("pages"): "${n} `pages`"},
+        "rent_boat": {"/description": "Rent a boat for a day.", schema("id"): "Boat's id."},
+        "list_harbors": {"/description": "List harbors."},
+        "sell_boat": {"/description": long, schema("id"): "Boat's id.", schema("price"): "Price in euros."},
+    }
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), wanted)
+    patch, root = improving.patch_sources(tmp_path, made)
+    assert (left(patch), patch.problems, patch.count) == ([], (), 9)
+    applied(patch, root)
+    now = {each.name: each.raw for each in tdqs_mcp.load(str(tmp_path)).tools}
+    assert now == {each.name: each.definition for each in made}
+    text = (tmp_path / "server.ts").read_text()
+    assert "// short" in text
+    assert 'z.string().describe("Harbor to look in.")' in text
+    assert 'server.tool("list_harbors", "List harbors.", {}' in text
+    listed = (tmp_path / "list.js").read_text()
+    assert max(map(len, listed.splitlines())) <= 90
+    assert "id: { type: 'string', description: 'Boat\\'s id.' }," in listed
+    assert len(set(LISTED.splitlines()) - set(listed.splitlines())) == 4
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "reason"),
+    [
+        ("server.registerTool('run', { description: `Run ${x}.` }, run);", "/description", "it is computed at s.ts:1"),
+        ("const T = 'Run.'; server.tool('run', T, {}, run); log(T);", "/description", "its text has a name that may be used elsewhere"),
+        ("server.tool('run', 'Run.' + // why\n '', {}, run);", "/description", "a comment stands between its pieces"),
+        ("const S = { a: z.string() }; server.tool('run', 'Run.', S, run); server.tool('walk', 'Walk.', S, run);", schema("a"), "its words serve several tools"),
+        ("server.tool('run', 'Run.', { a: z.string() }, run);", "/title", "its declaration has no title="),
+        ("server.tool('run', 'Run.', { a: z.string() }, run);", schema("a", "type"), "only the type of its parameter can say this"),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_in_a_script_is_left_to_the_author(write, catalog, source, path, reason):
+    given = tool("run", "Run.", {"type": "object", "properties": {"a": {"type": "string"}}})
+    patch, _ = improving.patch_sources(write("s.ts", source), rewrites(catalog(given), {"run": {path: "X."}}))
+    assert (patch.diff, patch.count, left(patch)) == (b"", 0, [("run", path, reason)])
+
+
+@pytest.mark.parametrize(
+    ("configuration", "width"),
+    [
+        ({"pyproject.toml": "[tool.ruff]\nline-length = 70\n"}, 70),
+        ({"ruff.toml": "line-length = 90\n"}, 90),
+        ({".editorconfig": "root = true\n[*.py]\nmax_line_length = 75\n"}, 75),
+        ({}, 80),
+    ],
+)
+def test_new_words_are_wrapped_where_the_project_wraps_its_lines(tmp_path, configuration, width):
+    for name, text in configuration.items():
+        (tmp_path / name).write_text(text)
+    code = "from typing import Annotated\nfrom pydantic import Field\n" + HEAD
+    code += "@mcp.tool(description='Run.')\ndef run(a: int, b: str = 'x'):\n    return a\n@mcp.tool\ndef walk():\n    'Walk.'\n"
+    (tmp_path / "s.py").write_text(code)
+    words = "word " * 60 + "end."
+    wanted = {"run": {"/description": words, schema("a"): words}, "walk": {"/description": f"Walk.\n\n{words}"}}
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), wanted)
+    patch, root = improving.patch_sources(tmp_path, made)
+    assert (left(patch), patch.count) == ([], 3)
+    lines = patch.files["s.py"].decode().splitlines()
+    assert width - 6 < max(map(len, lines)) <= width
+    assert root == tmp_path

@@ -18,7 +18,18 @@ from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import DRAFT, GROWTH, OFFLINE, Plan, Question, Rewrite, RewriteReport, WhatIf
+from tdqs_mcp.results.improvements import (
+    DRAFT,
+    GROWTH,
+    OFFLINE,
+    LeftOut,
+    Patch,
+    Plan,
+    Question,
+    Rewrite,
+    RewriteReport,
+    WhatIf,
+)
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
@@ -30,12 +41,12 @@ from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
-from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, apply_changes, find_fixes, patch_json, write_json
+from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, patch_json, write_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, ModelSelector, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
-from tdqs_mcp.sources.files import read_bytes, read_sources, write_bytes
+from tdqs_mcp.sources.files import read_bytes, write_bytes
 from tdqs_mcp.sources.locator import File, parse_locator
 
 _NO_DRAFTS: Mapping[str, Mapping[str, Any]] = {}
@@ -460,17 +471,17 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
-    """Return the same for the Python file or folder that declares the tools, which is read and never run.
+    """Return the same for the source file or folder that declares the tools, which is read and never run.
 
-    Raises InputError, also where libcst is not installed.
+    Raises InputError.
     """
-    try:
-        from tdqs_mcp.rewriting.python_edits import patch_python  # noqa: PLC0415
-    except ImportError as error:
-        raise InputError("patching Python sources needs libcst: pip install 'tdqs-mcp[source]'") from error
-    sources = read_sources(path)
-    patch = patch_python(sources.files, rewrites)
-    return replace(patch, problems=sources.problems + patch.problems), sources.root
+    from tdqs_mcp.code.source_patches import patch_source  # noqa: PLC0415  # most runs read no code
+
+    whole, here = path.resolve(), Path.cwd().resolve()
+    folder = whole if whole.is_dir() else whole.parent
+    root = here if folder.is_relative_to(here) else folder
+    name = folder.relative_to(root).as_posix()
+    return patch_source(whole, rewrites, prefix="" if name == "." else f"{name}/"), root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -501,7 +512,7 @@ def fix(
     problems: tuple[str, ...] = ()
     if source is not None:
         patch, root = patch_sources(source, rewrites)
-        files = {root / file.name: file.content for file in patch.files}
+        files = {root / name: content for name, content in patch.files.items()}
         diff = patch.diff
         place, left_out, problems = source, patch.left_out, patch.problems
     else:

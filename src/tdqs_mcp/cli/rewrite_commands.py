@@ -61,13 +61,14 @@ from tdqs_mcp.results.improvements import (
     GROWTH,
     HINT_ASPECTS,
     QUESTIONS_AT_ONCE,
+    LeftOut,
     Question,
     QuestionTopic,
     Rewrite,
     RewriteReport,
     WhatIfReport,
 )
-from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
+from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, ModelSelector, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
 from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_queries

@@ -37,7 +37,7 @@ from tdqs_mcp.sources.locator import PROJECT, File, LiveOptions, parse_locator, 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-    from tdqs_mcp.rewriting.text_patches import LeftOut
+    from tdqs_mcp.results.improvements import LeftOut
 
 _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)
 """Host and port of a URL without its scheme."""

@@ -2,10 +2,10 @@
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.nodes import (
@@ -63,6 +63,19 @@ class CallScope(NameScope):
     """Values that the call gives for the parameters."""
 
 
+class SourceText(str):
+    """A text or a key of a definition that knows the expression it was read from."""
+
+    __slots__ = ("origin",)
+    origin: "Expression"
+
+    def __new__(cls, text: str, origin: "Expression") -> Self:
+        """Return the text with its origin."""
+        self = super().__new__(cls, text)
+        self.origin = origin
+        return self
+
+
 class UnreadError(Exception):
     """An expression whose value only running the code can tell; its text is the reason."""
 
@@ -96,19 +109,23 @@ class ConstantReader:
         """Return the value of an expression. Raises UnreadError where it is computed."""
         with self._step(expression):
             here = self.locate(expression)
-            match here.node:
-                case Literal(value=value):
-                    return value
-                case Template(parts=parts):
-                    return self._text(here, parts)
-                case ObjectLiteral():
-                    return self._object(here)
-                case Collection(values=values):
-                    return [item for value in values for item in self._items(here.part(value))]
-                case CallSite() as call:
-                    return self._call(here, call)
-                case _:
-                    return self._evaluated(here)
+            value = self._json(here)
+        return SourceText(value, here) if isinstance(value, str) and not isinstance(value, SourceText) else value
+
+    def _json(self, here: Expression) -> Any:  # noqa: ANN401  # JSON
+        match here.node:
+            case Literal(value=value):
+                return value
+            case Template(parts=parts):
+                return self._text(here, parts)
+            case ObjectLiteral():
+                return self._object(here)
+            case Collection(values=values):
+                return [item for value in values for item in self._items(here.part(value))]
+            case CallSite() as call:
+                return self._call(here, call)
+            case _:
+                return self._evaluated(here)
 
     def members(self, expression: Expression) -> dict[str, Expression]:
         """Return the members of an object, spreads and calls such as `dict(a=1)` included. Raises UnreadError."""
@@ -264,7 +281,7 @@ class ConstantReader:
 
     def _object(self, here: Expression) -> dict[str, Any]:
         return {
-            key: self.json(value)
+            SourceText(key, value): self.json(value)
             for key, value in self.members(here).items()
             if not (isinstance(value.node, Name) and value.node.id == "undefined")
         }
@@ -292,7 +309,7 @@ class ConstantReader:
             if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
                 return self._string(here.part(glue)).join(texts)
         elif _is_constructor(word) or word == "assign":
-            return {key: self.json(value) for key, value in self.members(here).items()}
+            return self._object(here)
         result = self._result(here)
         if result is not None:
             return self.json(result)
@@ -348,6 +365,11 @@ def call_scope(function: Expression, here: Expression, call: CallSite) -> CallSc
     arguments |= {name: here.part(value) for name, value in call.keywords.items()}
     own = node if isinstance(node, Function) else None
     return CallScope(module=function.scope.module, function=own, parent=function.scope, arguments=arguments)
+
+
+def kinds_of(values: Iterable[object]) -> set[type]:
+    """Return the types of some JSON values."""
+    return {str if isinstance(value, str) else type(value) for value in values}
 
 
 def _is_constructor(word: str) -> bool:

@@ -1,6 +1,5 @@
 """Tool definitions as a server would list them, read from its code; parts that only running it can tell are gaps."""
 
-import inspect
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.code.constants import Expression, UnreadError
+from tdqs_mcp.code.constants import Expression, SourceText, UnreadError
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -17,6 +16,7 @@ from tdqs_mcp.code.nodes import (
     CallSite,
     Class,
     Function,
+    Literal,
     Logic,
     Name,
     ObjectLiteral,
@@ -25,7 +25,8 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     walk,
 )
-from tdqs_mcp.code.project import last_name
+from tdqs_mcp.code.places import plain
+from tdqs_mcp.code.project import NameScope, ProjectModule, last_name
 from tdqs_mcp.code.python_types import PythonSchemas
 from tdqs_mcp.code.reading import find_tools
 from tdqs_mcp.code.registrations import Registration
@@ -67,7 +68,9 @@ def read_definitions(folder: Path) -> Catalog:
     computed = [registration for registration in registrations if registration.is_computed]
     definitions = [reader.read(registration) for registration in named]
     tools = [
-        replace(read_tool(definition.raw, index), unread=tuple(dict.fromkeys(gap.path for gap in definition.gaps)))
+        replace(
+            read_tool(plain(definition.raw), index), unread=tuple(dict.fromkeys(gap.path for gap in definition.gaps))
+        )
         for index, definition in enumerate(definitions)
     ]
     places = [f"{registration.module.path}:{registration.line}" for registration in computed]
@@ -122,11 +125,12 @@ class DefinitionReader:
         readings = [self._read(rival) for rival in registration.rivals or (registration,)]
         raw: dict[str, Any] = {"name": registration.name}
         gaps: list[DefinitionGap] = []
+        parts = registration.parts
         for part in ("title", "description", "inputSchema", "outputSchema", "annotations"):
             values = [reading.raw[part] for reading in readings if part in reading.raw]
             lost = [gap for reading in readings for gap in reading.gaps if gap.path.startswith(f"/{part}")]
             if values and all(value == values[0] for value in values):
-                raw[part] = values[0]
+                raw[SourceText(part, parts[part]) if part in parts else part] = values[0]
                 gaps += lost if len(readings) == 1 else [gap for gap in lost if gap.path != f"/{part}"]
             elif values:
                 gaps.append(DefinitionGap(path=f"/{part}", reason="several registrations of the name differ in it"))
@@ -136,7 +140,8 @@ class DefinitionReader:
             for part in [part for part in raw if part != "name" and self._is_changed(part, registration)]:
                 raw.pop(part)
                 gaps.append(DefinitionGap(path=f"/{part}", reason="it is put together where the tools are registered"))
-        return StaticDefinition(raw={"inputSchema": {"type": "object"}} | raw, gaps=tuple(gaps))
+        raw.setdefault("inputSchema", {"type": "object"})
+        return StaticDefinition(raw=raw, gaps=tuple(gaps))
 
     def _is_changed(self, part: str, registration: Registration) -> bool:
         """Return whether a registration in a loop hands on something else than a part as it stands."""
@@ -169,7 +174,7 @@ class DefinitionReader:
                     raw[part] = text
                 elif text is not None:
                     gaps.append(DefinitionGap(path=f"/{part}", reason=f"no text at {registration.parts[part].place}"))
-        function = self._wrapped(registration)
+        function = self.wrapped(registration)
         if "description" not in raw and not any(gap.path == "/description" for gap in gaps):
             if function is not None and isinstance(function.node, Function):
                 self._documentation(function, function.node, raw, gaps)
@@ -180,7 +185,15 @@ class DefinitionReader:
         self._output(registration, raw, gaps)
         return StaticDefinition(raw=raw, gaps=tuple(gaps))
 
-    def _wrapped(self, registration: Registration) -> Expression | None:
+    def locate(self, origin: Expression) -> Expression:
+        """Return what an expression's names lead to."""
+        return self._python.locate(origin)
+
+    def scope_of(self, module: ProjectModule) -> NameScope:
+        """Return the names at the top of a module."""
+        return self._interpreter.scope_of(module)
+
+    def wrapped(self, registration: Registration) -> Expression | None:
         """Return the function whose signature and docstring count: of a wrapper by `functools.wraps`, the inner."""
         function = registration.function
         if function is None or not isinstance(function.node, Function):
@@ -213,8 +226,8 @@ class DefinitionReader:
                     )
                 )
                 return
-        if node.documentation:
-            raw["description"] = inspect.cleandoc(node.documentation)
+        if node.docstring and node.documentation:
+            raw["description"] = SourceText(node.documentation, function.part(node.docstring))
 
     def _annotations(self, registration: Registration, raw: dict[str, Any], gaps: list[DefinitionGap]) -> None:
         part = registration.parts.get("annotations")
@@ -228,8 +241,7 @@ class DefinitionReader:
             gaps.append(DefinitionGap(path="/annotations", reason=str(error)))
             return
         if isinstance(members, dict):
-            named = {_camel(key): value for key, value in members.items() if value is not None}
-            raw["annotations"] = named
+            raw["annotations"] = {camel(key): value for key, value in members.items() if value is not None}
         elif members is not None:
             gaps.append(DefinitionGap(path="/annotations", reason=f"they are no object at {part.place}"))
 
@@ -243,7 +255,7 @@ class DefinitionReader:
             elif function is not None and isinstance(function.node, Function):
                 schema, lost = self._python.of_function(function.node, function.scope)
                 raw["inputSchema"] = schema
-                self._split_documentation(function.node, raw)
+                self._split_documentation(function, function.node, raw)
                 gaps += [DefinitionGap(path=path, reason=reason) for path, reason in lost]
             elif registration.is_direct and not registration.module.is_python:
                 raw["inputSchema"] = {"type": "object", "properties": {}}
@@ -252,19 +264,19 @@ class DefinitionReader:
         except UnreadError as error:
             gaps.append(DefinitionGap(path="/inputSchema", reason=str(error)))
 
-    def _split_documentation(self, function: Function, raw: dict[str, Any]) -> None:
+    def _split_documentation(self, here: Expression, function: Function, raw: dict[str, Any]) -> None:
         """Move what a docstring says of parameters to them, as FastMCP does where it stands alone."""
-        text = inspect.cleandoc(function.documentation)
-        split = split_docstring(text) if self._is_fastmcp else None
-        if split is None:
+        docstring = function.docstring
+        split = split_docstring(function.documentation) if self._is_fastmcp else None
+        if split is None or docstring is None:
             return
-        if raw.get("description") == text:
+        if raw.get("description") == function.documentation:
             raw.pop("description")
-            raw |= {"description": split[0]} if split[0] else {}
+            raw |= {"description": SourceText(split[0], here.part(docstring))} if split[0] else {}
         for name, text in split[1].items():
             schema = raw["inputSchema"]["properties"].get(name)
             if schema is not None:
-                schema.setdefault("description", text)
+                schema.setdefault("description", SourceText(text, here.part(_entry(here, docstring, name))))
 
     def _schema(self, part: Expression) -> dict[str, Any]:
         if not part.scope.module.is_python:
@@ -342,9 +354,21 @@ def _is_handed_on(node: SyntaxNode) -> bool:
             return False
 
 
-def _camel(word: str) -> str:
+def camel(word: str) -> str:
+    """Return a keyword of Python as MCP spells it: `read_only_hint` is `readOnlyHint`."""
     first, *rest = word.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    text = first + "".join(part.capitalize() for part in rest)
+    return SourceText(text, word.origin) if isinstance(word, SourceText) else text
+
+
+def _entry(here: Expression, docstring: Literal, name: str) -> SyntaxNode:
+    """Return the line of a docstring that describes a parameter, as a node."""
+    source = here.scope.module.tree.text
+    match = re.compile(rb"\n[ \t]*\*{0,2}(" + re.escape(name.encode()) + rb")\b[^\n]*:").search(source, *docstring.span)
+    if match is None:
+        return docstring
+    line = docstring.line + source.count(b"\n", docstring.span[0], match.start(1))
+    return Other(line=line, span=match.span(1), operator="docstring")
 
 
 _SECTION = re.compile(r"(?P<type>\w[\w \t-]*):(?:[ \t]+\S.*)?\s*")

@@ -4,6 +4,7 @@ Both front ends (`python_nodes`, `script_nodes`) write these nodes, without what
 `await x` is `x`, `(x as T)` is `x`, a loop is its body with the loop variable bound to an element.
 """
 
+import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ class SyntaxNode:
 
     line: int
     """From 1."""
+
+    span: tuple[int, int] = (0, 0)
+    """Offset of the first byte and behind the last one in the file's UTF-8 text; zeros of what stands nowhere."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -149,8 +153,13 @@ class Function(SyntaxNode):
     end: int
     decorators: Sequence[SyntaxNode] = ()
     returns: SyntaxNode | None = None
-    documentation: str = ""
+    docstring: Literal | None = None
     is_static: bool = False
+
+    @property
+    def documentation(self) -> str:
+        """Return the docstring without its margin; empty without one."""
+        return documented(self.docstring)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -167,7 +176,17 @@ class Class(SyntaxNode):
     """Something stands beside its bases: `class Part(TypedDict, total=False)`."""
 
     decorators: Sequence[SyntaxNode] = ()
-    documentation: str = ""
+    docstring: Literal | None = None
+
+    @property
+    def documentation(self) -> str:
+        """Return the docstring without its margin; empty without one."""
+        return documented(self.docstring)
+
+
+def documented(docstring: Literal | None) -> str:
+    """Return a docstring's text without its margin."""
+    return inspect.cleandoc(str(docstring.value)) if docstring is not None else ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -255,6 +274,9 @@ class Module:
     body: Block
     language: str
     """`python` or `script`."""
+
+    text: bytes
+    """The file as UTF-8, without a byte order mark where the file is Python."""
 
 
 def children(node: SyntaxNode) -> Iterator[SyntaxNode]:

@@ -1,7 +1,9 @@
 """The files of a project as modules that know each other: names at their top, imports followed, nothing run."""
 
 import posixpath
+import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +30,7 @@ from tdqs_mcp.code.nodes import (
     children,
     walk,
 )
+from tdqs_mcp.json_text import Position
 
 _SUFFIXES = (
     "",
@@ -59,6 +62,16 @@ class ProjectModule:
     def path(self) -> str:
         """Return the file's path relative to the folder."""
         return self.tree.path
+
+    def position(self, offset: int) -> Position:
+        """Return line and column of a byte of the file, both from 1; columns are characters."""
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        return Position(line=line, column=len(self.tree.text[start:offset].decode("utf-8", "replace")) + 1)
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", self.tree.text))]
 
     @property
     def is_python(self) -> bool:

@@ -1,6 +1,9 @@
 """Python files as nodes."""
 
 import ast
+import io
+import re
+import tokenize
 import warnings
 
 from tdqs_mcp.code.nodes import (
@@ -54,19 +57,42 @@ def read_python(path: str, content: bytes) -> Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the author has seen them already
         tree = ast.parse(content)
+    text = content.decode(python_encoding(content)).encode("utf-8", "surrogatepass")
     package = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     is_package = path.endswith("__init__.py")
-    return Module(path=path, body=_Reader(package, is_package=is_package).block(tree.body, 1), language="python")
+    reader = _Reader(package, text, is_package=is_package)
+    return Module(path=path, body=reader.block(tree.body, 1), language="python", text=text)
+
+
+def python_encoding(content: bytes) -> str:
+    """Return the encoding of a Python file, which its first lines may name."""
+    return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
 
 
 class _Reader:
-    def __init__(self, package: str, *, is_package: bool) -> None:
+    def __init__(self, package: str, text: bytes, *, is_package: bool) -> None:
         self._package = package if is_package else package.rpartition(".")[0]
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", text))]
+
+    def span(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[int, int]:
+        """Return the first byte of a node and the one behind it."""
+        start = self._starts[node.lineno - 1] + node.col_offset
+        return start, self._starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
 
     def block(self, statements: list[ast.stmt], line: int) -> Block:
-        return Block(line=line, statements=[node for statement in statements for node in self.statement(statement)])
+        first = [*getattr(statements[0], "decorator_list", ()), *statements][0] if statements else None
+        span = (self.span(first)[0], self.span(statements[-1])[1]) if first else (0, 0)
+        nodes = [node for statement in statements for node in self.statement(statement)]
+        return Block(line=line, statements=nodes, span=span)
 
     def statement(self, statement: ast.stmt) -> list[SyntaxNode]:
+        nodes = self._statement(statement)
+        for node in nodes:
+            if not node.span[1]:
+                node.span = self.span(statement)
+        return nodes
+
+    def _statement(self, statement: ast.stmt) -> list[SyntaxNode]:
         line = statement.lineno
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -206,7 +232,7 @@ class _Reader:
             end=node.end_lineno or node.lineno,
             decorators=decorators,
             returns=self.expression(node.returns) if node.returns else None,
-            documentation=ast.get_docstring(node) or "",
+            docstring=self.docstring(node),
             is_static=any(isinstance(part, Name) and part.id == "staticmethod" for part in decorators),
         )
 
@@ -217,15 +243,26 @@ class _Reader:
             default=self.expression(default) if default else None,
             annotation=self.annotation(argument.annotation),
             star=star,
+            span=self.span(argument),
         )
 
     def annotation(self, annotation: ast.expr | None) -> SyntaxNode | None:
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             try:
-                annotation = ast.parse(annotation.value, mode="eval").body
+                quoted = ast.parse(annotation.value, mode="eval").body
             except SyntaxError:
                 return None
+            inner = _Reader("", annotation.value.encode("utf-8", "surrogatepass"), is_package=True).expression(quoted)
+            inner.span = self.span(annotation)
+            return inner
         return self.expression(annotation) if annotation else None
+
+    def docstring(self, node: _FunctionDef | ast.ClassDef) -> Literal | None:
+        first = node.body[0]
+        if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+            return None
+        value = first.value.value
+        return Literal(line=first.lineno, value=value, span=self.span(first.value)) if isinstance(value, str) else None
 
     def class_(self, node: ast.ClassDef) -> Class:
         methods: dict[str, Function] = {}
@@ -250,13 +287,19 @@ class _Reader:
             annotations=annotations,
             end=node.end_lineno or node.lineno,
             decorators=[self.expression(decorator) for decorator in node.decorator_list],
-            documentation=ast.get_docstring(node) or "",
+            docstring=self.docstring(node),
             has_keywords=bool(node.keywords),
         )
 
     def expression(self, node: ast.expr | None, line: int = 1) -> SyntaxNode:
         if node is None:
             return Literal(line=line, value=None)
+        read = self._expression(node)
+        if not read.span[1]:  # `await x` is x, which has its own
+            read.span = self.span(node)
+        return read
+
+    def _expression(self, node: ast.expr) -> SyntaxNode:
         line = node.lineno
         match node:
             case ast.Constant(value=value) if value is ...:

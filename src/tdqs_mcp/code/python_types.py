@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from tdqs_mcp.code.constants import ConstantReader, Expression, UnreadError
+from tdqs_mcp.code.constants import ConstantReader, Expression, SourceText, UnreadError, kinds_of
 from tdqs_mcp.code.nodes import (
     Attribute,
     CallSite,
@@ -91,7 +91,7 @@ class PythonSchemas(ConstantReader):
             if parameter.star:
                 raise UnreadError(f"its function takes {parameter.star}{parameter.name}")
             if not self._is_given(parameter, Expression(node=parameter, scope=scope)):
-                slots.append((parameter.name, parameter.annotation, parameter.default))
+                slots.append(parameter)
         return self._of_slots(slots, scope)
 
     def of_model(self, model: Expression) -> Schema:
@@ -115,20 +115,18 @@ class PythonSchemas(ConstantReader):
             )
         return False
 
-    def _of_slots(
-        self, slots: Sequence[tuple[str, SyntaxNode | None, SyntaxNode | None]], scope: NameScope
-    ) -> tuple[Schema, list[tuple[str, str]]]:
+    def _of_slots(self, slots: Sequence[FormalParameter], scope: NameScope) -> tuple[Schema, list[tuple[str, str]]]:
         properties: Schema = {}
         required: list[str] = []
         gaps: list[tuple[str, str]] = []
-        for name, annotation, default in slots:
+        for slot in slots:
             try:
-                key, schema, is_required = self._property(name, annotation, default, scope)
+                key, schema, is_required = self._property(slot.name, slot.annotation, slot.default, scope)
             except UnreadError as error:
-                gaps.append((f"/inputSchema/properties/{name}", str(error)))
-                key, schema, is_required = name, {}, default is None
+                gaps.append((f"/inputSchema/properties/{slot.name}", str(error)))
+                key, schema, is_required = slot.name, {}, slot.default is None
             if key:
-                properties[key] = schema
+                properties[SourceText(key, Expression(node=slot, scope=scope))] = schema
                 required += [key] * is_required
         result: Schema = {"type": "object", "properties": properties}
         return result | ({"required": required} if required else {}), gaps
@@ -175,7 +173,8 @@ class PythonSchemas(ConstantReader):
         members: Schema = {}
         for name, node in call.keywords.items():
             if name in _CONSTRAINTS:
-                members[_CONSTRAINTS[name]] = self.json(field.part(node))
+                part = field.part(node)
+                members[SourceText(_CONSTRAINTS[name], part)] = self.json(part)
             elif name in ("min_length", "max_length"):
                 members[name] = self.json(field.part(node))
             elif name == "json_schema_extra":
@@ -199,7 +198,7 @@ class PythonSchemas(ConstantReader):
                 if isinstance(located.node, CallSite) and last_name(located.node.function) == "Field":
                     fields = [*fields, located]
                 elif isinstance(located.node, Literal) and isinstance(located.node.value, str):
-                    schema = schema | {"description": located.node.value}
+                    schema = schema | {"description": SourceText(located.node.value, located)}
             return schema, fields
         return self.schema(here), []
 
@@ -245,7 +244,7 @@ class PythonSchemas(ConstantReader):
         inner = [here.part(part) for part in parts]
         if word == "Literal":
             values = [self.json(part) for part in inner]
-            kinds = {type(value) for value in values}
+            kinds = kinds_of(values)
             names = {str: "string", int: "integer", bool: "boolean"}
             typed = {"type": names[next(iter(kinds))]} if len(kinds) == 1 and kinds <= names.keys() else {}
             return ({"const": values[0]} if len(values) == 1 else {"enum": values}) | typed
@@ -293,9 +292,9 @@ class PythonSchemas(ConstantReader):
                 if isinstance(part.node, Class)
                 for value in part.node.fields.values()
             ]
-            kinds = {type(value) for value in values}
+            kinds = kinds_of(values)
             typed = {"type": "string"} if kinds == {str} else {"type": "integer"} if kinds == {int} else {}
-            return {"enum": values} | typed | _documented(node), []
+            return {"enum": values} | typed | _documented(here, node), []
         is_data = any(last_name(decorator) in ("dataclass", "define") for decorator in node.decorators)
         if not names & _MODELS and not is_data:
             raise UnreadError(f"{node.name} is no model that can be read ({here.place})")
@@ -312,13 +311,16 @@ class PythonSchemas(ConstantReader):
         required: list[str] = []
         gaps: list[tuple[str, str]] = []
         for name, (kind, default, scope) in slots.items():
-            schema, inner_gaps = self._of_slots([(name, kind, default)], scope)
+            place = kind or default
+            slot = FormalParameter(line=place.line if place else 1, name=name, annotation=kind, default=default)
+            slot.span = place.span if place else (0, 0)
+            schema, inner_gaps = self._of_slots([slot], scope)
             gaps += inner_gaps
             properties |= schema["properties"]
             is_optional = isinstance(kind, Subscript) and last_name(kind.value) == "NotRequired"
             required += schema.get("required", []) if not is_optional else []
         result: Schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-        return result | _documented(node), gaps
+        return result | _documented(here, node), gaps
 
     def _lineage(self, here: Expression) -> Iterator[Expression]:
         """Yield a class and its bases that the project has."""
@@ -336,8 +338,9 @@ def _bases(node: SyntaxNode) -> Sequence[SyntaxNode]:
     return node.bases if isinstance(node, Class) else ()
 
 
-def _documented(node: Class) -> Schema:
-    return {"description": node.documentation} if node.documentation else {}
+def _documented(here: Expression, node: Class) -> Schema:
+    text = node.documentation
+    return {"description": SourceText(text, here.part(node.docstring))} if text and node.docstring else {}
 
 
 def _is_ellipsis(node: SyntaxNode) -> bool:

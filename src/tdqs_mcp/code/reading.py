@@ -95,16 +95,28 @@ def read_code(folder: str | Path) -> CodeReport:
     return CodeReport(folder=root.as_posix(), tools=tuple(tools), problems=(*problems, *lost))
 
 
-def find_tools(folder: Path) -> tuple[Interpreter, list[Registration], list[str]]:
+_NO_OVERLAY: Mapping[str, bytes] = {}
+
+
+def folder_of(source: Path) -> Path:
+    """Return the folder that a source's names start from: itself, or the one that a single file stands in."""
+    return source if source.is_dir() else source.parent
+
+
+def find_tools(
+    folder: Path, overlay: Mapping[str, bytes] = _NO_OVERLAY
+) -> tuple[Interpreter, list[Registration], list[str]]:
     """Return the registrations of a folder's tools, what resolves their names, and the files that were not read.
 
-    Raises InputError as `read_code`.
+    A single file is read alone. `overlay` has contents by path in place of those on the disk. Raises InputError as
+    `read_code`.
     """
-    if not folder.is_dir():
-        raise InputError(f"{str(folder)!r} is no folder; give the folder of a server's source, or an unpacked package")
-    modules, problems = _parse(folder)
+    if not folder.exists():
+        raise InputError(f"there is no file or folder {str(folder)!r}; give a server's source, or an unpacked package")
+    modules, problems = _parse(folder, overlay)
     if not modules:
-        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read")
+        reason = f" ({problems[0]})" if problems else ""
+        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
     interpreter = Interpreter(Project(modules), Knowledge())
     return interpreter, Finder(interpreter).find(), problems
 
@@ -130,8 +142,11 @@ def _no_tools(project: Project) -> str:
 
 
 def source_files(root: Path) -> Iterator[Path]:
-    """Yield the source files below a folder."""
-    yield from _files(root, _PYTHON + _SCRIPTS)
+    """Yield the source files below a folder, or the one file."""
+    if root.is_file():
+        yield from [root] if root.name.endswith(_PYTHON + _SCRIPTS) else []
+    else:
+        yield from _files(root, _PYTHON + _SCRIPTS)
 
 
 def _files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
@@ -147,16 +162,16 @@ def _files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
-def _parse(root: Path) -> tuple[list[Module], list[str]]:
+def _parse(root: Path, overlay: Mapping[str, bytes]) -> tuple[list[Module], list[str]]:
     modules: list[Module] = []
     problems: list[str] = []
     for count, path in enumerate(source_files(root)):
-        name = path.relative_to(root).as_posix()
+        name = path.relative_to(folder_of(root)).as_posix()
         if count == MAX_FILES:
             problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")
             break
         try:
-            modules.append(_module(name, path))
+            modules.append(_module(name, path, overlay.get(name)))
         except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
@@ -164,9 +179,10 @@ def _parse(root: Path) -> tuple[list[Module], list[str]]:
     return modules, problems
 
 
-def _module(name: str, path: Path) -> Module:
-    with path.open("rb") as stream:
-        content = stream.read(MAX_FILE_BYTES + 1)
+def _module(name: str, path: Path, content: bytes | None) -> Module:
+    if content is None:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise ValueError(f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
     if name.endswith(_PYTHON):

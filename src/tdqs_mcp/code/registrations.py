@@ -60,7 +60,9 @@ class Registration:
 
     name: str
     module: ProjectModule
-    line: int
+    node: SyntaxNode
+    """The call, function, object or class that registers it."""
+
     handler: Closure | None = None
     arguments: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
@@ -86,6 +88,11 @@ class Registration:
     """The handler answers for several tools, told apart by their names."""
 
     problem: str = ""
+
+    @property
+    def line(self) -> int:
+        """Return the line of the registration."""
+        return self.node.line
 
     @property
     def is_computed(self) -> bool:
@@ -124,7 +131,10 @@ class Finder:
                 complete = self._dispatched(registration) if registration.dispatched else registration
                 if present is None or complete.handler is not None or complete.dispatched:
                     tools[registration.name] = complete
-        return [replace(tool, rivals=rivals[name], templates=self._found.templates) for name, tool in tools.items()]
+        return [
+            replace(tool, rivals=_written(rivals[name]), templates=self._found.templates)
+            for name, tool in tools.items()
+        ]
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -154,7 +164,7 @@ class Finder:
             elif word.lower().endswith("tool") or (
                 word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)
             ):
-                self._add(call, function.name, self._closure(function, scope), scope, function.line, function)
+                self._add(call, function.name, self._closure(function, scope), scope, function)
                 return
 
     def _closure(self, function: Function, scope: NameScope) -> Closure:
@@ -214,11 +224,10 @@ class Finder:
         fallback: str,
         handler: Closure,
         scope: NameScope,
-        line: int,
-        function: Function | None = None,
+        registered: SyntaxNode,
     ) -> None:
-        own = function or handler.function
-        place = scope if function is not None else self._place(handler)
+        own = handler.function
+        place = self._place(handler)
         arguments, named_arguments = python_arguments(handler)
         for inner in self._sdk_calls(call, scope) if call else [None]:
             node = inner.node if inner and isinstance(inner.node, CallSite) else None
@@ -242,8 +251,8 @@ class Finder:
                 self._found.direct.append(
                     Registration(
                         name=name,
-                        module=scope.module,
-                        line=line,
+                        module=handler.module if registered is own else scope.module,
+                        node=registered,
                         handler=handler,
                         arguments=arguments,
                         keywords=named_arguments,
@@ -307,7 +316,7 @@ class Finder:
         parts, definition = self._arguments_parts(arguments, scope), self._argument_values(arguments, scope)
         handler = handlers[0] if handlers else None
         for name in names:
-            registration = self._script(name, handler, scope, call.line, definition, parts, is_direct=is_sdk)
+            registration = self._script(name, handler, scope, call, definition, parts, is_direct=is_sdk)
             self._found.direct.append(registration)
 
     def _argument_values(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Value]:
@@ -356,7 +365,7 @@ class Finder:
         name: str,
         handler: Closure | None,
         scope: NameScope,
-        line: int,
+        node: SyntaxNode,
         definition: Mapping[str, Value],
         parts: Mapping[str, Expression] | None = None,
         *,
@@ -366,7 +375,7 @@ class Finder:
         return Registration(
             name=name,
             module=scope.module,
-            line=line,
+            node=node,
             handler=handler,
             arguments=arguments,
             definition=definition,
@@ -400,7 +409,7 @@ class Finder:
         inner = call.function if isinstance(call.function, CallSite) else None
         if inner is not None and last_name(inner.function) == "tool" and call.arguments:
             for handler in self._closures(call.arguments[0], scope):
-                self._add(inner, _own_name(handler.function), handler, scope, handler.function.line, handler.function)
+                self._add(inner, _own_name(handler.function), handler, scope, handler.function)
         elif word in ("add_tool", "from_function", "tool", "register_tool") and (
             call.arguments or "fn" in call.keywords
         ):
@@ -408,9 +417,7 @@ class Finder:
                 if isinstance(node, CallSite) and last_name(node.function) == "from_function":
                     continue  # add_tool(Tool.from_function(…)) is read where that call stands
                 for handler in self._closures(node, scope):
-                    self._add(
-                        call, _own_name(handler.function), handler, scope, handler.function.line, handler.function
-                    )
+                    self._add(call, _own_name(handler.function), handler, scope, handler.function)
         elif call.arguments and isinstance(call.function, Name | Attribute) and word not in _REGISTERING:
             self._called_helper(call, scope)
 
@@ -424,7 +431,7 @@ class Finder:
             located = self._reader.locate(Expression(node=node, scope=scope)).node
             if isinstance(located, Function) and _registers(target, name):
                 for handler in self._closures(node, scope):
-                    self._add(call, _own_name(handler.function), handler, scope, call.line, handler.function)
+                    self._add(call, _own_name(handler.function), handler, scope, call)
 
     # Objects that are tools, and lists of them
 
@@ -439,9 +446,7 @@ class Finder:
                 handlers = self._closures(handler, scope)
                 definition, parts = self._plain(inner, scope), _renamed(members)
                 closure = handlers[0] if handlers else None
-                self._found.direct.append(
-                    self._script(key, closure, scope, inner.line, definition, parts, is_direct=False)
-                )
+                self._found.direct.append(self._script(key, closure, scope, inner, definition, parts, is_direct=False))
         name = record.get("name")
         if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
             return
@@ -460,7 +465,7 @@ class Finder:
                 text,
                 handlers[0] if handlers else None,
                 scope,
-                record.line,
+                record,
                 self._plain(record, scope),
                 _renamed(self._members(record, scope)),
                 is_direct=False,
@@ -489,7 +494,7 @@ class Finder:
                 Registration(
                     name=text,
                     module=scope.module,
-                    line=node.line,
+                    node=node,
                     definition=definition,
                     parts=_renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()}),
                     handler=runner,
@@ -563,7 +568,7 @@ class Finder:
                 Registration(
                     name=name,
                     module=scope.module,
-                    line=node.line,
+                    node=node,
                     handler=handler,
                     arguments=arguments,
                     keywords=named_arguments,
@@ -573,7 +578,7 @@ class Finder:
                 )
             )
         else:
-            self._found.direct.append(self._script(name, handler, scope, node.line, definition, parts, is_direct=False))
+            self._found.direct.append(self._script(name, handler, scope, node, definition, parts, is_direct=False))
 
     def _dispatched(self, listed: Registration) -> Registration:
         """Return a listed tool with the function that answers for all of them."""
@@ -582,6 +587,12 @@ class Finder:
             return replace(listed, problem="nothing was found that answers its calls")
         handler = dispatchers[0]
         return replace(listed, handler=handler, arguments=_dispatch_arguments(handler, listed.name))
+
+
+def _written(rivals: Sequence[Registration]) -> Sequence[Registration]:
+    """Return the registrations without those in JavaScript that was compiled from the others: `dist` beside `src`."""
+    sources = [rival for rival in rivals if rival.module.path.rpartition(".")[2] in ("ts", "tsx", "mts", "cts")]
+    return sources or rivals
 
 
 def _renamed(parts: Mapping[str, Expression]) -> dict[str, Expression]:

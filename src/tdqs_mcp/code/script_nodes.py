@@ -65,7 +65,12 @@ def read_script(path: str, content: bytes) -> Module:
     """Return a JavaScript or TypeScript file's nodes; what does not parse is left out."""
     tree = _parser(path.rpartition(".")[2]).parse(content)
     body = Block(line=1, statements=list(_statements(tree.root_node.named_children)))
-    return Module(path=path, body=body, language="script")
+    return Module(path=path, body=body, language="script", text=content)
+
+
+def has_script_error(path: str, content: bytes) -> bool:
+    """Return whether a part of a JavaScript or TypeScript file cannot be parsed."""
+    return _parser(path.rpartition(".")[2]).parse(content).root_node.has_error
 
 
 def _line(tree: Tree) -> int:
@@ -256,6 +261,13 @@ def _arguments(tree: Tree | None) -> list[Tree]:
 
 
 def _expression(tree: Tree) -> SyntaxNode:
+    node = _read(tree)
+    if not node.span[1]:  # `(x as T)` is x, which has its own
+        node.span = (tree.start_byte, tree.end_byte)
+    return node
+
+
+def _read(tree: Tree) -> SyntaxNode:
     line = _line(tree)
     kind = tree.type
     if kind in _TRANSPARENT:
@@ -385,19 +397,21 @@ def _template(tree: Tree) -> Template:
             parts.append(_first(part, _line(part)))
         else:
             parts.append(Literal(line=_line(part), value=_unescaped(_text(part))))
-    return Template(line=_line(tree), parts=parts)
+    return Template(line=_line(tree), parts=parts, span=(tree.start_byte, tree.end_byte))
 
 
 def _record(tree: Tree) -> ObjectLiteral:
     items: list[tuple[str, SyntaxNode]] = []
     for part in _arguments(tree):
+        span = (part.start_byte, part.end_byte)
         match part.type:
             case "pair":
                 items.append((_property(part.child_by_field_name("key")), _field(part, "value")))
             case "shorthand_property_identifier":
-                items.append((_text(part), Name(line=_line(part), id=_text(part))))
+                items.append((_text(part), Name(line=_line(part), id=_text(part), span=span)))
             case "method_definition":
                 function = _function(part)
+                function.span = span
                 items.append((function.name, function))
             case "spread_element":
                 items.append(("...", _first(part, _line(part))))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tdqs_mcp.code.constants import ConstantReader, Expression, UnreadError
+from tdqs_mcp.code.constants import ConstantReader, Expression, SourceText, UnreadError, kinds_of
 from tdqs_mcp.code.nodes import Attribute, CallSite, Collection, Function, Literal, Name, ObjectLiteral, Other, Return
 from tdqs_mcp.code.project import last_name
 
@@ -92,7 +92,8 @@ class ZodSchemas(ConstantReader):
                 result = _merged(result, self._shape(located.part(member)))
             elif name:
                 schema, is_optional = self._zod(located.part(member))
-                single: Schema = {"properties": {name: schema}, "required": [] if is_optional else [name]}
+                key = SourceText(name, located.part(member))
+                single: Schema = {"properties": {key: schema}, "required": [] if is_optional else [name]}
                 result = _merged(result, single)
             else:
                 raise UnreadError(f"a key is computed at {located.place}")
@@ -155,7 +156,7 @@ class ZodSchemas(ConstantReader):
                 constant = self.json(value)
                 several = constant if isinstance(constant, list) else [constant]
                 names = {str: "string", bool: "boolean", int: "number", float: "number"}
-                kinds = {names.get(type(item)) for item in several}
+                kinds = {names.get(kind) for kind in kinds_of(several)}
                 typed = {"type": kind} if (kind := kinds.pop()) and not kinds else {}
                 return typed | ({"const": several[0]} if len(several) == 1 else {"enum": several}), False
             case "union", [options, *_]:

@@ -1,6 +1,7 @@
 """Rewrites with their sources, questions that only authors can answer, and plans of which rewrites reach a target."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
@@ -615,3 +616,48 @@ class WhatIfReport(Document):
     """The server's score for better versions of one tool; several entries if several tools have the name."""
 
     tools: tuple[WhatIf, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A change that the author has to make."""
+
+    tool: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """A unified diff for `patch -p1` and `git apply`, and what is not in it."""
+
+    diff: bytes
+    """In each file's own encoding; empty where nothing changes."""
+
+    count: int
+    """Changes of definitions in the diff."""
+
+    left_out: tuple[LeftOut, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """The source files with the changes made, by their names in the diff."""
+
+    problems: tuple[str, ...] = ()
+    """Files that could not be searched, one sentence each."""
+
+
+def unified(old: str, new: str, *, name: str) -> str:
+    """Return the diff of two texts, below `a/` and `b/`; lines end at line feeds alone, as they do for `patch`."""
+    lines = unified_diff(_lines(old), _lines(new), _spelled(f"a/{name}"), _spelled(f"b/{name}"))
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines, each with the line feed that ends it."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _spelled(name: str) -> str:
+    """A file's name in a header: quoted as in C where it holds what would end it, and ended by a tab after a space."""
+    if any(not character.isprintable() or character in '"\\' for character in name):
+        return json.dumps(name, ensure_ascii=False)
+    return f"{name}\t" if " " in name else name

@@ -49,6 +49,17 @@ class CodePlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePlace(CodePlace):
+    """A character of a source file."""
+
+    column: int
+    """From 1."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Handler(CodePlace):
     """The function that answers a tool's calls; for a dispatching function, the branch of the tool."""
 

@@ -1,10 +1,8 @@
-"""Unified diffs, and the edits that rewrite a JSON file of definitions."""
+"""Fixes that need no new words, and the edits that rewrite a JSON file of definitions."""
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
 from functools import partial
 from typing import Any
 
@@ -21,9 +19,9 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.json_text import JsonNode, TextEdit, edited
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Change, Rewrite
+from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified
 from tdqs_mcp.rewriting.proposals import apply
-from tdqs_mcp.sources.files import DefinitionText, SourceFile, locate
+from tdqs_mcp.sources.files import DefinitionText, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
 
@@ -132,33 +130,6 @@ def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """A change that the author has to make."""
-
-    tool: str
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
-    """A unified diff for `patch -p1` and `git apply`, and what is not in it."""
-
-    diff: bytes
-    """In each file's own encoding; empty where nothing changes."""
-
-    count: int
-    """Changes of definitions in the diff."""
-
-    left_out: tuple[LeftOut, ...] = ()
-    files: tuple[SourceFile, ...] = ()
-    """The Python files with the changes made."""
-
-    problems: tuple[str, ...] = ()
-    """Files that could not be searched, one sentence each."""
-
-
 def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Patch:
     """Return the patch of a file of definitions; every byte that no change names stays, order and layout too."""
     try:
@@ -184,24 +155,6 @@ def write_json(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tupl
         raise InputError("the file nests too deep to be written back; nothing was written")
     edits, left_out = _json_edits(file, rewrites)
     return edited(file.text, edits).encode(json.detect_encoding(content), "surrogatepass"), left_out
-
-
-def unified(old: str, new: str, *, name: str) -> str:
-    """Return the diff of two texts, below `a/` and `b/`; lines end at line feeds alone, as they do for `patch`."""
-    lines = unified_diff(_lines(old), _lines(new), _spelled(f"a/{name}"), _spelled(f"b/{name}"))
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _lines(text: str) -> list[str]:
-    """The lines, each with the line feed that ends it."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
-
-
-def _spelled(name: str) -> str:
-    """A file's name in a header: quoted as in C where it holds what would end it, and ended by a tab after a space."""
-    if any(not character.isprintable() or character in '"\\' for character in name):
-        return json.dumps(name, ensure_ascii=False)
-    return f"{name}\t" if " " in name else name
 
 
 def _json_edits(file: DefinitionText, rewrites: Sequence[Rewrite]) -> tuple[list[TextEdit], tuple[LeftOut, ...]]:
