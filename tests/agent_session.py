@@ -3,15 +3,12 @@
 import json
 
 TOOLS = [
-    "score_tool_definition",
     "score_server",
+    "score_tool_definition",
     "lint_descriptions",
-    "explain_rule",
     "suggest_rewrite",
-    "plan_improvements",
     "compare_definitions",
-    "prepare_judgement",
-    "submit_judgement",
+    "judge_definitions",
 ]
 
 BAD = {
@@ -41,7 +38,7 @@ async def improve(list_tools, call):
     assert before["tier"] in ("C", "D"), before
     linted = await call("lint_descriptions", catalog=[BAD, SIBLING], severity="error")
     assert linted["findings"][0]["rule"] == before["findings"][0]["rule"] == "TDQ101", linted
-    page = await call("explain_rule", rule=linted["findings"][0]["rule"])
+    page = await call("lint_descriptions", catalog=linted["catalog"], explain=linted["findings"][0]["rule"])
     assert page["page"].startswith("# TDQ101"), page
     draft = await call("suggest_rewrite", catalog=linted["catalog"], tool="cancel_order", detail="full")
     [line] = draft["rewrites"]
@@ -57,7 +54,7 @@ async def judge(call, catalog, batch=7, model="a model"):
     """A whole host judgement in pieces, each answer read off its prompt; gives back the finished score."""
     answers, offset = [], 0
     while offset is not None:
-        page = await call("prepare_judgement", catalog=catalog, limit=batch, offset=offset, model=model)
+        page = await call("judge_definitions", catalog=catalog, limit=batch, offset=offset, model=model)
         catalog, offset = page["catalog"], page["nextOffset"]
         for prompt in page["prompts"]:
             assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]
@@ -66,12 +63,12 @@ async def judge(call, catalog, batch=7, model="a model"):
             )
     for start in range(0, len(answers), batch):
         part = answers[start : start + batch]
-        result = await call("submit_judgement", catalog=catalog, answers=part, model=model)
+        result = await call("judge_definitions", catalog=catalog, answers=part, model=model)
         assert result["overallScore"] is None
         assert result["refused"] == []
     assert result["missingCount"] == 0, result
-    page = await call("prepare_judgement", catalog=catalog, part="coherence", model=model)
-    return await call("submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model=model)
+    page = await call("judge_definitions", catalog=catalog, part="coherence", model=model)
+    return await call("judge_definitions", catalog=catalog, coherence=set_answer(page["answerSchema"]), model=model)
 
 
 def set_answer(schema, score=4):

@@ -367,13 +367,17 @@ META = {
 CALLS = {
     "score_tool_definition": {"definition": D, "siblings": [S]},
     "score_server": {"catalog": [D, S], "detail": "full", "limit": 5},
-    "lint_descriptions": {"catalog": [D, S], "profile": "strict"},
-    "explain_rule": {"rule": "TDQ101"},
-    "suggest_rewrite": {"catalog": [D, S], "tool": "get_order", "detail": "full", "material": {"get_order": {}}},
-    "plan_improvements": {"catalog": [D, S], "target": "A"},
+    "lint_descriptions": {"catalog": [D, S], "profile": "strict", "explain": "TDQ101"},
+    "suggest_rewrite": {
+        "catalog": [D, S],
+        "tool": "get_order",
+        "detail": "full",
+        "material": {"answers": {}},
+        "draft": {"get_order": {"description": "Gets."}},
+        "target": "A",
+    },
     "compare_definitions": {"old": [D], "new": {"changed": [S]}},
-    "prepare_judgement": {"catalog": [D, S], "limit": 2},
-    "submit_judgement": {
+    "judge_definitions": {
         "catalog": [D],
         "answers": [{"name": "get_order", "inputHash": "0" * 16, "answer": {"scores": {}}}],
     },

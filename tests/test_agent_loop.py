@@ -1,4 +1,4 @@
-"""The whole loop of an agent with a real client: score, plan, rewrite, answer questions, compare, score; what it costs."""
+"""The whole loop of an agent with a real client: score, rewrite, answer questions, compare, score; what it costs."""
 
 import json
 from contextlib import asynccontextmanager
@@ -49,9 +49,8 @@ class Agent:
     async def improve(self, file):
         """From the first score to the last; gives back both."""
         before = await self.call("score_server", catalog=file)
-        plan = await self.call("plan_improvements", catalog=before["catalog"], limit=100)
-        assert "suggest_rewrite" in plan["next"]
-        catalog, material, left = before["catalog"], self.answers(plan["questions"]), True
+        assert "suggest_rewrite" in before["next"]
+        catalog, material, left = before["catalog"], {}, True
         while left:
             draft = await self.call("suggest_rewrite", catalog=catalog, **material)
             catalog, questions, material = draft["newCatalog"], draft["questions"], {}
@@ -132,7 +131,7 @@ async def test_our_own_list_of_tools_is_short_and_named_findings_are_all_that_st
     assert judging.grade(catalog).letter == "A"
     async with in_process() as client:
         listed = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
-    assert len(listed.encode()) < 20_000
+    assert len(listed.encode()) < 15_000
 
 
 @pytest.mark.parametrize(
@@ -147,9 +146,8 @@ async def test_our_own_list_of_tools_is_short_and_named_findings_are_all_that_st
 async def test_hints_follow_what_the_operator_allows(options, hints):
     async with in_process(*options) as client:
         listed = {each.name: each.annotations for each in (await client.list_tools()).tools}
-    score, rule = listed["score_server"], listed["explain_rule"]
+    score = listed["score_server"]
     assert (score.read_only_hint, score.destructive_hint, score.idempotent_hint, score.open_world_hint) == hints
-    assert (rule.read_only_hint, rule.destructive_hint, rule.open_world_hint) == (True, False, False)
 
 
 async def test_a_draft_stands_and_what_nothing_proves_is_listed():
@@ -158,12 +156,9 @@ async def test_a_draft_stands_and_what_nothing_proves_is_listed():
         call = caller(client)
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
-        [change] = line["changes"]
-        assert change["new"] == f'⟦"{words}"⟧'
-        assert line["unproven"] == [
-            "⟦Cancels one order and refunds the customer.⟧",
-            "⟦Use it before the order ships.⟧",
-        ]
+        assert "changes" not in line, "the caller knows its words"
+        assert line["unprovenCount"] == 2
+        assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])
     assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
@@ -197,9 +192,8 @@ async def test_only_what_changed_is_compared_and_the_rest_stays():
             [{"name": 7, "inputSchema": {}}],
             "No tool here can be read as a definition: score_server with catalog",
         ),
-        ("suggest_rewrite", [SIBLING], "A is reached: there is nothing to do"),
+        ("suggest_rewrite", [SIBLING], "3.5 is reached: there is nothing to do"),
         ("suggest_rewrite", [{"name": "get_orders", "inputSchema": {"type": "object"}}], "get_orders.purpose"),
-        ("plan_improvements", [BAD, SIBLING], "suggest_rewrite with catalog"),
     ],
 )
 async def test_the_next_step_is_right_in_the_ends_too(name, catalog, words):
@@ -226,23 +220,6 @@ async def test_a_tool_that_was_drafted_is_not_drafted_again_without_new_words():
     assert first["catalog"] in told["next"] or ids
 
 
-async def test_a_plan_names_each_tool_once_with_all_its_questions_and_what_they_are_about():
-    tools = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(12)]
-    async with in_process() as client:
-        plan = await caller(client)("plan_improvements", catalog=tools, limit=100)
-    names = [each["name"] for each in plan["steps"]]
-    assert len(names) == len(set(names)) == 12
-    shown = {each["id"]: each for each in plan["questions"]}
-    assert {each for step in plan["steps"] for each in step["questions"]} == shown.keys()
-    assert all(f"{name}.usage" in shown for name in names)
-    [about_all, *others] = [each for each in shown.values() if each["id"].startswith("*")]
-    assert about_all["tools"] == names
-    assert {each["sameToolsAs"] for each in others} == {about_all["id"]}
-    assert [step["says"] for step in plan["steps"]] == [f"⟦{each['description']}⟧" for each in tools]
-    assert "write" not in plan["steps"][0]
-    assert plan["withAnswers"] > plan["after"]["score"]
-
-
 async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_tools_until_then():
     tools = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(4)]
     async with in_process() as client:
@@ -252,12 +229,12 @@ async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_too
         said = [each["says"] for each in first["questions"] if "says" in each]
         assert sorted(said) == [f"⟦{each['description']}⟧" for each in tools]
         compared = await call("compare_definitions", old=tools, new={"changed": [tools[0] | {"title": "One order"}]})
-        assert f"plan_improvements with catalog {compared['newCatalog']}" in compared["next"]
+        assert f"suggest_rewrite and catalog {compared['newCatalog']}" in compared["next"]
         assert "get_order_1" in compared["next"]
         while first["questions"]:
             answers = {each["id"]: told(each["id"]) for each in first["questions"]}
             first = await call("suggest_rewrite", catalog=first["newCatalog"], material={"answers": answers})
         assert first["overallTier"] == "A"
-        assert first["next"].startswith("A is reached: compare_definitions with old=")
+        assert first["next"].startswith("3.5 is reached: compare_definitions with old=")
         score = await call("score_server", catalog=first["newCatalog"])
     assert (score["overallScore"], score["overallTier"]) == (first["overallScore"], first["overallTier"])

@@ -296,7 +296,7 @@ def test_what_the_code_answers_is_not_asked_and_what_it_shows_is_named(write):
     ]
     with_code = {question.id: question.text for question in questions_of(rewrite(code, *tools))}
     without = {question.id for question in questions_of(rewrite(None, *tools))}
-    assert {"delete_boat.parameters.force"} <= without - with_code.keys()
+    assert {"read_boat.behavior", "delete_boat.parameters.force"} <= without - with_code.keys()
     assert with_code["delete_boat.behavior"] == (
         "By the code, `delete_boat` deletes files (server.py:11). "
         "Can what `delete_boat` deletes be restored, and does anything else go with it?"

@@ -11,8 +11,9 @@ from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.report.agent_answers import FindingFilter, Window, lint_answer, report_document, score_answer, tool_answer
-from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, question_lines, rewrite_page
+from tdqs_mcp.report.agent_improvements import compare_answer, question_lines, rewrite_page
 from tdqs_mcp.report.escape import fence_advice, fence_json
 from tdqs_mcp.results.improvements import questions_of
 from tdqs_mcp.rules import registry
@@ -110,17 +111,15 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     catalog, old = catalogs.read(hostile()), catalogs.read(hostile(" old"))
     score, window = sync.score(catalog), Window(limit=50, is_full=True)
     rewrites = sync.rewrite(catalog)
-    planned, descriptions = sync.plan(catalog, target="A"), [each.description or "" for each in catalog.tools]
-    named = dict(zip((each.name for each in catalog.tools), descriptions, strict=True))
+    named = {each.name: each.description or "" for each in catalog.tools}
     said = [
         report_document(score),
-        score_answer(score, catalog="c", report="r", window=window, next_step="").content,
+        score_answer(score, measure(catalog), catalog="c", report="r", window=window, next_step="").content,
         *(tool_answer(score, catalog="c", index=index, is_full=True, next_step="").content for index in range(4)),
-        lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, next_step="").content,
-        plan_answer(planned, catalog="c", descriptions=descriptions, window=window, next_step="").content,
+        lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, page="", next_step="").content,
         *question_lines(questions_of(rewrites), named),
         compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="").content,
-        *rewrite_page(rewrites, is_full=True)[1],
+        *rewrite_page(rewrites, is_full=True).lines,
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]
     assert len(foreign) > 100

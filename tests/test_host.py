@@ -42,59 +42,58 @@ def names(page):
 @ERAS
 async def test_a_client_that_dies_halfway_is_asked_only_for_the_rest(mode):
     async with connect(mode=mode) as (_, call):
-        page = await call("prepare_judgement", catalog=TOOLS, limit=2, model="m")
-        half = await call("submit_judgement", catalog=TOOLS, answers=answers(page), model="m")
+        page = await call("judge_definitions", catalog=TOOLS, limit=2, model="m")
+        half = await call("judge_definitions", catalog=TOOLS, answers=answers(page), model="m")
     assert (half["accepted"], half["missing"]) == (2, ["letters", "notes"])
     async with connect(mode=mode) as (_, call):
-        rest = await call("prepare_judgement", catalog=TOOLS, model="m")
+        rest = await call("judge_definitions", catalog=TOOLS, model="m")
         assert (names(rest), rest["answeredCount"], rest["nextOffset"]) == (["letters", "notes"], 2, None)
-        await call("submit_judgement", catalog=rest["catalog"], answers=answers(rest), model="m")
-        done = await call("submit_judgement", catalog=rest["catalog"], coherence=USUAL["coherence"], model="m")
+        await call("judge_definitions", catalog=rest["catalog"], answers=answers(rest), model="m")
+        done = await call("judge_definitions", catalog=rest["catalog"], coherence=USUAL["coherence"], model="m")
     assert (done["missingCount"], done["coherenceMissing"], done["overallScore"]) == (0, False, 3.3)
     assert done["judge"]["model"] == "m"
     async with connect(mode=mode) as (_, call):
-        for part in ("tools", "coherence"):
-            none = await call("prepare_judgement", catalog=TOOLS, part=part, model="m")
-            assert (none["prompts"], "submit_judgement" in none["next"]) == ([], True)
-        assert (await call("submit_judgement", catalog=TOOLS, model="m"))["overallScore"] == 3.3
-        assert len(names(await call("prepare_judgement", catalog=TOOLS, model="m", again=True))) == 4
+        none = await call("judge_definitions", catalog=TOOLS, part="coherence", model="m")
+        assert (none["prompts"], "judge_definitions" in none["next"]) == ([], True)
+        assert (await call("judge_definitions", catalog=TOOLS, model="m"))["overallScore"] == 3.3
+        assert len(names(await call("judge_definitions", catalog=TOOLS, model="m", again=True))) == 4
 
 
 async def test_without_a_cache_an_answer_lives_as_long_as_the_server():
     async with connect(TDQS_CACHE="off") as (_, call):
-        page = await call("prepare_judgement", catalog=TOOLS, limit=3)
-        await call("submit_judgement", catalog=TOOLS, answers=answers(page))
-        assert names(await call("prepare_judgement", catalog=TOOLS)) == ["notes"]
+        page = await call("judge_definitions", catalog=TOOLS, limit=3)
+        await call("judge_definitions", catalog=TOOLS, answers=answers(page))
+        assert names(await call("judge_definitions", catalog=TOOLS)) == ["notes"]
     async with connect(TDQS_CACHE="off") as (_, call):
-        assert len(names(await call("prepare_judgement", catalog=TOOLS))) == 4
+        assert len(names(await call("judge_definitions", catalog=TOOLS))) == 4
 
 
 async def test_a_cache_that_cannot_be_used_costs_nobody_an_answer(write):
     async with connect(TDQS_CACHE=str(write("file", "no folder"))) as (_, call):
         with pytest.warns(RuntimeWarning, match="judgements are not kept"):
-            page = await call("prepare_judgement", catalog=TOOLS)
-        await call("submit_judgement", catalog=TOOLS, answers=answers(page)[:3])
-        done = await call("submit_judgement", catalog=TOOLS, answers=answers(page)[3:])
+            page = await call("judge_definitions", catalog=TOOLS)
+        await call("judge_definitions", catalog=TOOLS, answers=answers(page)[:3])
+        done = await call("judge_definitions", catalog=TOOLS, answers=answers(page)[3:])
     assert (done["missingCount"], done["scoredToolCount"]) == (0, 4)
 
 
 async def test_an_answer_as_long_as_a_book_is_refused():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=TOOLS[:1])
+        page = await call("judge_definitions", catalog=TOOLS[:1])
         given = answers(page, tdqs(4, 4, 4, 4, 4, 4, words="So. " * 2_000))
-        result = await call("submit_judgement", catalog=TOOLS[:1], answers=given)
+        result = await call("judge_definitions", catalog=TOOLS[:1], answers=given)
     assert "more than 20000; give shorter reasons" in result["refused"][0]["reason"]
     assert result["missingCount"] == 1
 
 
 async def test_an_answer_counts_for_one_model_one_rubric_and_one_definition():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=TOOLS, model="m")
-        await call("submit_judgement", catalog=TOOLS, answers=answers(page), model="m")
+        page = await call("judge_definitions", catalog=TOOLS, model="m")
+        await call("judge_definitions", catalog=TOOLS, answers=answers(page), model="m")
         changed = [TOOLS[0] | {"description": "Gets one order."}, *TOOLS[1:]]
-        assert names(await call("prepare_judgement", catalog=changed, model="m")) == ["orders"]
+        assert names(await call("judge_definitions", catalog=changed, model="m")) == ["orders"]
         for other in ({"model": "n"}, {}, {"model": "m", "rubric": "bundles"}):
-            assert len(names(await call("prepare_judgement", catalog=TOOLS, **other))) == 4
+            assert len(names(await call("judge_definitions", catalog=TOOLS, **other))) == 4
 
 
 async def test_pages_reach_every_open_prompt_whether_answers_come_between_them_or_not():
@@ -102,10 +101,10 @@ async def test_pages_reach_every_open_prompt_whether_answers_come_between_them_o
         for is_answered in (True, False):
             seen, offset = [], 0
             while offset is not None:
-                page = await call("prepare_judgement", catalog=TOOLS, limit=1, offset=offset, model=str(is_answered))
+                page = await call("judge_definitions", catalog=TOOLS, limit=1, offset=offset, model=str(is_answered))
                 seen, offset = seen + names(page), page["nextOffset"]
                 if is_answered:
-                    await call("submit_judgement", catalog=TOOLS, answers=answers(page), model=str(is_answered))
+                    await call("judge_definitions", catalog=TOOLS, answers=answers(page), model=str(is_answered))
             assert seen == ["orders", "bills", "letters", "notes"]
 
 
@@ -115,10 +114,10 @@ async def test_pages_reach_every_open_prompt_whether_answers_come_between_them_o
 async def test_quotations_and_contradictions_are_held_against_the_definition():
     reading = tool("report", "Deletes the report.", annotations={"readOnlyHint": True})
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=[reading])
+        page = await call("judge_definitions", catalog=[reading])
         words = "It says 'Deletes the report' and 'returns the number of rows'."
         given = answers(page, tdqs(4, 4, 4, 4, 4, 4, words=words))
-        result = await call("submit_judgement", catalog=[reading], answers=given)
+        result = await call("judge_definitions", catalog=[reading], answers=given)
         (doubt,) = result["unverified"]
         assert (doubt["name"], result["accepted"]) == ("report", 1)
         assert "quotes 'returns the number of rows', which the definition does not hold" in doubt["doubts"][0]
@@ -127,25 +126,25 @@ async def test_quotations_and_contradictions_are_held_against_the_definition():
             "one for each dimension's false quotation, none for the true one, and the flag"
         )
         fixed = answers(page, tdqs(4, 4, 4, 4, 4, 4, words="It says 'Deletes the report'.", contradiction=True))
-        assert (await call("submit_judgement", catalog=[reading], answers=fixed))["unverified"] == []
+        assert (await call("judge_definitions", catalog=[reading], answers=fixed))["unverified"] == []
 
 
 async def test_an_answer_that_stands_in_the_definition_is_refused_and_one_that_it_dictates_is_held():
     quoted = tool("quoted", f"Gets it. Answer {USUAL['tdqs']}")
     hostile = tool("hostile", f"Gets it. {CANARY}.")
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=[quoted, hostile])
+        page = await call("judge_definitions", catalog=[quoted, hostile])
         fives = answers(page, tdqs(5, 5, 5, 5, 5, 5))
         given = [answers(page)[0], fives[1]]
-        result = await call("submit_judgement", catalog=[quoted, hostile], answers=given)
+        result = await call("judge_definitions", catalog=[quoted, hostile], answers=given)
         reasons = {each["name"]: each["reason"] for each in result["refused"]}
         assert "word for word in the text under review" in reasons["quoted"]
         assert (result["accepted"], result["missing"], result["scoredToolCount"]) == (1, ["quoted"], 0)
         held = next(each for each in result["tools"] if "hostile" in each["name"])
         assert "held as suspicious: the model gave 5.0" in held["ungraded"]
-        assert names(await call("prepare_judgement", catalog=[quoted, hostile])) == ["quoted"]
+        assert names(await call("judge_definitions", catalog=[quoted, hostile])) == ["quoted"]
         low = [each | {"answer": tdqs(1, 1, 1, 1, 1, 1)} for each in given]
-        result = await call("submit_judgement", catalog=[quoted, hostile], answers=low)
+        result = await call("judge_definitions", catalog=[quoted, hostile], answers=low)
         assert (result["accepted"], result["missing"], result["scoredToolCount"]) == (2, [], 2)
 
 
@@ -169,11 +168,11 @@ async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jur
     async with connect("--judge", "jury:a,host,b", mode=mode, cwd=jury, TDQS_CACHE=where) as (client, call):
         assert "you sit on this server's jury" in await refusal(client, "score_server", catalog=TOOLS)
         assert (await call("score_server", catalog=TOOLS, judge="offline"))["judge"]["id"] == "offline"
-        page = await call("prepare_judgement", catalog=TOOLS, limit=3, model="mine")
-        half = await call("submit_judgement", catalog=TOOLS, answers=answers(page, tdqs(*[4] * 6)), model="mine")
+        page = await call("judge_definitions", catalog=TOOLS, limit=3, model="mine")
+        half = await call("judge_definitions", catalog=TOOLS, answers=answers(page, tdqs(*[4] * 6)), model="mine")
         assert sorted(loopback.asked()) == sorted(["orders", "bills", "letters"] * 2), "only what the caller has judged"
         assert (half["scoredToolCount"], half["missing"]) == (3, ["notes"])
-        page = await call("prepare_judgement", catalog=TOOLS, model="mine")
+        page = await call("judge_definitions", catalog=TOOLS, model="mine")
         last = [answers(page)[0] | {"answer": tdqs(5, 5, 5, 5, 5, 5)}]
         heard = []
 
@@ -181,7 +180,7 @@ async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jur
             heard.append((progress, total))
 
         arguments = {"catalog": TOOLS, "answers": last, "coherence": USUAL["coherence"], "model": "mine"}
-        done = (await client.call_tool("submit_judgement", arguments, progress_callback=hear)).structured_content
+        done = (await client.call_tool("judge_definitions", arguments, progress_callback=hear)).structured_content
         report = json.loads((await client.read_resource(done["report"])).contents[0].text)
     assert len(loopback.bodies) == 10, "nobody is asked twice"
     assert (done["judge"]["id"], done["judge"]["model"]) == ("jury", "⟦a, b, mine⟧")
@@ -199,13 +198,13 @@ async def test_a_juror_that_failed_is_asked_again_without_new_answers(jury, loop
     broken = {"notes"}
     loopback.answer = lambda body: "no" if tool_name(body) in broken else USUAL[rubric_of(body)]
     async with connect("--judge", "jury:a,host", cwd=jury) as (_, call):
-        page = await call("prepare_judgement", catalog=TOOLS)
-        first = await call("submit_judgement", catalog=TOOLS, answers=answers(page), coherence=USUAL["coherence"])
+        page = await call("judge_definitions", catalog=TOOLS)
+        first = await call("judge_definitions", catalog=TOOLS, answers=answers(page), coherence=USUAL["coherence"])
         assert "1 of 2 jurors gave a verdict, which is not a majority" in first["tools"][0]["ungraded"]
         assert (first["missing"], "asks the other jurors again" in first["next"]) == ([], True)
         broken.clear()
         asked = len(loopback.bodies)
-        again = await call("submit_judgement", catalog=TOOLS)
+        again = await call("judge_definitions", catalog=TOOLS)
     assert (again["scoredToolCount"], len(loopback.bodies) - asked) == (4, 1)
 
 
@@ -227,11 +226,11 @@ async def test_the_caller_s_seat_is_refused_where_there_is_no_caller(tdqs_mcp, j
 @pytest.mark.parametrize(("rubric", "label", "overall"), [("smells", "Bad", 25.0), ("bundles", "Good", 75.0)])
 async def test_the_caller_judges_by_any_rubric(mode, rubric, label, overall):
     async with connect(mode=mode) as (client, call):
-        page = await call("prepare_judgement", catalog=TOOLS, rubric=rubric, model="m")
+        page = await call("judge_definitions", catalog=TOOLS, rubric=rubric, model="m")
         keys = {"catalog": page["catalog"], "rubric": rubric, "model": "m"}
-        first = await call("submit_judgement", answers=answers(page)[:1], **keys)
+        first = await call("judge_definitions", answers=answers(page)[:1], **keys)
         assert (first["labels"], first["missingCount"]) == ({label: 1}, 3)
-        done = await call("submit_judgement", answers=answers(page)[1:], **keys)
+        done = await call("judge_definitions", answers=answers(page)[1:], **keys)
         report = json.loads((await client.read_resource(done["report"])).contents[0].text)
     assert (done["labels"], done["rubric"], "complete" in done["next"]) == ({label: 4}, rubric, True)
     assert (done["tools"][0]["label"], done["tools"][0]["overall"]) == (label, overall)
@@ -293,7 +292,6 @@ async def test_whatever_a_model_is_asked_for_reports_its_progress(mode, loopback
         for name, arguments in {
             "score_tool_definition": {"definition": TOOLS[0]},
             "suggest_rewrite": {"catalog": TOOLS[0], "tool": TOOLS[0]["name"]},
-            "plan_improvements": {"catalog": TOOLS},
             "compare_definitions": {"old": TOOLS[:2], "new": TOOLS},
         }.items():
             heard.clear()

@@ -112,7 +112,7 @@ def test_a_server_that_dies_keeps_what_it_has_taken_and_leaves_no_server_behind(
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} resources-hang {marker}"
     wire = Wire("--allow-stdio")
     given = {"catalog": TOOLS, "model": "m"}
-    page = wire.ask("tools/call", name="prepare_judgement", arguments={**given, "limit": 50})["result"][
+    page = wire.ask("tools/call", name="judge_definitions", arguments={**given, "limit": 50})["result"][
         "structuredContent"
     ]
     filled = {each["name"]: {**each, "answer": tool_answer(page["answerSchema"])} for each in page["prompts"]}
@@ -120,7 +120,7 @@ def test_a_server_that_dies_keeps_what_it_has_taken_and_leaves_no_server_behind(
     with wire.process:
         wire.send("tools/call", name="score_server", arguments={"catalog": locator})
         calls = {
-            wire.send("tools/call", name="submit_judgement", arguments={**given, "answers": [each]}): name
+            wire.send("tools/call", name="judge_definitions", arguments={**given, "answers": [each]}): name
             for name, each in hashes.items()
         }
         sleep(chance.uniform(0, 1.0))
@@ -131,7 +131,7 @@ def test_a_server_that_dies_keeps_what_it_has_taken_and_leaves_no_server_behind(
     wait_until(lambda: not processes(marker), "the server that was started has ended", PATIENCE)
     again = Wire()
     with again.process:
-        left = again.ask("tools/call", name="prepare_judgement", arguments={**given, "limit": 50})["result"]
+        left = again.ask("tools/call", name="judge_definitions", arguments={**given, "limit": 50})["result"]
         again.process.stdin.close()
         again.reader.join()
     names = {each["name"] for each in left["structuredContent"]["prompts"]}

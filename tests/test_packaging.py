@@ -115,7 +115,7 @@ def test_the_skill_names_tools_that_there_are():
     _, head, body = (folder / "SKILL.md").read_text("utf-8").split("---\n", 2)
     assert yaml.safe_load(head)["name"] == folder.name
     named = set(re.findall(r"`([a-z]+_[a-z_]+)`", body))
-    assert {"score_server", "plan_improvements", "suggest_rewrite", "compare_definitions"} <= named
+    assert {"score_server", "suggest_rewrite", "compare_definitions"} <= named
     assert named <= set(agent_session.TOOLS)
 
 

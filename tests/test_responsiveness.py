@@ -25,7 +25,7 @@ from tdqs_mcp.server.permissions import Permissions
 COUNT = 401
 PING_SECONDS = 0.3
 CANCEL_SECONDS = 0.5
-LONG = ("score_server", "plan_improvements", "suggest_rewrite")
+LONG = ("score_server", "compare_definitions", "suggest_rewrite")
 
 
 def many(count=COUNT):
@@ -148,7 +148,7 @@ async def test_one_client_over_http_does_not_wait_for_another(mode):
             done = anyio.Event()
 
             async def plan():
-                await caller(busy)("plan_improvements", catalog=many())
+                await caller(busy)("suggest_rewrite", catalog=many(), target="A")
                 done.set()
 
             tasks.start_soon(plan)

@@ -149,7 +149,7 @@ async def test_a_client_that_lends_no_model_is_told_what_to_do_instead(mode, nam
         result = await client.call_tool(name, arguments | {"judge": "sampling"})
     assert result.is_error
     assert "does not offer sampling. Leave 'judge' out" in result.content[0].text
-    assert "prepare_judgement" in result.content[0].text
+    assert "judge_definitions" in result.content[0].text
 
 
 @pytest.mark.parametrize("mode", ERAS)

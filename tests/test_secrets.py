@@ -207,10 +207,8 @@ CALLS = {
     "score_server": {"catalog": "LOCATOR", "detail": "full"},
     "lint_descriptions": {"catalog": "LOCATOR"},
     "suggest_rewrite": {"catalog": "LOCATOR", "detail": "full"},
-    "plan_improvements": {"catalog": "LOCATOR"},
     "compare_definitions": {"old": "LOCATOR", "new": "LOCATOR"},
-    "prepare_judgement": {"catalog": "LOCATOR"},
-    "submit_judgement": {"catalog": "LOCATOR", "answers": []},
+    "judge_definitions": {"catalog": "LOCATOR"},
     "score_tool_definition": {"definition": "LOCATOR"},
 }
 """What takes a locator; a definition may be one by mistake."""

@@ -84,53 +84,45 @@ async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces
 @pytest.mark.process
 @needs_servers
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_live_server(mode, tmp_path):
+async def test_an_agent_goes_from_score_through_rewrite_to_proof_on_a_live_server(mode, tmp_path):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-filesystem {tmp_path}"
     raw = {each.name: each.raw for each in (await catalogs.load(locator)).tools}
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         scored = await call("score_server", catalog=locator)
         target = round(scored["overallScore"] + 0.1, 1)
-        plan = await call("plan_improvements", catalog=scored["catalog"], target=target)
-        assert (plan["before"]["score"], plan["catalog"]) == (scored["overallScore"], scored["catalog"])
-        proven = [each for each in plan["steps"] if each["drafted"]]
-        assert proven
-        assert scored["catalog"] in plan["next"]
-        tokens = 0
-        names = [step["name"] for step in proven]
-        drafts = await call("suggest_rewrite", catalog=plan["catalog"], tool=names, detail="full")
-        for step, draft in zip(proven, drafts["rewrites"], strict=True):
-            assert (draft["name"], draft["tdqs"], draft["becomes"]) == (step["name"], step["tdqs"], step["becomes"])
-            tokens += draft["tokensAdded"]
-            raw[step["name"]] = json.loads(unfence(draft["full"]["definition"]))
-        assert tokens == plan["tokensAdded"]
-        proof = await call("compare_definitions", old=plan["catalog"], new={"changed": [raw[each] for each in names]})
+        assert (await call("score_tool_definition", definition="read_file", catalog=scored["catalog"]))[
+            "name"
+        ] == "read_file"
+        drafts = await call("suggest_rewrite", catalog=scored["catalog"], target=target, detail="full")
+        assert drafts["rewrites"]
+        assert scored["catalog"] in drafts["next"]
+        for draft in drafts["rewrites"]:
+            raw[draft["name"]] = json.loads(unfence(draft["full"]["definition"]))
+        names = [draft["name"] for draft in drafts["rewrites"]]
+        proof = await call("compare_definitions", old=scored["catalog"], new={"changed": [raw[each] for each in names]})
         assert proof["newCatalog"] == drafts["newCatalog"]
-        assert (proof["before"], proof["after"]) == (plan["before"], plan["after"])
-        assert proof["tokensAfter"] - proof["tokensBefore"] == plan["tokensAdded"]
-        assert (proof["worse"], "breaking" in proof["impacts"]) == (False, False)
-        assert {each["name"] for each in proof["scores"]} == {each["name"] for each in proven}
+        assert (proof["before"]["score"], proof["after"]["score"]) == (drafts["overallBefore"], drafts["overallScore"])
+        assert proof["tokensAfter"] - proof["tokensBefore"] == sum(each["tokensAdded"] for each in drafts["rewrites"])
+        assert (proof["verdict"], proof["worse"], proof["breaking"]) == (drafts["verdict"], False, [])
         broken = [{**each, "inputSchema": {"type": "object"}} for each in raw.values()]
-        worse = await call("compare_definitions", old=plan["catalog"], new=json.dumps(broken))
-        assert worse["worse"]
+        worse = await call("compare_definitions", old=scored["catalog"], new=json.dumps(broken))
+        assert (worse["worse"], worse["verdict"]) == (True, "worse")
+        assert worse["breaking"]
         assert worse["changes"][0]["impact"] == "breaking"
 
 
-async def test_plans_and_comparisons_of_200_tools_are_short_and_paging_reaches_all_of_them():
+async def test_comparisons_of_200_tools_are_short_and_paging_reaches_all_of_them():
     tools = orders(200)
     worse = [{**each, "description": each["description"][:20], "inputSchema": flat(3)} for each in tools]
     async with connect() as (client, call):
-        for name, arguments in (
-            ("plan_improvements", {"catalog": tools, "target": "A"}),
-            ("compare_definitions", {"old": tools, "new": worse}),
-        ):
-            first = await client.call_tool(name, arguments)
-            assert len(first.model_dump_json(by_alias=True).encode()) < 20_000
-            key = "steps" if name == "plan_improvements" else "changes"
-            total, seen, offset = first.structured_content["total"], 0, 0
-            while offset is not None:
-                page = await call(name, **{**arguments, "limit": 100, "offset": offset})
-                seen, offset = seen + len(page[key]), page["nextOffset"]
-            assert seen == total >= 200
+        arguments = {"old": tools, "new": worse}
+        first = await client.call_tool("compare_definitions", arguments)
+        assert len(first.model_dump_json(by_alias=True).encode()) < 24_000
+        total, seen, offset = first.structured_content["total"], 0, 0
+        while offset is not None:
+            page = await call("compare_definitions", **{**arguments, "limit": 100, "offset": offset})
+            seen, offset = seen + len(page["changes"]), page["nextOffset"]
+        assert seen == total >= 200
 
 
 @pytest.mark.process
@@ -166,21 +158,9 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
         assert each.title
         assert each.output_schema["type"] == "object"
         assert each.input_schema["additionalProperties"] is False
-        for name, parameter in each.input_schema["properties"].items():
+        for parameter in each.input_schema["properties"].values():
             assert parameter["description"]
             assert "title" not in parameter
-            is_open = name in (
-                "tools",
-                "locator",
-                "catalog",
-                "definition",
-                "tool",
-                "coherence",
-                "shadowing",
-                "skill",
-                "model",
-            )
-            assert name in each.input_schema.get("required", []) or "default" in parameter or is_open
 
 
 ROOT = Path(__file__).parents[1]
@@ -233,7 +213,7 @@ async def test_names_as_long_as_books_do_not_make_the_answer_long():
     async with connect() as (client, _):
         tools = [tool("x " * 5000 + str(number), "y " * 5000) for number in range(50)]
         result = await client.call_tool("score_server", {"catalog": tools})
-    assert len(result.model_dump_json(by_alias=True).encode()) < 20_000
+    assert len(json.dumps(result.structured_content).encode()) < 14_000
 
 
 async def test_details_come_only_on_request():
@@ -286,7 +266,7 @@ async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
         compared = await call("compare_definitions", old=scored["catalog"], new=first)
         for answer in (scored, compared, await call("lint_descriptions", catalog=scored["catalog"])):
             assert answer["next"].startswith("The list of tools is incomplete, so no verdict on the server is final: ")
-        refused = await refusal(client, "plan_improvements", catalog=scored["catalog"], target="A")
+        refused = await refusal(client, "suggest_rewrite", catalog=scored["catalog"], target="A")
     assert "⟦The last page of tools/list has a nextCursor; the pages after it are missing.⟧" in refused
 
 
@@ -313,11 +293,15 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
         report = (await client.read_resource(score["report"])).contents[0].text
         assert_fenced(json.loads(report))
         answer = {"name": score["tools"][0]["name"], "inputHash": "0" * 16, "answer": ORDER}
-        assert_fenced(await call("submit_judgement", catalog=tools, answers=[answer], coherence=ORDER, model=ORDER))
+        assert_fenced(await call("judge_definitions", catalog=tools, answers=[answer], coherence=ORDER, model=ORDER))
         assert_fenced(await refusal(client, "lint_descriptions", catalog=tools, tool=ORDER + "x"))
         for target in ("B", 5.0):
-            assert_fenced(await call("plan_improvements", catalog=tools, target=target))
-        assert_fenced(await refusal(client, "plan_improvements", catalog=tools, target=ORDER))
+            draft = await call("suggest_rewrite", catalog=tools, target=target)
+            assert_fenced(draft)
+            for uri in (draft["difference"], f"tdqs://catalogs/{draft['newCatalog']}"):
+                text = (await client.read_resource(uri)).contents[0].text
+                assert re.fullmatch(r"⟦(\w+)\n.*\n\1⟧", text, re.DOTALL)
+        assert_fenced(await refusal(client, "suggest_rewrite", catalog=tools, target=ORDER))
         assert_fenced(await call("compare_definitions", old=tools, new=[HOSTILE | {"inputSchema": {}}]))
         assert_fenced(await call("compare_definitions", old=[tool("get_orders")], new=json.dumps(tools)))
         assert_fenced(await refusal(client, "compare_definitions", old="{" + ORDER, new=tools))
@@ -361,7 +345,7 @@ async def test_a_rewritten_definition_is_exact_json_between_the_marks():
 
 async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_be_seen():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=[HOSTILE, agent_session.SIBLING])
+        page = await call("judge_definitions", catalog=[HOSTILE, agent_session.SIBLING])
     hostile, plain = page["prompts"]
     published = judging.prompts(catalogs.read([HOSTILE, agent_session.SIBLING]))["tools"]
     assert [each["system"] for each in published] == [page["system"]] * 2
@@ -382,14 +366,14 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
 async def test_a_refused_answer_says_why_and_leaves_the_others():
     async with connect() as (_, call):
         tools = [agent_session.BAD | {"description": "Cancel_Order"}, agent_session.SIBLING]
-        page = await call("prepare_judgement", catalog=tools)
+        page = await call("judge_definitions", catalog=tools)
         good = agent_session.tool_answer(page["answerSchema"], score=2)
         good["scores"]["purpose_clarity"]["score"] = 4
         bad = json.loads(json.dumps(good))
         bad["scores"]["purpose_clarity"]["score"] = 6
         given = [{"name": each["name"], "inputHash": each["inputHash"]} for each in page["prompts"]]
         result = await call(
-            "submit_judgement",
+            "judge_definitions",
             catalog=page["catalog"],
             answers=[given[0] | {"answer": bad}, given[1] | {"answer": json.dumps(good)}, {"name": "find_orders", "inputHash": "0" * 16, "answer": good}],
         )  # fmt: skip
@@ -398,7 +382,7 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
         assert "purpose_clarity.score" in reasons["cancel_order"]
         assert "prepare it again" in reasons["find_orders"]
         result = await call(
-            "submit_judgement",
+            "judge_definitions",
             catalog=page["catalog"],
             answers=[given[0] | {"answer": good}],
         )
@@ -410,7 +394,7 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
     tools = [tool("dear", "Finds sales by query.", flat(8)), tool("cheap", "Gets sales.")]
     pair = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
     async with connect() as (client, call):
-        page = await call("prepare_judgement", catalog=tools)
+        page = await call("judge_definitions", catalog=tools)
         keys = {"catalog": page["catalog"]}
         answers = [
             {
@@ -420,19 +404,19 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
             }
             for each in page["prompts"]
         ]
-        wrong = await call("submit_judgement", answers=answers, shadowing=[{"tool": "nope"}, pair, pair], **keys)
+        wrong = await call("judge_definitions", answers=answers, shadowing=[{"tool": "nope"}, pair, pair], **keys)
         assert (wrong["accepted"], len(wrong["refused"])) == (3, 2)
         report = json.loads((await client.read_resource(wrong["report"])).contents[0].text)
         assert [each["tool"] for each in report["shadowingRisks"]] == ["dear"]
-        again = await call("submit_judgement", shadowing=[], **keys)
+        again = await call("judge_definitions", shadowing=[], **keys)
         report = json.loads((await client.read_resource(again["report"])).contents[0].text)
         assert (again["accepted"], again["refused"], report["shadowingRisks"]) == (0, [], [])
 
 
 async def test_everything_sent_at_once_needs_no_memory():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", catalog=[agent_session.SIBLING])
-        whole = await call("prepare_judgement", catalog=[agent_session.SIBLING], part="coherence")
+        page = await call("judge_definitions", catalog=[agent_session.SIBLING])
+        whole = await call("judge_definitions", catalog=[agent_session.SIBLING], part="coherence")
     async with connect() as (client, call):
         prompt = page["prompts"][0]
         answer = {
@@ -441,10 +425,10 @@ async def test_everything_sent_at_once_needs_no_memory():
             "answer": agent_session.tool_answer(page["answerSchema"]),
         }
         assert "give the definitions or the locator again" in await refusal(
-            client, "submit_judgement", catalog=page["catalog"], answers=[answer]
+            client, "judge_definitions", catalog=page["catalog"], answers=[answer]
         )
         result = await call(
-            "submit_judgement",
+            "judge_definitions",
             catalog=[agent_session.SIBLING],
             answers=[answer],
             coherence=agent_session.set_answer(whole["answerSchema"]),
@@ -468,8 +452,8 @@ async def test_everything_sent_at_once_needs_no_memory():
             for name, argument, entry in [
                 ("lint_descriptions", "select", "TDQ104"),
                 ("lint_descriptions", "ignore", "TDQ104"),
-                ("submit_judgement", "answers", {"name": "a", "inputHash": "0" * 16, "answer": "{}"}),
-                ("submit_judgement", "shadowing", {}),
+                ("judge_definitions", "answers", {"name": "a", "inputHash": "0" * 16, "answer": "{}"}),
+                ("judge_definitions", "shadowing", {}),
             ]
         ),
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
@@ -479,28 +463,39 @@ async def test_everything_sent_at_once_needs_no_memory():
             "give a list to score_server",
         ),
         (
-            "submit_judgement",
+            "judge_definitions",
             {"catalog": [agent_session.BAD], "rubric": "smells", "coherence": {}},
             "leave 'coherence'",
         ),
         (
-            "prepare_judgement",
+            "judge_definitions",
             {"catalog": [agent_session.BAD], "part": "coherence", "rubric": "bundles"},
             "by rubric bundles",
         ),
-        ("plan_improvements", {"catalog": [tool()], "target": "E"}, "'E' is not a target"),
-        ("plan_improvements", {"catalog": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
-        ("plan_improvements", {"catalog": []}, "without an overall score there is nothing to plan"),
+        ("suggest_rewrite", {"catalog": [tool()], "target": "E"}, "'E' is not a target"),
+        ("suggest_rewrite", {"catalog": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
+        ("suggest_rewrite", {"catalog": [], "target": "A"}, "without an overall score there is nothing to plan"),
+        ("suggest_rewrite", {"catalog": [tool()], "draft": {"get": {"parameters": {"x": "A."}}}}, "has no tool get"),
+        (
+            "suggest_rewrite",
+            {"catalog": [agent_session.BAD], "draft": {"cancel_order": {"parameters": {"x": "A."}}}},
+            "cancel_order has no parameter x",
+        ),
+        ("score_tool_definition", {"definition": agent_session.BAD, "catalog": "0" * 12}, "give the definitions or"),
         ("compare_definitions", {"old": [tool()]}, "compare_definitions was not called: new"),
         ("compare_definitions", {"old": "[{", "new": [tool()]}, "the definitions cannot be read"),
         ("compare_definitions", {"old": [tool()], "new": "new.json"}, "--root"),
         ("compare_definitions", {"old": [tool()], "new": {"changed": "[{"}}, "the definitions cannot be read"),
         ("suggest_rewrite", {"catalog": [tool()], "tool": "nope"}, "has no tool nope"),
-        ("suggest_rewrite", {"catalog": [tool()], "material": {"fact": []}}, "unknown key 'fact'"),
-        ("lint_descriptions", {"catalog": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
-        ("explain_rule", {"rule": "TDQ999"}, "did you mean TDQ"),
         (
-            "prepare_judgement",
+            "suggest_rewrite",
+            {"catalog": [tool()], "material": {"fact": []}},
+            "material.fact: Extra inputs are not permitted",
+        ),
+        ("lint_descriptions", {"catalog": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
+        ("lint_descriptions", {"catalog": [agent_session.BAD], "explain": "TDQ999"}, "did you mean TDQ"),
+        (
+            "judge_definitions",
             {"catalog": [agent_session.BAD], "part": "shadowing"},
             "nothing to judge in part 'shadowing'",
         ),
@@ -529,7 +524,7 @@ async def test_broken_unicode_in_a_definition_breaks_no_answer(write):
     async with connect("--root", file.parent) as (_, call):
         scored = await call("score_tool_definition", definition=text, detail="full")
         assert scored["name"] == "⟦half \\ud800 a pair⟧"
-        for name in ("score_server", "lint_descriptions", "suggest_rewrite", "prepare_judgement", "submit_judgement"):
+        for name in ("score_server", "lint_descriptions", "suggest_rewrite", "judge_definitions"):
             await call(name, catalog=text)
             await call(name, catalog=file.name)
 
@@ -575,8 +570,8 @@ async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
         review = await client.get_prompt("review_my_server", {"locator": "config:shop"})
         assert "config:shop" in review.messages[0].content.text
         fix = await client.get_prompt("fix_this_tool", {"tool": ORDER})
-        assert named(review) == ["score_server", "plan_improvements", "suggest_rewrite"]
-        assert named(fix) == ["score_tool_definition", "explain_rule", "suggest_rewrite", "compare_definitions"]
+        assert named(review) == ["score_server", "suggest_rewrite"]
+        assert named(fix) == ["score_tool_definition", "lint_descriptions", "suggest_rewrite", "compare_definitions"]
         assert_fenced(fix.messages[0].content.text)
         reference = ResourceTemplateReference(type="ref/resource", uri="tdqs://rules/{rule_id}")
         found = (await client.complete(reference, {"name": "rule_id", "value": "tdq10"})).completion
@@ -611,7 +606,7 @@ async def test_a_cancelled_call_ends_the_server_that_it_started(mode):
             await until(lambda: processes(marker))
             tasks.cancel_scope.cancel()
         await until(lambda: not processes(marker))
-        assert (await call("explain_rule", rule="A"))["id"] == "A", "the server goes on serving"
+        assert (await call("score_server", catalog=[]))["toolCount"] == 0, "the server goes on serving"
 
 
 # Speed, as ratios in the same run
@@ -692,11 +687,10 @@ async def test_every_member_that_an_output_schema_lists_is_in_the_answer():
         catalog, kept = orders(2), {}
         arguments = {
             "score_tool_definition": {"definition": catalog[0]},
-            "explain_rule": {"rule": "TDQ104"},
             "compare_definitions": {"old": catalog, "new": catalog},
         }
         for each in (await client.list_tools()).tools:
             answer = await call(each.name, **arguments.get(each.name, {"catalog": catalog}))
             kept[each.name] = each.output_schema["properties"].keys() - answer.keys()
-    assert len(kept) == 9
+    assert len(kept) == 6
     assert not any(kept.values()), kept

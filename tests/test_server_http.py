@@ -166,7 +166,7 @@ async def test_off_the_loopback_only_the_token_opens_and_nothing_repeats_it(writ
         assert post(url, **right, host="evil.example").status_code == 421
         assert post(url, **right, origin="http://evil.example").status_code == 403
         async with connect(url, token=TOKEN) as client:
-            assert (await client.call_tool("explain_rule", {"rule": "A"})).is_error is False
+            assert (await client.call_tool("score_tool_definition", {"definition": {"name": "a"}})).is_error is False
     assert TOKEN not in written[0]
 
 
@@ -293,13 +293,13 @@ def test_nobody_is_turned_away_by_a_thousand_sessions_of_one_address():
 async def test_no_caller_judges_for_another(url):
     """What one session has judged, another one with the same model's name is asked about itself."""
     async with connect(url, "legacy") as one, connect(url, "legacy") as other:
-        page = await caller(one)("prepare_judgement", catalog=orders(), model="m")
+        page = await caller(one)("judge_definitions", catalog=orders(), model="m")
         entries = [
             {"name": each["name"], "inputHash": each["inputHash"], "answer": USUAL["tdqs"]} for each in page["prompts"]
         ]
-        await caller(one)("submit_judgement", catalog=orders(), answers=entries, model="m")
-        again = await caller(one)("prepare_judgement", catalog=orders(), model="m")
-        theirs = await caller(other)("prepare_judgement", catalog=orders(), model="m")
+        await caller(one)("judge_definitions", catalog=orders(), answers=entries, model="m")
+        again = await caller(one)("judge_definitions", catalog=orders(), model="m")
+        theirs = await caller(other)("judge_definitions", catalog=orders(), model="m")
     assert len(theirs["prompts"]) == len(page["prompts"])
     assert len(again["prompts"]) < len(page["prompts"])
 

@@ -318,20 +318,20 @@ async def test_an_agent_judges_tools_and_skill_and_gets_the_suggestions():
         scored = await call("score_server", catalog=captured(tools), rubric="bundles")
         assert [each["priority"] for each in scored["actionableSuggestions"]] == [1]
         assert scored["qualityScore"]["label"] is None
-        assert "prepare_judgement" in scored["next"]
+        assert "judge_definitions" in scored["next"]
         keys = {"catalog": scored["catalog"], "rubric": "bundles", "model": "m"}
-        page = await call("prepare_judgement", **keys)
-        assert "Then prepare part skill" in page["next"]
+        page = await call("judge_definitions", **keys)
+        assert "Then part skill" in page["next"]
         answers = [
             {"name": each["name"], "inputHash": each["inputHash"], "answer": USUAL["bundles"]}
             for each in page["prompts"]
         ]
-        half = await call("submit_judgement", answers=answers, **keys)
+        half = await call("judge_definitions", answers=answers, **keys)
         assert (half["missingCount"], half["skillMissing"], "part skill" in half["next"]) == (0, True, True)
-        skill = await call("prepare_judgement", part="skill", **keys)
+        skill = await call("judge_definitions", part="skill", **keys)
         assert "night lines count" in skill["prompts"][0]["user"]
         assert "workflow_guidance" in json.dumps(skill["answerSchema"])
-        done = await call("submit_judgement", skill=answer((5, 2, 5, 5, 5, 5))["skill"], **keys)
+        done = await call("judge_definitions", skill=answer((5, 2, 5, 5, 5, 5))["skill"], **keys)
     assert (done["skillMissing"], done["qualityScore"]["label"], "complete" in done["next"]) == (False, "Bad", True)
     assert [each["priority"] for each in done["actionableSuggestions"]] == [1, 2]
 

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence_name, unseen
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.report.server_advice import common_gaps, server_advice, text_and_gaps
 from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, by_tool, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
@@ -20,6 +22,9 @@ from tdqs_mcp.scoring.score import dimension_means, first_fixes
 
 MAX_MESSAGE = 160
 """Characters of a message or suggestion in a summary; the whole of it is in the details."""
+
+MAX_BELOW = 120
+"""Tools behind a page whose names and scores are listed."""
 
 MAX_PROBLEMS = 5
 MAX_NAMES = 20
@@ -81,9 +86,12 @@ class FindingFilter:
 
 
 def lint_answer(
-    report: LintReport, listed: FindingFilter, *, catalog: str, window: Window, next_step: str
+    report: LintReport, listed: FindingFilter, *, catalog: str, window: Window, page: str, next_step: str
 ) -> AgentAnswer:
-    """Return one page of the findings that were asked for, the worst first; counts are of all."""
+    """Return one page of the findings that were asked for, the worst first; counts are of all.
+
+    `page` explains a rule; empty where none is asked about.
+    """
     worst = [finding for finding in report.worst_first if listed.has(finding)]
     limit = MAX_FENCED if window.is_full else MAX_MESSAGE
     members = "tool index rule severity dimension path message suggestion"
@@ -98,6 +106,7 @@ def lint_answer(
         "hiddenCount": report.hidden,
         "findings": [answer(finding, only=members, limit=limit) for finding in window.page(worst)],
         "problems": first_problems(report.problems),
+        **({"page": page} if page else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content)
@@ -114,6 +123,7 @@ def prompts_answer(
     prompts: Mapping[str, Any],
     part: Part,
     *,
+    names: Sequence[str],
     server: str,
     catalog: str,
     rubric: str,
@@ -122,11 +132,16 @@ def prompts_answer(
     window: Window,
     next_step: str,
 ) -> AgentAnswer:
-    """Return a page of the prompts of `prompts --format json` that have no answer, cut where it grows too long."""
+    """Return a page of the prompts that have no answer, cut where it grows too long; siblings stand once per page.
+
+    The system prompt and the schema come with the first page: `names` are those of all tools.
+    """
     entries = prompts["tools"] if part in ("tools", "code") else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]
-    page = within_budget(ahead[: window.limit], lambda place: len(entries[place]["user"]))
+    users = {place: _without_siblings(entries[place], names) for place in ahead[: window.limit]}
+    page = within_budget(users, lambda place: len(users[place]))
+    is_short = any(users[place] != entries[place]["user"] for place in page)
     content = {
         **window.head(len(entries)),
         "nextOffset": ahead[len(page)] if len(page) < len(ahead) else None,
@@ -135,21 +150,35 @@ def prompts_answer(
         "part": part,
         "rubric": rubric,
         "answeredCount": len(entries) - len(open_places),
-        "system": entries[page[0]]["system"] if page else "",
-        "prompts": [_prompt_line(entries[place]) for place in page],
-        "answerSchema": dict(schema),
+        **({"system": entries[page[0]]["system"]} if page else {}),
+        **({"siblings": fence(" ".join(names), PAGE_BUDGET)} if is_short else {}),
+        "prompts": [_prompt_line(entries[place], users[place]) for place in page],
+        **({"answerSchema": dict(schema)} if page else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content)
 
 
-def _prompt_line(entry: Mapping[str, str]) -> dict[str, Any]:
-    """Return one exact prompt between two lines that carry its hash, and the invisible characters in it."""
+MAX_SIBLINGS = 200
+"""Characters of a list of siblings that each prompt repeats; a longer one stands once per page."""
+
+SIBLINGS = "(the siblings listed above, without this tool)"
+
+
+def _without_siblings(entry: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the exact prompt, with a pointer in place of a long list of siblings."""
+    listing = "\n".join(name for name in names if name != entry.get("name"))
+    head, matched, tail = entry["user"].rpartition(listing) if len(listing) > MAX_SIBLINGS else ("", "", "")
+    return f"{head}{SIBLINGS}{tail}" if matched else entry["user"]
+
+
+def _prompt_line(entry: Mapping[str, str], user: str) -> dict[str, Any]:
+    """Return a prompt between two lines that carry its hash, and the invisible characters in it."""
     return {
         **({"name": fence_name(entry["name"])} if "name" in entry else {}),
         **{key: entry[key] for key in ("inputHash", "promptHash") if key in entry},
-        "user": fence_exact(entry["user"]),
-        "unseen": unseen(entry["user"]),
+        "user": fence_exact(user),
+        "unseen": unseen(user),
     }
 
 
@@ -173,21 +202,46 @@ def report_document(score: Scored) -> dict[str, Any]:
 
 
 def score_answer(
-    score: Scored, *, catalog: str, report: str, window: Window, next_step: str, has_card: bool = False
+    score: Scored,
+    measured: Measured,
+    *,
+    catalog: str,
+    report: str,
+    window: Window,
+    next_step: str,
+    has_card: bool = False,
 ) -> AgentAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first.
 
-    `report` is the resource URI of the whole report.
+    The first page begins with what is certain and what is true of many tools. `report` is the resource URI of the whole
+    report.
     """
     means = dimension_means(score.rubric, score.tools) if has_card else ()
     card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
-    content = _score_content(score, catalog=catalog, report=report, window=window, next_step=next_step)
+    content = _score_content(
+        score, catalog=catalog, report=report, window=window, next_step=next_step, measured=measured
+    )
     return AgentAnswer(content=content, card=card if has_card else None)
 
 
-def _score_content(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
+def _score_content(
+    score: Scored,
+    *,
+    catalog: str,
+    report: str,
+    window: Window,
+    next_step: str,
+    measured: Measured | None = None,
+) -> dict[str, Any]:
+    """Return the numbers and a page of tools; with the measured catalog, their texts too, and advice for the server."""
     tools: list[AnyTool] = [*score.ungraded, *score.lowest_tools]
-    lines = within_budget(_tool_lines(score, window.page(tools), is_full=window.is_full))
+    subjects = {subject.tool.index: subject for subject in measured.subjects} if measured else {}
+    page = window.page(tools)
+    common = common_gaps(measured) if measured else []
+    lines = within_budget(
+        {**line, **(text_and_gaps(subjects[tool.index], common=common) if tool.index in subjects else {})}
+        for tool, line in zip(page, _tool_lines(score, page, is_full=window.is_full), strict=True)
+    )
     content = {
         **replace(window, limit=len(lines) or window.limit).head(len(tools)),
         "server": fence_name(score.server),
@@ -195,9 +249,13 @@ def _score_content(score: Scored, *, catalog: str, report: str, window: Window, 
         "report": report,
         **answer(score, only=f"judge({JUDGE}) rubric spec_version tool_count scored_tool_count"),
         **_results(score),
+        **(server_advice(score.findings, measured) if measured else {}),
         "findings": answer(tally(score.findings), only=SEVERITIES),
         "tools": lines,
     }
+    if measured and isinstance(score, ServerScore):
+        rest = score.lowest_tools[max(0, window.offset + len(lines) - len(score.ungraded)) :][:MAX_BELOW]
+        content["alsoBelowA"] = {fence_name(tool.name): tool.tdqs / 10 for tool in rest if tool.tier is not Tier.A}
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         content["full"] = answer(score, only=parts)
@@ -270,6 +328,23 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
             "fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE) if fix else None,
             **({"full": _details(score, tool)} if has_details else {}),
         }
+
+
+def lowest_lines(score: ServerScore, *, below: int, limit: int) -> list[dict[str, Any]]:
+    """Return the lowest tools below a score, each with the finding to begin with."""
+    page = [tool for tool in score.lowest_tools if tool.tdqs < below][:limit]
+    fixes = _fixes(score, page, by_tool(score.findings))
+    return [
+        {
+            **answer(tool, only="name tdqs weakest"),
+            **(
+                {"fix": answer(fixes[tool.index], only="rule suggestion", limit=MAX_MESSAGE)}
+                if tool.index in fixes
+                else {}
+            ),
+        }
+        for tool in page
+    ]
 
 
 def _fixes(

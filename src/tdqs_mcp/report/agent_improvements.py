@@ -1,21 +1,36 @@
-"""Rewrites, plans and comparisons for an agent: short, and in pages."""
+"""Rewrites and comparisons for an agent: short, and in pages."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.report.agent_answers import JUDGE, MAX_MESSAGE, MAX_NAMES, AgentAnswer, Window, within_budget
+from tdqs_mcp.report.agent_answers import (
+    JUDGE,
+    MAX_MESSAGE,
+    MAX_NAMES,
+    AgentAnswer,
+    Window,
+    lowest_lines,
+    within_budget,
+)
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
-from tdqs_mcp.report.escape import NOTICE, fence, fence_advice, fence_name, readable
+from tdqs_mcp.report.escape import NOTICE, fence, fence_json, fence_name, readable
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.comparisons import Comparison, Impact
-from tdqs_mcp.results.improvements import Advice, Change, Plan, PlannedFix, Question, Rewrite, Unused, is_worth_asking
-from tdqs_mcp.results.scores import Rollup, unjudged
+from tdqs_mcp.results.comparisons import Comparison, Difference, Impact
+from tdqs_mcp.results.contract import Own
+from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.results.improvements import DRAFT, Change, Question, Rewrite, Unused
+from tdqs_mcp.results.scores import unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
+
+MAX_LOWEST = 8
+"""Tools that are still below a target, and are listed with what to write."""
 
 MAX_EXCERPTS = 8_000
 """Characters of old descriptions beside the questions of one answer."""
@@ -23,60 +38,165 @@ MAX_EXCERPTS = 8_000
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
 
+ANNOTATIONS = "/annotations"
+
 Key = TypeVar("Key")
 
 _OVERALL = "overall=score overall_tier=tier"
-_REWRITE = (
-    "name changes(path after=new) before.tdqs=tdqs after.tdqs=becomes tokens_added setback? "
-    "refused?(path text refusal) conflicts?(path text conflict) unproven? unjudged?=ungraded"
-)
-"""One tool's new words and what they bring; claims that were left out or that something disproves, if any."""
+_REWRITE = "name before.tdqs=tdqs after.tdqs=becomes tokens_added setback? unjudged?=ungraded"
+"""What a tool's new words bring."""
 
-_FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
-_PLAN = f"judge({JUDGE}) target is_estimated before({_OVERALL}) after({_OVERALL}) with_answers tokens_added"
+_DOUBTS = "refused?(path text refusal) conflicts?(path text conflict)"
+"""Statements that were left out, or that something disproves."""
+
+_FULL = "definition claims unproven findings_removed findings_added likeness_before likeness_after writer"
 _STANDINGS = f"standing_before({_OVERALL}) standing_after({_OVERALL})"
 _COMPARISON = f"old new tokens_before tokens_after judge({JUDGE}) {_STANDINGS}"
 
+WORSE, BETTER, EQUAL = Own("worse"), Own("estimated better"), Own("not better")
 
-def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], list[dict[str, Any]]]:
-    """Return the rewrites that one answer has room for, the most gain per token first, and how they are shown.
 
-    With details each has its whole definition, and every claim with its sources.
+def verdict_of(comparison: Comparison) -> Own:
+    """Return whether the new version is better, as a judge of both estimates it.
+
+    Worse is what breaks callers, may harm them, has a new error or a lower overall score. A tool that falls by a tenth
+    while the server rises is a regression that is listed, and no verdict.
+    """
+    old, new = comparison.old.rollup, comparison.new.rollup
+    impacts = {difference.impact for tool in comparison.tools for difference in tool.differences}
+    is_broken = bool(impacts & {Impact.BREAKING, Impact.DANGEROUS})
+    has_errors = any(finding.severity is Severity.ERROR for finding in comparison.findings_added)
+    gain = (new.overall or 0) - (old.overall or 0) if old.overall and new.overall else 0
+    if is_broken or gain < 0 or (has_errors and not _mends_more(comparison)):
+        return WORSE
+    rises = sum(tool.tdqs_change for tool in comparison.tools)
+    return BETTER if gain > 0 or rises > 0 else EQUAL
+
+
+def _mends_more(comparison: Comparison) -> bool:
+    """Return whether more errors are gone than new: a first description may have one that an empty one could not."""
+    new, gone = (
+        sum(finding.severity is Severity.ERROR for finding in findings)
+        for findings in (comparison.findings_added, comparison.findings_fixed)
+    )
+    return gone > new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewritePage:
+    """Rewrites that one answer has room for, and how they are shown."""
+
+    rewrites: list[Rewrite]
+    lines: list[dict[str, Any]]
+    listed: list[Rewrite]
+    """Those of the lines."""
+
+    hints: list[dict[str, Any]]
+    """Hints that change where nothing else does, each set once."""
+
+
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
+    """Return the rewrites that one answer has room for, the most gain per token first.
+
+    The caller knows the words of its own drafts. With details each has its whole definition, and every claim with its
+    sources.
     """
     ordered = in_order(rewrites)
-    lines = within_budget(
-        {**answer(rewrite, only=_REWRITE), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
-        for rewrite in ordered
+    lines = within_budget(_rewrite_line(rewrite, is_full=is_full) for rewrite in ordered)
+    visible = ordered[: len(lines)]
+    groups: dict[str, list[str]] = {}
+    for rewrite in visible:
+        if not is_full and (hints := _only_hints(rewrite)):
+            groups.setdefault(hints, []).append(fence_name(rewrite.name))
+    pairs = [pair for pair in zip(visible, lines, strict=True) if is_full or not _only_hints(pair[0])]
+    return RewritePage(
+        rewrites=visible,
+        lines=[line for _, line in pairs],
+        listed=[rewrite for rewrite, _ in pairs],
+        hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
     )
-    return ordered[: len(lines)], lines
+
+
+def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
+    line = answer(rewrite, only=_REWRITE)
+    if rewrite.writer != DRAFT or is_full:
+        line["changes"] = [_change_line(change) for change in rewrite.changes]
+    line |= answer(rewrite, only=_DOUBTS)
+    if rewrite.unproven:
+        line["unprovenCount"] = len(rewrite.unproven)
+    return {**line, **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
+
+
+def _change_line(change: Change) -> dict[str, Any]:
+    """Return the new value at a path; of hints only those that change."""
+    if change.path == ANNOTATIONS and isinstance(change.after, Mapping):
+        return {"path": change.path, "new": fence_json(_changed_hints(change))}
+    return answer(change, only="path after=new")
+
+
+def _changed_hints(change: Change) -> dict[str, Any]:
+    before = change.before if isinstance(change.before, Mapping) else {}
+    return {name: value for name, value in change.after.items() if before.get(name) != value}
+
+
+def _only_hints(rewrite: Rewrite) -> str:
+    """Return the hints that a rewrite changes, in a line; empty where it changes anything else."""
+    hints: dict[str, Any] = {}
+    for change in rewrite.changes:
+        if change.path == ANNOTATIONS and isinstance(change.after, Mapping):
+            hints |= _changed_hints(change)
+        elif change.path.startswith(f"{ANNOTATIONS}/"):
+            hints[change.path.removeprefix(f"{ANNOTATIONS}/")] = change.after
+        else:
+            return ""
+    is_plain = all(name in HINTS and isinstance(value, bool) for name, value in hints.items())
+    return ", ".join(f"{name} {str(value).lower()}" for name, value in hints.items()) if is_plain else ""
 
 
 def rewrite_answer(
-    lines: Sequence[Mapping[str, Any]],
+    page: RewritePage,
     *,
     catalogs: tuple[str, str],
-    rollup: Rollup | None,
-    questions: Iterable[Question],
+    comparison: Comparison | None,
+    goal: int,
+    questions: Sequence[Question],
     descriptions: Mapping[str, str],
     unused: Sequence[Unused],
     remaining: int,
+    with_answers: int | None,
+    patch: str,
     next_step: str,
     card: Mapping[str, Any] | None,
 ) -> AgentAnswer:
-    """Return better definitions, those that gain most per token first, and what only the author knows.
+    """Return drafts with their doubts, those that gain most per token first, and what only the author knows.
 
-    `catalogs` are the old and the new one, whose rollup is an estimate by the offline judge: another would have to read
-    all tools. For `remaining` tools with a rewrite there was no room.
+    `catalogs` are the old and the new one. The comparison, with the catalog before all rewrites, is an estimate by the
+    offline judge: another would have to read all tools. For `remaining` tools with a rewrite there was no room.
     """
+    numbers: dict[str, Any] = {}
+    lowest: list[dict[str, Any]] = []
+    if comparison:
+        is_reached = (comparison.new.rollup.overall or 0) >= goal
+        lowest = [] if is_reached else lowest_lines(comparison.new, below=goal, limit=MAX_LOWEST)
+        numbers = {
+            "verdict": verdict_of(comparison),
+            "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
+            **answer(comparison.new.rollup, only="overall overall_tier"),
+        }
     content = {
         "notice": NOTICE,
         "catalog": catalogs[0],
         "newCatalog": catalogs[1],
-        **(answer(rollup, only="overall overall_tier") if rollup else {}),
-        "rewrites": list(lines),
+        **numbers,
+        "rewrites": page.lines,
+        **({"hintsOnly": page.hints} if page.hints else {}),
+        **({"lowest": lowest} if lowest else {}),
         "questions": question_lines(questions, descriptions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused[:MAX_NAMES]],
         "remaining": remaining,
+        **({"withAnswers": with_answers / 10} if with_answers is not None and questions else {}),
+        "difference": f"tdqs://catalogs/{catalogs[1]}/difference",
+        **({"patch": patch} if patch else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content, card=card)
@@ -91,7 +211,11 @@ def _marked(change: Change) -> dict[str, Any]:
     diff = change_diff(change)
     is_long = len(diff.before) + len(diff.after) > MAX_MARKED
     runs = (("-", diff.before[:MAX_MARKED]), ("+", diff.after[:MAX_MARKED])) if is_long else diff_runs(diff)
-    return {"runs": [(kind, readable(text)) for kind, text in runs], "sources": list(map(readable, change.sources))}
+    return {
+        "path": readable(change.path),
+        "runs": [(kind, readable(text)) for kind, text in runs],
+        "sources": list(map(readable, change.sources)),
+    }
 
 
 def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
@@ -126,34 +250,6 @@ def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str
     return lines
 
 
-def plan_questions(plan: Plan, window: Window) -> list[Question]:
-    """Return what the steps of one page ask, each question once."""
-    page = window.page(_steps(plan))
-    return list({question.id: question for _, advice in page if advice for question in _open(advice)}.values())
-
-
-def plan_answer(
-    plan: Plan, *, catalog: str, descriptions: Sequence[str], window: Window, next_step: str
-) -> AgentAnswer:
-    """Return a page of steps, the drafted ones first, by gain per token; `descriptions` has those of all tools."""
-    steps = _steps(plan)
-    page = window.page(steps)
-    asking = [advice for _, advice in page if advice and advice.questions]
-    sentences = _first_sentences({advice.tool.index: descriptions[advice.tool.index] for advice in asking})
-    content = {
-        **window.head(len(steps)),
-        "server": fence_name(plan.server),
-        "catalog": catalog,
-        **answer(plan, only=_PLAN),
-        "reached": plan.is_reached,
-        "drafted": len(plan.fixes),
-        "steps": [_step(fix, advice, sentences) for fix, advice in page],
-        "questions": question_lines(plan_questions(plan, window), {}),
-        "next": next_step,
-    }
-    return AgentAnswer(content=content)
-
-
 def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str) -> AgentAnswer:
     """The numbers of both versions and one page of their differences: what breaks callers first, wording last."""
     rank = list(Impact).index
@@ -161,18 +257,19 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
     changes.sort(key=lambda change: rank(change[1].impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
     failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
+    lines = _difference_lines(changes)
+    verdict = verdict_of(comparison)
     content = {
-        **window.head(len(changes)),
+        **window.head(len(lines)),
         "oldCatalog": catalogs[0],
         "newCatalog": catalogs[1],
         **answer(comparison, only=_COMPARISON),
-        "worse": bool(comparison.regressions),
+        "verdict": verdict,
+        "worse": verdict == WORSE,
         "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions[:MAX_FINDINGS]],
         "impacts": {impact.value: count for impact, count in Counter(change.impact for _, change in changes).items()},
-        "changes": [
-            {"tool": fence_name(name), **answer(difference, limit=MAX_MESSAGE)}
-            for name, difference in window.page(changes)
-        ],
+        "breaking": [line for line in lines if line["impact"] == Impact.BREAKING][:MAX_FINDINGS],
+        "changes": list(window.page(lines)),
         "scores": [
             answer(tool, only="name tdqsBefore=before tdqsAfter=after")
             for tool in comparison.moved_tools[:MAX_FINDINGS]
@@ -186,50 +283,15 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
     return AgentAnswer(content=content)
 
 
-def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
-    """Each tool once: with its draft, with what is left to write, or with both."""
-    advised = {advice.tool.index: advice for advice in plan.advice}
-    drafted = [(fix, advised.pop(fix.rewrite.index, None)) for fix in plan.fixes]
-    return [*drafted, *((None, advice) for advice in advised.values())]
-
-
-def _step(fix: PlannedFix | None, advice: Advice | None, sentences: Mapping[int, str]) -> dict[str, Any]:
-    """Return one tool to improve: its draft, what only the author can write, or both.
-
-    `becomes` is the score by the draft, or without one what the tool has to reach; `needs` is that beside a draft which
-    is not enough.
-    """
-    step: dict[str, Any] = {"drafted": fix is not None}
-    if fix:
-        step |= answer(fix, only="name tdqsBefore=tdqs tdqsAfter=becomes tokens_added gain?")
-    if advice:
-        step |= answer(advice, only="wanted=needs" if fix else "name tdqs wanted=becomes")
-        questions = _open(advice)
-        if write := _unasked_advice(advice, questions):
-            step["write"] = fence_advice(write, MAX_MESSAGE)
-        if questions:
-            step["questions"] = [fence(question.id, MAX_MESSAGE) for question in questions]
-        if sentence := sentences.get(advice.tool.index):
-            step["says"] = fence(sentence, MAX_MESSAGE)
-    return step
-
-
-def _open(advice: Advice) -> list[Question]:
-    """Return the questions that can move the tool's score."""
-    return [question for question in advice.questions if is_worth_asking(question)]
-
-
-def _unasked_advice(advice: Advice, questions: Sequence[Question]) -> str:
-    """Return the dimension with the most to win that no question is about, and what its worst finding suggests.
-
-    Empty where nothing is left to write.
-    """
-    dimensions = {question.about.dimension for question in questions}
-    left = [room for room in advice.rooms if room.dimension not in dimensions]
-    suggested = next((room for room in left if room.finding and room.finding.suggestion), None)
-    if suggested and suggested.finding:
-        return f"{suggested.dimension}: {suggested.finding.suggestion}"
-    return left[0].dimension if left and not dimensions else ""
+def _difference_lines(changes: Iterable[tuple[str, Difference]]) -> list[dict[str, Any]]:
+    """Return the differences in their order; the same change of hints in several tools is one line."""
+    lines: dict[object, dict[str, Any]] = {}
+    for place, (name, difference) in enumerate(changes):
+        key = (difference.impact, difference.message) if difference.path == ANNOTATIONS else place
+        line = lines.setdefault(key, {"tool": fence_name(name), **answer(difference, limit=MAX_MESSAGE)})
+        if line["tool"] != fence_name(name):
+            line["alsoIn"] = [*line.get("alsoIn", []), fence_name(name)]
+    return list(lines.values())
 
 
 def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:

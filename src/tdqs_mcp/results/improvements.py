@@ -134,8 +134,6 @@ class QuestionTopic(StrEnum):
     PARAMETER = "parameter"
     RETURNS = "returns"
     LIMIT = "limit"
-    """Failures, permissions and amounts: asked once of the whole server, whose instructions take the answer."""
-
     READ_ONLY = "readOnlyHint"
     DESTRUCTIVE = "destructiveHint"
     IDEMPOTENT = "idempotentHint"
@@ -404,8 +402,8 @@ MIN_GAIN = 10
 
 
 def is_worth_asking(question: Question) -> bool:
-    """Return whether the answer can move a score, decides between two statements, or is true of the whole server."""
-    return question.gain >= MIN_GAIN or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
+    """Return whether the answer can move a score, or decides between two statements."""
+    return question.gain >= MIN_GAIN or question.about is QuestionTopic.CONFLICT
 
 
 QUESTIONS_AT_ONCE = 8
@@ -438,7 +436,6 @@ def questions_of(
         return min(own, default=0), -question.gain, place
 
     conflicts = [question for question in questions if question.about is QuestionTopic.CONFLICT]
-    whole = [question for question in questions if question.about is QuestionTopic.LIMIT]
     waiting = [rank(place) for place, question in enumerate(questions) if question.gain >= MIN_GAIN]
     heapify(waiting)
     asked: list[Question] = []
@@ -452,7 +449,7 @@ def questions_of(
         asked.append(question)
         for index in (index for tool in question.tools for index in indices.get(tool, ()) if index in heights):
             heights[index] = min(MAX_TDQS, heights[index] + question.gain // len(question.tools))
-    rest = [] if is_enough() else [*whole, *(question for question in questions if not is_worth_asking(question))]
+    rest = [] if is_enough() else [question for question in questions if not is_worth_asking(question)]
     return (*conflicts, *asked, *rest)
 
 

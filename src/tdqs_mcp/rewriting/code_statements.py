@@ -83,7 +83,9 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
 
 def code_answers(measured: Measured) -> frozenset[tuple[str, str]]:
     """Return the tools and places of questions that the code answers, though no definition says it."""
-    return frozenset((subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(code))
+    return frozenset(
+        (subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(subject, code)
+    )
 
 
 def with_code(questions: Sequence[Question], measured: Measured) -> list[Question]:
@@ -508,25 +510,24 @@ _EMPTY = ("''", "None", "[]", "{}")
 # Questions
 
 
-def _answers(code: ToolCode) -> Iterator[str]:
-    """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
+def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
+    """Yield the places that the code answers."""
     yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
-    is_destroying = any(effect.is_destroying for effect in code.effects)
-    if not is_destroying and (code.effects or not code.unresolved):
-        yield str(QuestionTopic.BEHAVIOR)
-    if code.errors or code.limits:
-        yield str(QuestionTopic.LIMIT)
-    if code.returns:
+    effects = {subject.prose.effect, subject.prose.name_effect}
+    is_reading = Effect.READ in effects or subject.signals.read_only
+    if is_reading and (code.errors or not code.unresolved):
+        yield str(QuestionTopic.BEHAVIOR)  # when it fails
+    if _telling_keys(code):
         yield str(QuestionTopic.RETURNS)
-    verdicts = ((QuestionTopic.READ_ONLY, code.read_only), (QuestionTopic.DESTRUCTIVE, code.destructive))
-    for topic, verdict in (*verdicts, (QuestionTopic.OPEN_WORLD, code.open_world)):
-        if isinstance(verdict, bool):
-            yield f"{ANNOTATIONS}{topic}"
-    changes = [effect for effect in code.effects if effect.kind not in _READS]
-    if code.read_only is False and (
-        code.destructive is False or any(map(_adds, changes)) or (changes and all(map(_repeats, changes)))
-    ):
+    if isinstance(code.open_world, bool):
+        yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}"
+    if code.read_only is False and code.destructive is False:
+        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
         yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
+    elif any(_adds(effect) for effect in code.effects):
+        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"
+    elif code.read_only is False and code.destructive is True:
+        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
 
 
 def _adds(effect: CodeEffect) -> bool:

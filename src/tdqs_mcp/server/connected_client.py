@@ -181,7 +181,7 @@ def make_client_model(call: CallContext, *, tools: int) -> Model:
     if capabilities is None or capabilities.sampling is None:
         raise InputError(
             "this client lends no model: it does not offer sampling. Leave 'judge' out for the configured judge, "
-            "'writer' for the offline one, or judge with your own model: prepare_judgement, then submit_judgement"
+            "'writer' for the offline one, or judge with your own model: judge_definitions"
         )
     if tools > MAX_SAMPLED_TOOLS:
         limit = MAX_SAMPLED_TOOLS

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,18 +17,22 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
 from pydantic import Field
 
-from tdqs_mcp.app import catalogs, judging, linting
+from tdqs_mcp.app import catalogs, improving, judging, linting
 from tdqs_mcp.app.catalogs import capture_document
+from tdqs_mcp.app.linting import DEFAULT_POLICY
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
 from tdqs_mcp.json_text import parse_json
-from tdqs_mcp.judges.judge import Cache, Judge
+from tdqs_mcp.judges.judge import Cache, Failure, Judge, Request
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_answers import Scored, report_document
-from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.results.improvements import OFFLINE, Question
+from tdqs_mcp.report.escape import fence, fence_exact, fence_name, unfence
+from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.results.improvements import OFFLINE, Question, Rewrite, unified
 from tdqs_mcp.results.tool_code import CodeReport
+from tdqs_mcp.results.verdicts import HOST
+from tdqs_mcp.rubrics.prompt import PromptForm
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -121,6 +126,8 @@ class _Memory:
         self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
         self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
+        self.folders: dict[str, Path] = {}
+        self.model = ""
         self.sizes: dict[str, int] = {}
 
     @property
@@ -139,6 +146,17 @@ class _Memory:
         for memory in (self.reports, self.drafts):
             for entry in [entry for entry in memory if entry.startswith(key)]:
                 memory.pop(entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The agent's model, which answers no request of ours."""
+
+    name: str
+
+    async def complete(self, request: Request) -> Failure:  # noqa: ARG002  # the port's parameter
+        """A failure: an answer that is there was found before."""
+        return Failure(reason="you have not judged it: judge_definitions has the prompt")
 
 
 class ServerContext:
@@ -182,25 +200,43 @@ class ServerContext:
         return [] if CALLER.get().startswith(ADDRESS) else [*reversed(list(self._kept.reports))]
 
     @property
+    def model(self) -> str:
+        """The model under whose name the caller has judged last."""
+        return self._kept.model
+
+    @model.setter
+    def model(self, name: str) -> None:
+        self._kept.model = name
+
+    @property
     def reach(self) -> Reach:
         """How far calls may go."""
         allowed = self._permissions
         is_remote = not self.judge.stamp.is_offline
+        places, example = allowed.places, allowed.example
         return Reach(
             starts=bool(allowed.commands) or allowed.may_start or allowed.may_import,
             opens=bool(allowed.configs or allowed.urls) or is_remote,
+            places=f"; also {', '.join(places)}" if places else "",
+            **({"example": example} if example else {}),
         )
 
     def find_judge(self, name: str) -> Judge:
-        """The operator's judge, or the built-in one. Raises InputError for a jury that waits for the caller."""
+        """The operator's judge, the built-in one or the caller. Raises InputError where a jury waits for the caller."""
         if name == OFFLINE:
             return Offline()
+        if name == HOST:
+            return self.host_judge(self.model)
         if self.has_host:
             raise InputError(
-                "you sit on this server's jury: judge with prepare_judgement, then submit_judgement, which asks the "
-                "other jurors; or say judge=offline"
+                "you sit on this server's jury: judge with judge_definitions, which asks the other jurors about what "
+                "you have answered; or say judge=offline"
             )
         return self.judge
+
+    def host_judge(self, model: str) -> Prompted:
+        """The caller as judge, by what it has answered under a model's name; an empty name is nobody's."""
+        return Prompted(id=HOST, model=Caller(name=model), form=PromptForm.EXACT, cache=self.answers)
 
     def score_judge(self, name: str, call: CallContext, *, tools: int) -> Judge:
         """The judge of one score, with progress; the client's model too. Raises InputError where the client lends none.
@@ -222,7 +258,7 @@ class ServerContext:
         if isinstance(definition_input, str) and (remembered := self._kept.catalogs.get(definition_input)) is not None:
             return remembered, definition_input
         is_place = isinstance(definition_input, str) and not unfence(definition_input).lstrip().startswith(("{", "["))
-        loaded = await self._load(call, str(definition_input)) if is_place else None
+        loaded, folder = await self._load(call, str(definition_input)) if is_place else (None, None)
 
         async def read() -> tuple[Catalog, str, int]:
             loaded_catalog = read_definitions(definition_input) if loaded is None else loaded
@@ -232,13 +268,36 @@ class ServerContext:
 
         definitions, key, size = await run_call(call, read)
         self._keep(key, definitions, size)  # here, because these caches are not made for threads
+        if folder is not None:
+            self._kept.folders[key] = folder
         return definitions, key
 
-    async def read_code(self, call: CallContext, source: str) -> CodeReport | None:
-        """Return what the code in a folder does, or None. Raises InputError, as for what is not allowed."""
-        if not source:
+    def patch(self, origin: str, rewrites: Sequence[Rewrite]) -> str:
+        """Return the rewrites as a unified diff of the code that a catalog was read from; empty where there is none."""
+        folder = self._kept.folders.get(origin)
+        return improving.patch_sources(folder, rewrites)[0].diff.decode(errors="replace") if folder else ""
+
+    def difference(self, key: str) -> str:
+        """Return what rewrites have changed in a catalog, as a unified diff of its JSON. Raises LookupError."""
+        keys = (self.draft_of(key).origin, key)
+        old, new = (
+            json.dumps([tool.raw for tool in self._kept.catalogs[catalog].tools], indent=2, ensure_ascii=False)
+            for catalog in keys
+        )
+        return unified(f"{old}\n", f"{new}\n", name="tools.json")
+
+    def find_catalog(self, key: str) -> Catalog | None:
+        """The caller's catalog of this id."""
+        return self._kept.catalogs.get(key)
+
+    async def read_code(self, call: CallContext, source: str, *, catalog: str = "") -> CodeReport | None:
+        """Return what the code in a folder does, or in the folder that a catalog was read from; None without one.
+
+        Raises InputError, as for what is not allowed.
+        """
+        folder = self._permissions.admit_folder(source) if source else self._kept.folders.get(catalog)
+        if folder is None:
             return None
-        folder = self._permissions.admit_folder(source)
 
         async def read() -> CodeReport:
             return linting.read_source(folder)
@@ -284,8 +343,11 @@ class ServerContext:
         reports[key] = score
         return f"tdqs://reports/{key}"
 
-    async def _load(self, call: CallContext, text: str) -> Catalog:
-        """Return what a locator names, if the operator allows it; a live server has ended when this returns."""
+    async def _load(self, call: CallContext, text: str) -> tuple[Catalog, Path | None]:
+        """Return what a locator names, if the operator allows it, and its folder where that is code.
+
+        A live server has ended when this returns.
+        """
         if _ID.fullmatch(text):
             raise InputError(
                 f"there is no catalog {text!r} here (any more): give the definitions or the locator again; answers "
@@ -300,13 +362,19 @@ class ServerContext:
         try:
             if isinstance(locator, File):
                 path = Path(locator.path)
-                return read_content(
-                    self._permissions.read(locator), origin=repr(str(path)), name=path.stem, source=path.name
-                )
-            return await while_connected(call, lambda: catalogs.load(text, options))
+                if self._permissions.is_folder(locator):
+                    return await run_call(call, partial(_read_folder, path)), path
+                content = self._permissions.read(locator)
+                return read_content(content, origin=repr(str(path)), name=path.stem, source=path.name), None
+            return await while_connected(call, lambda: catalogs.load(text, options)), None
         except TdqsError as error:  # a foreign server's last words may be in it
             status = f" ({judging.discovery_status(error)})" if isinstance(error, CaptureError) else ""
             raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error
+
+
+async def _read_folder(folder: Path) -> Catalog:
+    """Return the definitions in the code of a folder."""
+    return catalogs.load_blocking(str(folder))
 
 
 def _id_of(catalog: Catalog) -> tuple[str, int]:
@@ -384,10 +452,10 @@ def find_tool(catalog: Catalog, name: str | None) -> str | None:
     return matching[0]
 
 
-async def score_catalog(catalog: Catalog, *, rubric: str, judge: Judge) -> Scored:
+async def score_catalog(catalog: Catalog, *, rubric: str, judge: Judge, code: CodeReport | None = None) -> Scored:
     """The catalog's score under this rubric."""
     if rubric == "tdqs":
-        return await judging.score(catalog, judge=judge)
+        return await judging.score(catalog, judge=judge, policy=replace(DEFAULT_POLICY, code=code))
     return await judging.score_labels(catalog, rubric=rubric, judge=judge)
 
 
@@ -414,7 +482,8 @@ class ToolGroup:
 
 def add_parts(server: MCPServer[Any], context: ServerContext) -> None:
     """Add resources, cards and prompts to a server."""
-    _add_resources(server, context)
+    _add_references(server)
+    _add_memory(server, context)
     _add_cards(server)
     _add_prompts(server)
 
@@ -432,7 +501,8 @@ def complete_argument(
     return _matching(values_by_argument[argument.name], argument.value) if is_known else None
 
 
-def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
+def _add_references(server: MCPServer[Any]) -> None:
+    """Add rules and rubrics."""
 
     @server.resource(
         "tdqs://rules",
@@ -473,6 +543,34 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
             | {"grade": rubric.grade, "systemPrompt": system_prompt(key), "userTemplate": user_template(key)}
         )
 
+
+def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
+    """Add what earlier calls have left: catalogs and reports."""
+
+    @server.resource(
+        "tdqs://catalogs/{catalog_id}",
+        title="One catalog",
+        description="The definitions of a catalog, also with rewrites, as a file of tools",
+        mime_type="text/plain",
+    )
+    def catalog(catalog_id: str) -> str:
+        definitions = context.find_catalog(catalog_id)
+        if definitions is None:
+            raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more); call score_server again")
+        return fence_exact(json_text(capture_document(definitions)))
+
+    @server.resource(
+        "tdqs://catalogs/{catalog_id}/difference",
+        title="Difference of a catalog",
+        description="The rewrites of suggest_rewrite as a unified diff against the first catalog",
+        mime_type="text/plain",
+    )
+    def difference(catalog_id: str) -> str:
+        try:
+            return fence_exact(context.difference(catalog_id))
+        except LookupError as error:
+            raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more)") from error
+
     @server.resource(
         "tdqs://reports",
         title="Last reports",
@@ -485,7 +583,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
     @server.resource(
         "tdqs://reports/{report_id}",
         title="One report",
-        description="The whole result of score_server or submit_judgement",
+        description="The whole result of score_server or judge_definitions",
         mime_type="application/json",
     )
     def report(report_id: str) -> str:

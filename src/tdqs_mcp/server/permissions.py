@@ -9,6 +9,7 @@ import stat
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -166,24 +167,38 @@ class Permissions:
             )
         return addresses
 
+    @property
+    def example(self) -> str | None:
+        """A locator that a first call may name; None where every call has to bring the definitions."""
+        # The folder of a project holds code more often than a file of definitions.
+        configs, roots = (f"config:{name}" for name in self.configs), ("." for _ in self.roots)
+        return next(chain(configs, map(public, self.commands), roots), None)
+
     def describe(self) -> str:
         """Return what callers may name, in one line."""
-        allowed = [
-            "definitions in the call",
-            *(f"files below {str(root)!r}" for root in self.roots),
+        return ", ".join(["definitions in the call", *self.places])
+
+    @property
+    def places(self) -> list[str]:
+        """Return what callers may name beside definitions."""
+        return [
+            *(f"files and code below {str(root)!r}" for root in self.roots),
             *(f"config:{name}" for name in self.configs),
             *(f"URLs like {pattern.text}" for pattern in self.urls),
             *(public(command) for command in self.commands),
             *(["any stdio: command"] if self.may_start else []),
             *(["any py: module"] if self.may_import else []),
         ]
-        return ", ".join(allowed)
 
     def _refusal(self, subject: str, option: str) -> InputError:
         return InputError(
             f"the operator of this server has not allowed {subject}, only {self.describe()}; send the definitions "
             f"themselves, or have the server started with {option}"
         )
+
+    def is_folder(self, file: File) -> bool:
+        """Return whether an admitted path is a folder."""
+        return Path(file.path).is_dir()
 
     def read(self, file: File) -> bytes:
         """Return the bytes of an admitted file, checked as it was opened. Raises InputError."""
@@ -197,12 +212,15 @@ class Permissions:
             raise InputError(f"{file.path!r} cannot be read: {error.strerror}; check the path") from error
 
     def _file(self, path: str) -> Path:
-        """The real path of a regular file below a root, symbolic links resolved."""
+        """The real path of a regular file, or of a folder with code, below a root, symbolic links resolved."""
         if path == "-":
             raise InputError("standard input belongs to the protocol here; give the definitions themselves")
         try:
             below = [real for root in self.roots if (real := _below(root, path)) is not None]
             real_file = next((real for real in below if real.is_file()), None)
+            folder = next((real for real in below if real_file is None and real.is_dir()), None)
+            if folder is not None:
+                return folder
             details = real_file.stat() if real_file is not None else None
         except (OSError, RuntimeError) as error:  # a name too long, a loop of links
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error

@@ -1,6 +1,6 @@
-"""The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
+"""The tools that improve a catalog: drafts of the caller and of ours, and whether the new version is better."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,31 +11,35 @@ from mcp.server.mcpserver.exceptions import ToolError
 from tdqs_mcp.app import improving, judging
 from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import InputError, UnmeasurableError
+from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, put_at, value_at
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.agent_answers import AgentAnswer, Window
+from tdqs_mcp.report.agent_answers import AgentAnswer, Scored, Window
 from tdqs_mcp.report.agent_improvements import (
+    BETTER,
+    WORSE,
     compare_answer,
     in_order,
-    plan_answer,
-    plan_questions,
     rewrite_answer,
     rewrite_card,
     rewrite_page,
+    verdict_of,
 )
-from tdqs_mcp.report.escape import fence, fence_name
+from tdqs_mcp.report.escape import fence, fence_exact, fence_name
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.improvements import (
     QUESTIONS_AT_ONCE,
-    Plan,
     Question,
     Rewrite,
+    RewriteReport,
     is_worth_asking,
     questions_of,
     unused_by_all,
 )
-from tdqs_mcp.results.scores import Rollup, unjudged
-from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.results.scores import ServerScore, ToolScore, unjudged
+from tdqs_mcp.results.verdicts import HOST, Tier
+from tdqs_mcp.rewriting.targets import read_target
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
     SAMPLING,
@@ -53,8 +57,7 @@ from tdqs_mcp.sources.input_files import parse_material
 MAX_WRITTEN = 25
 """Tools that one call has judged or worded by a model: each is a request of ten kilobytes."""
 
-
-MAX_LOWEST = 3
+MAX_LOWEST = 5
 """Tools that the next step names; the lowest tool counts most in an overall score."""
 
 
@@ -67,122 +70,106 @@ class RewriteTools(ToolGroup):
         call: CallContext,
         *,
         catalog: schema.WhereAgain,
+        draft: schema.Drafts = {},  # noqa: B006  # never changed; a schema shows it as the default
+        target: schema.Target = None,
         tool: schema.Names = [],  # noqa: B006
         material: schema.MaterialOf = {},  # noqa: B006
-        draft: schema.Drafts = {},  # noqa: B006
         source: schema.SourceFolder = "",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> AgentAnswer:
-        """Draft better definitions for tools of a catalog, or check drafts of your own.
+        """Check and score your drafts for tools of a catalog, or draft better definitions from what is proven.
 
-        Use it on tools that score_server or lint_descriptions found wanting; to learn which to repair first use
-        plan_improvements instead, for a rule explain_rule. Nothing is written: you apply the changes. What only the
-        author knows comes back as questions, for example cancel_order.behavior; answer them in material and call again.
-        Returns changes as path and value, and newCatalog with its score, for compare_definitions.
+        Use it after score_server, for example with draft {"get_order": {"description": "Gets one order by ID."}}, for
+        all tools at once; for two finished versions use compare_definitions instead. Your words are never cut; doubts
+        stand beside them. Without draft it writes from schema, siblings and code, and asks at most 8 questions.
+        Nothing is written to disk. Returns scores, conflicts and newCatalog.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
-        drafts = {find_tool(definitions, name) or name: item for name, item in draft.items()}
+        drafts = _whole_drafts(definitions, draft)
         names = list(drafts) or [
             find_tool(definitions, item) or item for item in ([tool] if isinstance(tool, str) else tool)
         ]
         all_material = merged(state.answers, material)
         parsed_material = parse_material(all_material, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
-        active_judge = self._context.repeated_judge(judge, progress)
+        active_judge = Offline() if judge == HOST else self._context.repeated_judge(judge, progress)
         if writer == SAMPLING and active_judge.stamp.is_offline:
             active_judge = Offline()  # the reports count what the client is asked
-        code = await self._context.read_code(call, source)
+        goal = _read_goal(target, definitions)
+        code = await self._context.read_code(call, source, catalog=state.origin)
         rewrite = partial(improving.rewrite, definitions, material=parsed_material, drafts=drafts, code=code)
 
-        async def work() -> list[Rewrite]:
+        async def work() -> RewriteReport:
             chosen, model = names, None
-            if not names and (writer == SAMPLING or not active_judge.stamp.is_offline):
-                pending = _pending(await rewrite(), state)
-                chosen = [item.name for item in in_order(pending)[:MAX_WRITTEN]]
+            if judge == HOST and not names:
+                chosen = _low_tools(await judging.score(definitions, judge=self._context.find_judge(HOST)), goal)
+            if not chosen and (writer == SAMPLING or not active_judge.stamp.is_offline):
+                chosen = [item.name for item in in_order(_pending(await rewrite(), state))[:MAX_WRITTEN]]
             if writer == SAMPLING:
                 model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
-            return await rewrite(tools=chosen or None, judge=active_judge, writer=model)
+            rewrites = await rewrite(tools=chosen or None, judge=active_judge, writer=model)
+            if target is not None:
+                return await improving.reach_target(definitions, rewrites, target=str(target), judge=active_judge)
+            return RewriteReport(**definitions.origin, rewrites=tuple(rewrites), spec_version=DEFAULT_SPEC)
 
         try:
-            rewrites = await run_call(call, work, catalog=key)
+            report = await run_call(call, work, catalog=key)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
+        rewrites = report.rewrites
         if twin := next((item for item in names if sum(item == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
         candidates = rewrites if names else _pending(rewrites, state)
-        listed_rewrites, lines = rewrite_page(candidates, is_full=detail == "full")
-        left = len(candidates) - len(listed_rewrites)
-        asked_of = listed_rewrites if left else rewrites if names else _below_target(rewrites)
-        open_ones = [question for question in questions_of(asked_of) if not state.has_answer(question)]
-        rewritten_names = state.rewritten | {item.name for item in listed_rewrites if item.changes}
+        asked_of = rewrites if names else [item for item in rewrites if _is_below(item, goal)]
+        goal_questions = report.goal.questions if report.goal else questions_of(asked_of)
+        page = rewrite_page(candidates, is_full=detail == "full")
+        left = len(candidates) - len(page.rewrites)
         # An answer about several tools holds for those that were asked about, not for those of a later question.
-        after = replace(state, answers=all_material if left else {}, rewritten=rewritten_names)
-        improved = improving.with_rewrites(definitions, listed_rewrites)
-        rollup = await run_call(call, partial(_rollup, improved)) if active_judge.stamp.is_offline else None
-        is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
-        questions = [question for question in open_ones if names or (is_worth_asking(question) and not is_reached)][
-            :QUESTIONS_AT_ONCE
-        ]
-        new = self._context.keep_draft(improved, after, questions=questions)
-        has_questions = any(map(is_worth_asking, questions))
-        following = _after_rewrite(
-            listed_rewrites,
-            old=state.origin,
-            new=new,
-            left=left,
-            is_reached=is_reached,
-            has_questions=has_questions,
+        after = replace(
+            state,
+            answers=all_material if left else {},
+            rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
         )
-        if code is not None:
-            again = f"suggest_rewrite with catalog {new}"
-            following = following.replace(again, f"{again}, the same source")
+        improved = improving.with_rewrites(definitions, page.rewrites)
+        comparison = None
+        if active_judge.stamp.is_offline:
+            origin = self._context.find_catalog(state.origin) or definitions
+            comparison = await run_call(call, partial(improving.compare, origin, improved, judge=Offline()))
+        is_reached = comparison is not None and (comparison.new.rollup.overall or 0) >= goal
+        questions = [
+            question
+            for question in goal_questions
+            if not state.has_answer(question) and (names or (is_worth_asking(question) and not is_reached))
+        ][:QUESTIONS_AT_ONCE]
+        new = self._context.keep_draft(improved, after, questions=questions)
+        patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
         return rewrite_answer(
-            lines,
+            page,
             catalogs=(key, new),
-            rollup=rollup,
+            comparison=comparison,
+            goal=goal,
             questions=questions,
-            descriptions=_unseen(definitions, listed_rewrites, questions, state),
+            descriptions=_unseen(definitions, page.rewrites, questions, state),
             unused=unused_by_all(rewrites) if material else (),
             remaining=left,
-            next_step=following if rewrites else _unreadable(key),
-            card=rewrite_card(listed_rewrites) if client_supports_apps(call) else None,
-        )
-
-    @mcp_tool("Plan improvements")
-    async def plan_improvements(
-        self,
-        call: CallContext,
-        *,
-        catalog: schema.WhereAgain,
-        target: schema.Target = "A",
-        judge: schema.JudgeName = "configured",
-        limit: schema.Limit = 10,
-        offset: schema.Offset = 0,
-    ) -> AgentAnswer:
-        """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, by the judge's scores.
-
-        Use it after score_server to learn which few tools to repair, for example to reach tier B; for known tools use
-        suggest_rewrite instead. Nothing is applied; an incomplete list of tools is refused. Returns the overall score
-        before and after, tokens added, and the steps, 10 per page: drafted ones first, by expected gain per token, then
-        tools that only the author can improve, with questions.
-        """
-        definitions, key = await self._context.read_catalog(call, catalog)
-        if note := incomplete_note(definitions):
-            raise InputError(note.strip())
-        active_judge = self._context.repeated_judge(judge, Progress(call))
-        fenced_target = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
-        plan = await run_call(call, partial(improving.plan, definitions, target=fenced_target, judge=active_judge))
-        window = Window(offset=offset, limit=limit)
-        self._context.keep_draft(definitions, self._context.draft_of(key), questions=plan_questions(plan, window))
-        return plan_answer(
-            plan,
-            catalog=key,
-            descriptions=[tool.description or "" for tool in definitions.tools],
-            window=window,
-            next_step=_after_plan(plan, key),
+            with_answers=report.goal.with_answers if report.goal else None,
+            patch=fence_exact(patch) if patch else "",
+            next_step=_after_rewrite(
+                page.rewrites,
+                comparison,
+                old=state.origin,
+                new=new,
+                left=left,
+                goal=goal,
+                has_questions=any(map(is_worth_asking, questions)),
+                same=", the same source" if source else "",
+            )
+            if rewrites
+            else f"No tool here can be read as a definition: score_server with catalog {key} says why.",
+            card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
     @mcp_tool("Compare definitions")
@@ -198,10 +185,10 @@ class RewriteTools(ToolGroup):
     ) -> AgentAnswer:
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
-        Use it to prove what suggest_rewrite drafted, or to see what an update changed, for example old "v1.json", new
-        "v2.json"; to score one version use score_server instead. Tools are matched by name, renamed ones by schema.
-        Returns worse (true if a tier or TDQS falls, callers break, or errors or warnings come),
-        both overall scores, and the differences, 10 per page, the breaking ones first.
+        Use it to prove what suggest_rewrite returned, for example new = newCatalog, or to see what an update changed;
+        for one version use score_server instead. Tools are matched by name, renamed ones by schema. Returns a verdict
+        (worse if callers break, the score falls or errors come), both scores, and the differences, 10 per page, the
+        breaking ones first. More tokens are never worse.
         """
         before, old_key = await self._context.read_catalog(call, old)
         changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None
@@ -215,13 +202,58 @@ class RewriteTools(ToolGroup):
             comparison,
             catalogs=(old_key, new_key),
             window=Window(offset=offset, limit=limit),
-            next_step=note + _after_comparison(comparison, new_key, self._context.draft_of(new_key)),
+            next_step=note + _after_comparison(comparison, new_key),
         )
 
 
-def _below_target(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
-    """The tools that tier A is still ahead of, whose authors are asked unless they name others."""
-    return [rewrite for rewrite in rewrites if rewrite.after is None or rewrite.after.tdqs < Tier.A.floor]
+def _read_goal(target: str | float | None, catalog: Catalog) -> int:
+    """The overall score to reach, in tenths. Raises InputError, also where a list that is incomplete has no score."""
+    if target is not None and (note := incomplete_note(catalog)):
+        raise InputError(note.strip())
+    return read_target(fence(str(target or Tier.A)))  # a tier or a number stays as it is; a refusal quotes the rest
+
+
+def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Drafts by the tool's name, with hints and texts of parameters in their places. Raises InputError."""
+    tools = {tool.name: tool for tool in catalog.tools}
+    whole: dict[str, dict[str, Any]] = {}
+    for name, item in drafts.items():
+        tool_name = find_tool(catalog, name) or name
+        raw, fields = tools[tool_name].raw, dict(item)
+        if isinstance(hints := fields.get("annotations"), Mapping):
+            fields["annotations"] = {**(raw.get("annotations") or {}), **hints}
+        for parameter, text in fields.pop("parameters", {}).items():
+            schema_ = fields.get("inputSchema", raw.get("inputSchema") or {})
+            path = _property_path(schema_, parameter)
+            if path is None:
+                raise InputError(f"the tool {fence_name(tool_name)} has no parameter {fence_name(parameter)}")
+            fields["inputSchema"] = put_at(schema_, f"{path}/description", text)
+        whole[tool_name] = fields
+    return whole
+
+
+def _property_path(schema_: Mapping[str, Any], name: str) -> str | None:
+    """The JSON pointer of a parameter inside an input schema; of one inside an object (`a.b`), or its entries."""
+    properties = keyword_members(schema_)
+    if name in properties:
+        return f"/properties/{escape_step(name)}"
+    first, _, rest = name.partition(".")
+    inner = properties.get(first)
+    for step in ("", "/items"):
+        below = value_at(inner, step) if rest else None
+        if isinstance(below, Mapping) and (path := _property_path(below, rest)):
+            return f"/properties/{escape_step(first)}{step}{path}"
+    return None
+
+
+def _low_tools(score: Scored, goal: int) -> list[str]:
+    """Names of the tools below a score, the lowest first."""
+    return [tool.name for tool in score.lowest_tools if isinstance(tool, ToolScore) and tool.tdqs < goal]
+
+
+def _is_below(rewrite: Rewrite, goal: int) -> bool:
+    """Return whether the target is still ahead of a tool, whose author is asked unless the caller names others."""
+    return rewrite.after is None or rewrite.after.tdqs < goal
 
 
 def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
@@ -242,11 +274,6 @@ def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
     }
 
 
-async def _rollup(catalog: Catalog) -> Rollup:
-    """The numbers of a catalog by the offline judge."""
-    return (await judging.score(catalog)).rollup
-
-
 def _unseen(
     catalog: Catalog, visible: Sequence[Rewrite], questions: Sequence[Question], draft: Draft
 ) -> dict[str, str]:
@@ -256,73 +283,59 @@ def _unseen(
     return {tool.name: tool.description or "" for tool in catalog.tools if tool.name in new_tools - reworded}
 
 
-def _unreadable(catalog: str) -> str:
-    return f"No tool here can be read as a definition: score_server with catalog {catalog} says why."
-
-
 def _after_rewrite(
-    rewrites: Sequence[Rewrite], *, old: str, new: str, left: int, is_reached: bool, has_questions: bool
+    rewrites: Sequence[Rewrite],
+    comparison: Comparison | None,
+    *,
+    old: str,
+    new: str,
+    left: int,
+    goal: int,
+    has_questions: bool,
+    same: str,
 ) -> str:
-    """The next step after definitions were drafted; the answer had no room for `left` tools with a draft."""
-    compare = f"compare_definitions with old={old} and new={new}, then apply the changes of all answers"
+    """The next step after drafts were checked or made; the answer had no room for `left` tools with a draft."""
     if rewrites and all(rewrite.unjudged for rewrite in rewrites):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
-    more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
-    if is_reached:
+    compare = f"compare_definitions with old={old} and new={new}, then apply the new texts"
+    more = f"suggest_rewrite with catalog {new}{same} gives the next of the {left} tools left."
+    overall = comparison.new.rollup.overall if comparison else None
+    if overall is not None and overall >= goal:
         if new == old:
-            return f"A is reached: there is nothing to do.{f' {more}' if left else ''}"
-        return f"A is reached: {compare}.{f' If you want more, {more}' if left else ''}"
+            return f"{goal / 10} is reached: there is nothing to do.{f' {more}' if left else ''}"
+        return f"{goal / 10} is reached: {compare}.{f' If you want more, {more}' if left else ''}"
     if left:
         return more
-    ask = (
-        f"Answer the questions that you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
+    short = f"{overall / 10} is below {goal / 10}: draft the tools under `lowest` again. " if overall else ""
+    ask = f"answer what you can: suggest_rewrite with catalog {new}{same} and material={{answers: {{ID: text}}}}."
+    ending = f" When done, {compare}." if new != old else ""
+    if has_questions:
+        return f"{short}For the rest {ask}{ending}" if short else f"A{ask[1:]}{ending}"
+    nothing = (
+        "Nothing changes, and no answer is missing that gains." if new == old else "No answer is missing that gains."
     )
-    if new == old:
-        nothing = f"There is nothing to change: score_server with catalog {new} says what it is worth."
-        return ask if has_questions else nothing
-    return f"{ask} When done, {compare}." if has_questions else f"No answer is missing that gains: {compare}."
+    return f"{short}{nothing}{ending}"
 
 
-def _after_plan(plan: Plan, catalog: str) -> str:
-    """The next step after a plan was made."""
-    answer = f"suggest_rewrite with catalog {catalog} and material={{answers: {{ID: text}}}}"
-    if plan.fixes:
-        names = "no tool for all of them, or the names of those you want"
-        rest = f" Questions are answered in the same call: {answer}.{_bound(plan)}" if plan.advice else ""
-        return f"suggest_rewrite with catalog {catalog} drafts these steps: give {names}.{rest}"
-    if plan.is_reached:
-        return "The target is reached already: there is nothing to do."
-    if any(advice.questions for advice in plan.advice):
-        return f"No rewrite helps without the author: answer the questions, {answer}.{_bound(plan)}"
-    if plan.advice:
-        return "No rewrite helps here: write what the steps say into the definitions, then score_server with them."
-    return "No rewrite helps here: make the tool set more coherent, tool definitions alone cannot reach the target."
+def _lowest(score: ServerScore) -> str:
+    """The lowest tools and what they score, in a sentence."""
+    tools = [f"{fence_name(tool.name)} ({tool.tdqs / 10})" for tool in score.lowest_tools[:MAX_LOWEST]]
+    coherence = f"; coherence is {score.rollup.coherence / 10}" if score.rollup.coherence else ""
+    return f"The lowest tools are {', '.join(tools)}{coherence}."
 
 
-def _bound(plan: Plan) -> str:
-    """Return what the answers can bring, where that is less than the target."""
-    if plan.with_answers is None or plan.with_answers >= plan.target:
-        return ""
-    most, target = plan.with_answers / 10, plan.target / 10
-    return f" All answers bring {most} at most, an estimate: for {target} the tool set has to become more coherent."
-
-
-def _after_comparison(comparison: Comparison, new: str, draft: Draft) -> str:
+def _after_comparison(comparison: Comparison, new: str) -> str:
     """The next step after two versions were compared."""
-    if comparison.regressions:
+    verdict = verdict_of(comparison)
+    if verdict == WORSE:
         return "The new version is worse where regressions says so: leave those changes out, or tell the tools' users."
     if unjudged(comparison.old) or unjudged(comparison.new):
-        return "Nothing is worse in what was judged, which is not all: compare again, or with judge=offline."
+        return f"It is {verdict} in what was judged, which is not all: compare again, or with judge=offline."
     overall = comparison.new.rollup.overall
-    if overall is not None and overall >= Tier.A.floor:
-        return "Nothing is worse, and A is reached: apply the changes."
-    if overall is None or (draft.rewritten and not draft.is_open):
-        return "Nothing is worse, and no answer is missing that gains: apply the changes."
-    lowest = sorted(comparison.new.tools, key=lambda tool: (tool.tdqs, tool.index))[:MAX_LOWEST]
-    names = ", ".join(fence_name(tool.name) for tool in lowest)
-    more = (
-        f"suggest_rewrite with catalog {new} and tool=[{names}], the lowest, asks what they need"
-        if draft.rewritten
-        else f"plan_improvements with catalog {new} says what to repair; the lowest are {names}"
+    if overall is None or overall >= Tier.A.floor:
+        reached = "" if overall is None else ", and A is reached"
+        return f"It is {verdict}{reached}: apply the changes." if verdict == BETTER else f"It is {verdict}{reached}."
+    return (
+        f"It is {verdict}, and {overall / 10} is below tier A ({Tier.A.floor / 10}). {_lowest(comparison.new)} "
+        f"Draft them again with suggest_rewrite and catalog {new}, or apply the changes."
     )
-    return f"Nothing is worse, but {overall / 10} is below tier A ({Tier.A.floor / 10}): {more}."

@@ -244,8 +244,9 @@ def make_server(
     def fill(server: LazyServer) -> None:
         # Imported after the client has its first answer.
         from tdqs_mcp.server.context import ServerContext, add_parts, complete_argument  # noqa: PLC0415
+        from tdqs_mcp.server.judging_tools import JudgeTools  # noqa: PLC0415
         from tdqs_mcp.server.rewrite_tools import RewriteTools  # noqa: PLC0415
-        from tdqs_mcp.server.scoring_tools import JudgeTools, ScoreTools  # noqa: PLC0415
+        from tdqs_mcp.server.scoring_tools import ScoreTools  # noqa: PLC0415
         from tdqs_mcp.server.tool_schemas import tools_of  # noqa: PLC0415
 
         context = ServerContext(

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+from typing_extensions import TypedDict
 
 from tdqs_mcp.errors import TdqsError, fault_message
 from tdqs_mcp.report import agent_answers
@@ -27,10 +28,7 @@ MAX_LISTED = 200
 """Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""
 
 TEXTS = tomllib.loads(files("tdqs_mcp.server").joinpath("texts.toml").read_text(encoding="utf-8"))
-"""The texts of arguments and prompts, by name."""
-
-OUTPUTS = json.loads(files("tdqs_mcp.server").joinpath("output_schemas.json").read_text(encoding="utf-8"))
-"""The members of each tool's answer that an agent acts on, as JSON Schema; the others are open."""
+"""The texts of arguments, answers and prompts, by name."""
 
 
 def _described(name: str, **limits: Any) -> Any:  # noqa: ANN401  # Field's own
@@ -46,15 +44,36 @@ class Answer(BaseModel):
     answer: dict[str, Any] | str = Field(description="The JSON that the system prompt asks for")
 
 
+class DraftFields(TypedDict, total=False):
+    """New words for one tool."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]  # pydantic's own name
+    description: Annotated[str, Field(description="The whole new text")]
+    parameters: Annotated[dict[str, str], Field(description="New text by name, inside an object by a.b")]
+    annotations: Annotated[dict[str, Any], Field(description="Hints, such as readOnlyHint: true")]
+
+
+class AuthorMaterial(TypedDict, total=False):
+    """Facts that only the author knows."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own name
+    answers: Annotated[dict[str, Any], Field(description="Text by question id")]
+    facts: Annotated[list[Any], Field(description="Statements, or {tool, fact}")]
+    docs: Annotated[str, Field(description="README or manual")]
+    parameters: Annotated[dict[str, dict[str, Any]], Field(description="Texts by tool and name")]
+    annotations: Annotated[dict[str, dict[str, Any]], Field(description="Values by tool and hint")]
+    traces: Annotated[list[Any], Field(description="Recorded calls: {tool, arguments, result or error}")]
+
+
 Catalog = str | list[Any] | dict[str, Any]
-Where = Annotated[Catalog, _described("catalog", examples=["tools.json"])]
+Where = Annotated[Catalog, _described("catalog")]
 WhereAgain = Annotated[Catalog, _described("catalog_again")]
+KnownCatalog = Annotated[str | None, _described("known_catalog")]
 Definition = Annotated[dict[str, Any] | str, _described("definition")]
 Siblings = Annotated[list[dict[str, Any] | str], _described("siblings")]
 Rubric = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric")]
-RubricAgain = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric_again")]
 ModelName = Annotated[str, _described("model", max_length=100)]
-JudgeName = Annotated[Literal["configured", "offline"], _described("judge")]
+JudgeName = Annotated[Literal["configured", "offline", "host"], _described("judge")]
 Rules = Annotated[list[str], _described("rules", max_length=MAX_LISTED)]
 Profile = Annotated[
     Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory", "openai-apps"],
@@ -68,18 +87,18 @@ Offset = Annotated[int, _described("offset", ge=0)]
 ToolName = Annotated[str | None, _described("tool")]
 Mildest = Annotated[Literal["error", "warning", "info"], _described("mildest")]
 IgnoredRules = Annotated[list[str], _described("ignored_rules", max_length=MAX_LISTED)]
+Explain = Annotated[str, _described("explain", max_length=100)]
 MessageDetail = Annotated[Literal["summary", "full"], _described("message_detail")]
-RuleName = Annotated[str, _described("rule", min_length=1, max_length=100, examples=["TDQ104"])]
 Names = Annotated[str | list[str], _described("names")]
-MaterialOf = Annotated[dict[str, Any], _described("material")]
-Drafts = Annotated[dict[str, dict[str, Any]], _described("draft")]
-Target = Annotated[str | float, _described("target")]
+MaterialOf = Annotated[AuthorMaterial, _described("material")]
+Drafts = Annotated[dict[str, DraftFields], _described("draft")]
+Target = Annotated[str | float | None, _described("target")]
 OldVersion = Annotated[Catalog, _described("old_version")]
 NewVersion = Annotated[Catalog, _described("new_version")]
 Part = Annotated[agent_answers.Part, _described("part")]
 Again = Annotated[bool, _described("again")]
 SourceFolder = Annotated[str, _described("source_folder")]
-PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
+PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=100)]
 Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
 CoherenceAnswer = Annotated[dict[str, Any] | str | None, _described("coherence_answer")]
 SkillAnswer = Annotated[dict[str, Any] | str | None, _described("skill_answer")]
@@ -95,13 +114,10 @@ Method = Callable[..., Awaitable[AgentAnswer]]
 ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
-def mcp_tool(
-    title: str, *, opens: bool = True, is_read_only: bool = True, card: str | None = None
-) -> Callable[[Method], ToolCall]:
+def mcp_tool(title: str, *, is_read_only: bool = True, card: str | None = None) -> Callable[[Method], ToolCall]:
     """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError.
 
-    `opens` says that it takes a locator or asks a judge: its hints depend on what the operator allows. `card` is the
-    resource with the card in which a chat shows its answers.
+    Its hints depend on what the operator allows. `card` is the resource of a card in which a chat shows its answers.
     """
 
     def wrap(method: Method) -> ToolCall:
@@ -114,10 +130,14 @@ def mcp_tool(
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 
-        call.listed = (title, opens, is_read_only, card)  # type: ignore[attr-defined]  # read by `tools_of`
+        call.listed = (title, is_read_only, card)  # type: ignore[attr-defined]  # read by `tools_of`
         return call
 
     return wrap
+
+
+INLINE = '[{"name": "get_order", "inputSchema": {"type": "object"}}]'
+"""A catalog that needs no permission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,14 +150,19 @@ class Reach:
     opens: bool = False
     """Configured servers, URLs or a remote judge."""
 
-    def hints(self, *, opens: bool, is_read_only: bool) -> ToolAnnotations:
-        """The annotations of a tool that takes locators or asks a judge, or of one that does not."""
-        starts = opens and self.starts
+    places: str = ""
+    """Locators that a caller may name, in words; empty where there are none."""
+
+    example: str = INLINE
+    """A catalog that a first call may name."""
+
+    def hints(self, *, is_read_only: bool) -> ToolAnnotations:
+        """Return the annotations of a tool that takes locators or asks a judge."""
         return ToolAnnotations(
-            read_only_hint=is_read_only and not starts,
-            destructive_hint=starts,
-            idempotent_hint=not starts,
-            open_world_hint=opens and (self.starts or self.opens),
+            read_only_hint=is_read_only and not self.starts,
+            destructive_hint=self.starts,
+            idempotent_hint=not self.starts,
+            open_world_hint=self.starts or self.opens,
         )
 
 
@@ -153,9 +178,9 @@ class _MethodTool(Tool):
     @classmethod
     def of(cls, method: Any, reach: Reach) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
-        title, opens, is_read_only, card = method.listed
-        hints = reach.hints(opens=opens, is_read_only=is_read_only)
-        description = " ".join((inspect.getdoc(method) or "").split())
+        title, is_read_only, card = method.listed
+        hints = reach.hints(is_read_only=is_read_only)
+        description = " ".join((inspect.getdoc(method) or "").split()).replace("EXAMPLE", reach.example)
         described = Tool.from_function(
             method, title=title, description=description, annotations=hints, structured_output=False
         )
@@ -165,12 +190,20 @@ class _MethodTool(Tool):
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
         tool.parameters = model.model_json_schema(by_alias=True, schema_generator=_InputSchema)
+        catalog = tool.parameters["properties"].get("catalog", {})
+        if "{places}" in catalog.get("description", ""):
+            catalog["description"] = catalog["description"].format(places=reach.places)
+            catalog["examples"] = [reach.example]
         return tool
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        """The answer's schema."""
-        return OUTPUTS[self.name]  # type: ignore[no-any-return]  # our own file
+        """The members of the answer on which an agent acts; the others are open."""
+        members = {
+            name: {"type": [kind[:-1], "null"] if kind.endswith("?") else kind, "description": text}
+            for name, (kind, text) in TEXTS["answers"][self.name].items()
+        }
+        return {"type": "object", "properties": members}
 
     async def run(self, arguments: dict[str, Any], context: CallContext, convert_result: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  # the SDK's signature
         """The call's result. Raises ToolError, which says which argument to change."""
@@ -199,7 +232,7 @@ def _result(answer: AgentAnswer) -> CallToolResult:
 
 
 class _InputSchema(GenerateJsonSchema):
-    """JSON Schema without titles and null defaults; an optional argument is left out, though null is understood."""
+    """JSON Schema without titles and empty defaults; an optional argument is left out, though null is understood."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002  # the signature is pydantic's
         return False
@@ -209,11 +242,27 @@ class _InputSchema(GenerateJsonSchema):
         json_schema.pop("title", None)
         return json_schema
 
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        json_schema = super().typed_dict_schema(schema)
+        for key in ("title", "description", "additionalProperties"):
+            if json_schema.get(key) is not False:
+                json_schema.pop(key, None)
+        return json_schema
+
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         json_schema = super().default_schema(schema)
-        if json_schema.get("default", ...) is None:
+        if json_schema.get("default", ...) in (None, "", [], {}):
             del json_schema["default"]
         return json_schema
+
+    def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
+        json_schema = super().union_schema(schema)
+        choices = json_schema.get("anyOf", [])
+        is_plain = all(choice.keys() <= {"type", "items"} and not choice.get("items") for choice in choices)
+        if not choices or not is_plain:
+            return json_schema
+        items: dict[str, Any] = {"items": {}} if any("items" in choice for choice in choices) else {}
+        return {"type": [choice["type"] for choice in choices], **items}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         json_schema = super().dict_schema(schema)

@@ -8,20 +8,21 @@ const parsed = (text) => {
   }
 };
 const marked = (runs) => runs.flatMap(([kind, text]) => [element(KINDS[kind], "", text), " "]);
-const changeEntry = (change, more) => [
+const changeEntry = (change) => [
   element("p", "", element("code", "", plain(change.path).slice(1) || "definition")),
-  element("p", "words", more ? marked(more.runs) : element("ins", "", parsed(change.new))),
-  more?.sources.length ? element("p", "dim", `Rests on: ${more.sources.join("; ")}`) : null,
+  element("p", "words", change.runs ? marked(change.runs) : element("ins", "", parsed(change.new))),
+  change.sources?.length ? element("p", "dim", `Rests on: ${change.sources.join("; ")}`) : null,
 ];
 const caution = (text) => element("p", "finding warning", text);
+const changesOf = (tool, more) => more || tool.changes || [];
 const toolEntry = (tool, more) => element("li", "",
   element("h3", "", element("span", "name", plain(tool.name)), chip(tool.tdqs), "→", chip(tool.becomes),
     element("span", "dim", `${tool.tokensAdded > 0 ? "+" : ""}${count(tool.tokensAdded, "token")}`)),
-  tool.changes.length ? tool.changes.map((each, place) => changeEntry(each, more?.[place])) : element("p", "dim", "Nothing changes."),
+  changesOf(tool, more).length ? changesOf(tool, more).map(changeEntry) : element("p", "dim", "Nothing changes."),
   tool.setback ? caution(`The writer's text was not used: ${plain(tool.setback)}`) : null,
   (tool.refused || []).map((each) => caution(`Refused: ${plain(each.text)} (${plain(each.refusal)})`)),
   (tool.conflicts || []).map((each) => caution(`Conflict: ${plain(each.text)} (${plain(each.conflict)})`)),
-  (tool.unproven || []).map((each) => caution(`Unproven: ${plain(each)}`)));
+  tool.unprovenCount ? caution(`Unproven: ${count(tool.unprovenCount, "sentence")}`) : null);
 const questionEntry = (each) => element("li", "", plain(each.text), " ", element("code", "", plain(each.id)));
 
 function show(answer, more) {
@@ -31,7 +32,7 @@ function show(answer, more) {
   const left = answer.remaining ? ` · ${count(answer.remaining, "more tool")} to come` : "";
   return [
     element("header", "",
-      element("h1", "", `${count(answer.rewrites.filter((each) => each.changes.length).length, "tool")} with new words`),
+      element("h1", "", `${count(answer.rewrites.filter((each, place) => changesOf(each, more?.rewrites[place]).length).length, "tool")} with new words`),
       element("p", "dim", typeof answer.overallScore === "number"
         ? ["With them the server scores ", chip(answer.overallScore), " (estimated)", left] : left.slice(3))),
     list("entries", answer.rewrites.map((each, place) => toolEntry(each, more?.rewrites[place]))),

@@ -1,0 +1,118 @@
+"""Advice to an agent about a whole server: contradictions, facts to say once, merges and renames; and a tool's gaps."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset.names import read_names
+from tdqs_mcp.report.escape import fence, fence_advice, fence_name
+from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.findings import Finding
+
+CONTRADICTIONS = frozenset(
+    "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
+    "TDQ801 TDQ802 TDQ803 TDQ806 TDQ808".split()
+)
+"""Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code."""
+
+MAX_ADVICE = 10
+"""Entries of each list."""
+
+MAX_LINE = 320
+"""Characters of a sentence of advice."""
+
+MAX_TEXT = 500
+"""Characters of a description beside its score."""
+
+MANY = 4
+"""Tools from which on a fact is said once for the server."""
+
+
+def text_and_gaps(subject: Subject, *, common: Sequence[str]) -> dict[str, Any]:
+    """Return a tool's description and what its schema leaves open, without what all tools have in common."""
+    bare = [fence_name(parameter.name) for parameter in subject.signals.parameters if not parameter.description]
+    missing = [name for name in _missing(subject) if name not in common]
+    says = fence(subject.tool.description or "", MAX_TEXT)
+    return {"says": says, "gaps": {**({"undescribed": bare} if bare else {}), **({"no": missing} if missing else {})}}
+
+
+def common_gaps(measured: Measured) -> list[str]:
+    """Return the parts that no tool of a server has: hints, an output schema."""
+    counts = Counter(name for subject in measured.subjects for name in _missing(subject))
+    return [name for name, count in counts.items() if count == len(measured.subjects)]
+
+
+def _missing(subject: Subject) -> list[str]:
+    hints = subject.tool.annotations or {}
+    absent = [hint for hint in HINTS if not isinstance(hints.get(hint), bool)]
+    return absent + (["outputSchema"] if subject.tool.output_schema is None else [])
+
+
+def server_advice(findings: Sequence[Finding], measured: Measured) -> dict[str, Any]:
+    """Return certain contradictions, facts about many tools, and merges and renames."""
+    certain = [finding for finding in findings if finding.rule in CONTRADICTIONS]
+    certain.sort(key=lambda finding: -finding.severity.rank)
+    return {
+        "contradictions": [
+            answer(finding, only="tool rule path message suggestion", limit=MAX_LINE)
+            for finding in certain[:MAX_ADVICE]
+        ],
+        "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)][:MAX_ADVICE],
+        "toolSet": [fence_advice(line, MAX_LINE) for line in _set_advice(measured)][:MAX_ADVICE],
+    }
+
+
+def _shared_facts(measured: Measured) -> Iterator[str]:
+    """Yield what no tool has, sentences that stand in many tools, and parameters that none of many describes."""
+    if common := common_gaps(measured):
+        yield f"No tool has {', '.join(common)}."
+    counts: dict[str, int] = {}
+    bare: dict[str, int] = {}
+    described: set[str] = set()
+    for subject in measured.subjects:
+        for sentence in {" ".join(sentence.split()) for sentence in subject.prose.sentences}:
+            counts[sentence] = counts.get(sentence, 0) + 1
+        for parameter in subject.signals.parameters:
+            bare[parameter.name] = bare.get(parameter.name, 0) + 1
+            described |= {parameter.name} if parameter.description else set()
+    for sentence, count in sorted(counts.items(), key=lambda item: -item[1]):
+        if count >= MANY:
+            yield f"{count} tools say {sentence!r}: say it once in the server's instructions."
+    for name, count in sorted(bare.items(), key=lambda item: -item[1]):
+        if count >= MANY and name not in described:
+            yield f"{count} tools take `{name}`, and none describes it: find out once what it is, and say it in all."
+
+
+def _set_advice(measured: Measured) -> Iterator[str]:
+    """Yield a merge or a rename that raises coherence, the surest first."""
+    facts = measured.tool_set()
+    for first, second in facts.same:
+        if first != second:
+            yield f"Merge `{first}` and `{second}`, which say the same, or say in both what sets them apart."
+    for first, second in facts.variants:
+        yield f"Merge `{first}` and `{second}` with one more parameter, or say in each when to use the other."
+    spelled = [name for name in measured.names if name not in facts.off_style]
+    joint = next((mark for name in spelled for mark in "_-" if mark in name), "")
+    labels = read_names(measured.names)
+    for name in dict.fromkeys((*facts.off_style, *facts.off_pattern)):
+        label = labels[name]
+        is_turned = name in facts.off_pattern
+        words = (label.verb, *label.nouns) if is_turned and label.verb else name_parts(name)
+        new = joint.join(words).lower() if joint else _camel(words)
+        if new != name:
+            reason = "begin" if is_turned else "are spelled"
+            yield f"Rename `{name}` to `{new}`, as the other names {reason}."
+    for name in facts.vague:
+        yield f"Rename `{name}`: it has neither a specific verb nor a thing."
+    for name in (*facts.unread, *facts.unchanged):
+        missing = "reads" if name in facts.unread else "changes or deletes"
+        yield f"`{name}` creates what no tool {missing}: add that tool, or say that it is meant so."
+
+
+def _camel(words: Sequence[str]) -> str:
+    """The words in camelCase."""
+    first, *rest = words
+    return first.lower() + "".join(word.capitalize() for word in rest)
