@@ -238,23 +238,19 @@ MAX_ALTERNATIVES = 2
 
 
 def find_alternatives(
-    subject: Subject,
-    rivals: Sequence[Subject],
-    labels: Mapping[str, NameWords],
-    plurals: AbstractSet[str],
-    passed_values: Mapping[str, str],
+    subject: Subject, rivals: Sequence[Subject], context: "CatalogContext", passed_values: Mapping[str, str]
 ) -> Iterator[tuple[str, Statement]]:
     """Siblings whose own first sentence says what this tool is not for, each with a sentence, the nearest first.
 
     Not for a sibling that only has another verb, or whose text says no more than this one's. `passed_values` has, by
     sibling, the parameter whose values this tool returns.
     """
-    own, clauses = labels[subject.tool.name], {}
+    own, clauses = context.labels[subject.tool.name], {}
     for rival in rivals:
-        other = labels[rival.tool.name]
+        other = context.labels[rival.tool.name]
         is_same = own.verb == other.verb or {own.verb, other.verb} <= _FINDING or rival.tool.name in passed_values
-        clause = _clause(rival, other, plurals) if is_same and _is_alike(own, other) else ""
-        clauses[rival.tool.name] = _contrast(clause, subject, own, other) if clause else ""
+        clause = _clause(rival, other, context.plurals) if is_same and _is_alike(own, other) else ""
+        clauses[rival.tool.name] = _contrast(clause, subject, own, other, context.server) if clause else ""
     for name, parts in clauses.items():
         if parts and Counter(clauses.values())[parts] == 1:
             sources = [f"tool {name}: its first sentence"]
@@ -302,19 +298,29 @@ def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> st
     return f"{verb} {noun_phrase}" if noun_phrase else ""
 
 
-def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords) -> str:
-    """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one."""
+def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords, server: AbstractSet[str]) -> str:
+    """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one.
+
+    Not where this one is for many: that the sibling is for one thing is what its sentence does not say.
+    """
     first = subject.prose.spoken[0] if subject.prose.spoken else ()
     own_words = [word for parameter in subject.signals.parameters for word in words_of(parameter.description)]
     own_words += [part for parameter in subject.signals.parameters for part in name_parts(parameter.name)]
     stems = content_stems((*first, *name_parts(subject.tool.name), *own_words)) | words_from("wording", "generic")
     _, *words = words_of(clause)
-    extra = {word for word in content_stems(words) if word not in stems and word not in LEMMAS}
-    is_for_many = not words_from("names", "quantities").isdisjoint(words)
-    if extra or (is_for_many and words_from("names", "quantities").isdisjoint(first)):
+    many = words_from("names", "quantities")
+    if not many.isdisjoint((*first, *name_parts(subject.tool.name))) and many.isdisjoint(words):
+        return ""
+    extra = {word for word in content_stems(words) if word not in stems | server and word not in LEMMAS}
+    if extra or not many.isdisjoint(words):
         return clause
-    own_thing, many = own.thing.lower(), other.thing.lower()
-    is_same = own.verb == other.verb and is_plural(many) and own_thing in plurals_in([many]) and many != own_thing
+    own_thing, all_things = own.thing.lower(), other.thing.lower()
+    is_same = (
+        own.verb == other.verb
+        and is_plural(all_things)
+        and own_thing in plurals_in([all_things])
+        and all_things != own_thing
+    )
     return f"{clause} rather than a single one" if is_same else ""
 
 
@@ -352,6 +358,12 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
+    optional: frozenset[str]
+    """Parameters that a call may leave out, with a name that says what they identify: `board_id`, not `id`."""
+
+    server: frozenset[str]
+    """Stems of the server's name, which tell none of its tools apart."""
+
     namesakes: Namesakes
     plurals: frozenset[str]
     """Nouns of which the catalog's texts have the plural."""
@@ -383,6 +395,13 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
+            optional=frozenset(
+                parameter.name
+                for subject in unique.values()
+                for parameter in subject.signals.parameters
+                if not parameter.is_required and len(name_parts(parameter.name)) > 1
+            ),
+            server=frozenset(map(stem, name_parts(measured.catalog.server))),
             namesakes=documented_parameters(subject.tool for subject in unique.values()),
             plurals=plurals_in(words),
         )
@@ -484,12 +503,10 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     takers = context.takers.get(subject.tool.name, ())
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
     parameters = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
-    alternatives = dict(
-        islice(find_alternatives(subject, rivals, context.labels, context.plurals, parameters), MAX_ALTERNATIVES)
-    )
+    alternatives = dict(islice(find_alternatives(subject, rivals, context, parameters), MAX_ALTERNATIVES))
     takers = [(name, tool) for name, tool in takers if is_identifier(name)]
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers)
+        use = _use(takers, context.optional)
         yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
     for name, statement in alternatives.items():
         yield statement, _is_named(subject, {name})
@@ -548,13 +565,16 @@ def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
-def _use(takers: Sequence[tuple[str, str]]) -> Statement:
-    """Say what a listing's answer is for: the parameter that most siblings take from it; a few of them by name."""
+def _use(takers: Sequence[tuple[str, str]], optional: AbstractSet[str]) -> Statement:
+    """Say what a listing's answer is for: the parameter that most siblings take from it.
+
+    A few of them by name, if no other tool may be given a parameter of this name.
+    """
     by_parameter: dict[str, list[str]] = {}
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS
+    is_few = len(tools) <= MAX_TAKERS and parameter not in optional
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]

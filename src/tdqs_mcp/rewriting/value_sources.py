@@ -50,6 +50,8 @@ class Namesake(NamedTuple):
     schema: Mapping[str, Any]
     """Without its texts."""
 
+    title: object
+
     is_required: bool
 
     def is_like(self, schema: Mapping[str, Any], *, is_required: bool) -> bool:
@@ -70,7 +72,13 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
             description = schema.get("description") if isinstance(schema, dict) else None
             text = trim(description) if isinstance(description, str) else ""
             if text and is_plain(name):
-                namesake = Namesake(tool=tool.name, text=text, schema=_bare(schema), is_required=name in required)
+                namesake = Namesake(
+                    tool=tool.name,
+                    text=text,
+                    schema=_bare(schema),
+                    title=schema.get("title"),
+                    is_required=name in required,
+                )
                 namesakes.setdefault((name, _type(schema)), []).append(namesake)
     return namesakes
 
@@ -123,7 +131,12 @@ def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
 
 def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Meaning | None:
     """Return what siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
-    namesakes = [group for group in namesake_index.get((name, _type(schema)), ()) if group.tool != tool.name]
+    title = schema.get("title")  # two titles are two meanings: a station's id and its name
+    namesakes = [
+        group
+        for group in namesake_index.get((name, _type(schema)), ())
+        if group.tool != tool.name and title in (None, group.title)
+    ]
     by_text: dict[str, list[Namesake]] = {}
     for namesake in namesakes:
         by_text.setdefault(namesake.text, []).append(namesake)
@@ -135,6 +148,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         (-len(group), len(text), text)
         for text, group in by_text.items()
         if _is_borrowable(text, tool)
+        and not any(str(value).lower() in map(str.lower, words_of(text)) for value in schema.get("enum") or ())
         and not _is_about_others(text, group, tool, name)
         and (
             not _IS_BOUND.search(text)
