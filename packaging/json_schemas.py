@@ -20,7 +20,7 @@ from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
 from tdqs_mcp.results.contract import schema
 from tdqs_mcp.results.findings import LintReport, RuleList
-from tdqs_mcp.results.improvements import Plan, RewriteReport, WhatIfReport
+from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
@@ -43,8 +43,6 @@ CONTRACTS = {
     "lint": LintReport,
     "rules": RuleList,
     "rewrite": RewriteReport,
-    "plan": Plan,
-    "what-if": WhatIfReport,
     "compare": Comparison,
     "select": Selection,
     "gate": GateReport,

@@ -330,9 +330,9 @@ LINES = {
     "lint": [
         *(f"lint FILE --format {form}" for form in ("text", "markdown", "junit", "github", "code-scanning")),
         *(f"lint FILE --profile strict --format {form}" for form in ("json", "sarif")),
-        "lint FILE --profile strict --all",
-        "lint FILE --profile strict --show-source",
-        "lint FILE --statistics",
+        "lint FILE --profile strict --show all",
+        "lint FILE --profile strict --show source",
+        "lint FILE --show statistics",
         "lint FILE --fix",
         "score --rubric playground FILE --format json",
     ],

@@ -395,10 +395,10 @@ def test_a_dry_run_says_what_it_would_cost_and_a_bound_below_is_kept(command_of)
     assert asked == []
     cost = json.loads(planned.stdout)["cost"]
     assert 0.0005 < cost < 0.01
-    bounded, asked = command_of("--max-cost", str(cost * 0.7))
+    bounded, asked = command_of("--budget", f"cost={cost * 0.7}")
     assert len(asked) == 2
-    assert b"raise --max-cost" in bounded.stdout
-    enough, _ = command_of("--max-cost", str(cost * 1.1))
+    assert b"raise --budget cost" in bounded.stdout
+    enough, _ = command_of("--budget", f"cost={cost * 1.1}")
     assert json.loads(enough.stdout)["scoredToolCount"] == 2
 
 
@@ -606,7 +606,7 @@ def test_a_budget_bounds_a_batch_at_half_the_price(fake, catalog, restarted):
     )
     tdqs_mcp.score(shop, judge=preview)
     for budget, words in (
-        (Budget(cost=ledger.usage.cost // 2 - 11), "it would exceed the budget in money; raise --max-cost"),
+        (Budget(cost=ledger.usage.cost // 2 - 11), "it would exceed the budget in money; raise --budget cost"),
         (Budget(calls=10), "the budget of 10 calls is used up"),
     ):
         with pytest.raises(InputError, match=f"a batch of 11 requests was not submitted: {words}"):

@@ -57,18 +57,18 @@ def test_a_dry_run_counts_the_skill_s_prompt_too(run, loopback, write):
 
 
 def test_no_more_calls_are_made_than_allowed_and_the_rest_stays_ungraded(run, loopback):
-    done = run("--max-calls", "4")
+    done = run("--budget", "calls=4")
     document = json.loads(done.stdout)
     assert len(loopback.bodies) == 4
     assert (len(document["tools"]), len(document["ungraded"])) == (4, 3)
-    assert document["ungraded"][0]["reason"] == "the budget of 4 calls is used up; raise --max-calls"
+    assert document["ungraded"][0]["reason"] == "the budget of 4 calls is used up; raise --budget calls"
     assert done.returncode == 2
-    assert len(json.loads(run("--max-calls", "3").stdout)["tools"]) == 6
+    assert len(json.loads(run("--budget", "calls=3").stdout)["tools"]) == 6
 
 
 def test_corrections_count_as_calls(run, loopback):
     loopback.answer = lambda body: "no" if tool_name(body) == "t0" else USUAL[rubric_of(body)]
-    document = json.loads(run("--max-calls", "8").stdout)
+    document = json.loads(run("--budget", "calls=8").stdout)
     assert len(loopback.bodies) == 8
     assert [each["name"] for each in document["ungraded"] if "held" not in each] == ["t0"]
 
@@ -130,7 +130,7 @@ def test_what_answers_report_stops_the_next_request(loopback, catalog):
 @pytest.mark.process
 def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
     async def run():
-        options = ["--judge", "openai:m", "--base-url", loopback.base_url, "--max-calls", "4"]
+        options = ["--judge", "openai:m", "--base-url", loopback.base_url, "--budget", "calls=4"]
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "tdqs_mcp", "serve", *options], env={"TDQS_CACHE": "off"}
         )
@@ -146,8 +146,8 @@ def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--max-calls", "4"], b"the offline judge takes no budget"),
-        (["--judge", "openai:m", "--max-cost", "nan"], b"amount of dollars"),
+        (["--budget", "calls=4"], b"the offline judge takes no budget"),
+        (["--judge", "openai:m", "--budget", "cost=nan"], b"amount of dollars"),
     ],
 )
 def test_a_budget_of_the_server_that_bounds_nothing_is_refused(command, options, words):
@@ -157,14 +157,14 @@ def test_a_budget_of_the_server_that_bounds_nothing_is_refused(command, options,
 
 
 def test_no_calls_at_all_is_a_budget_too(run, loopback):
-    assert json.loads(run("--max-calls", "0").stdout)["scoredToolCount"] == 0
+    assert json.loads(run("--budget", "calls=0").stdout)["scoredToolCount"] == 0
     assert loopback.bodies == []
 
 
 def test_tokens_are_estimated_before_they_are_spent(run, loopback):
-    document = json.loads(run("--max-tokens", "1000").stdout)
+    document = json.loads(run("--budget", "tokens=1000").stdout)
     assert loopback.bodies == []
-    assert "exceed the budget of 1000 tokens; raise --max-tokens" in document["ungraded"][0]["reason"]
+    assert "exceed the budget of 1000 tokens; raise --budget tokens" in document["ungraded"][0]["reason"]
 
 
 def cents(model, usage):
@@ -188,15 +188,15 @@ def test_money_is_counted_where_prices_are_known(loopback, catalog):
     assert ledger.usage.cost == cents("m", booked) > 0
     half = score(loopback, catalog, cost=ledger.usage.cost // 2)
     assert 0 < len(half.tools) < 6
-    assert "raise --max-cost" in half.ungraded[-1].ungraded.reason
+    assert "raise --budget cost" in half.ungraded[-1].ungraded.reason
     assert len(score(loopback, catalog, cost=ledger.usage.cost).tools) == 6
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 def test_a_bound_on_money_without_a_price_is_refused_before_anybody_is_asked(run, loopback, more):
-    done = run("--max-cost", "5", *more)
+    done = run("--budget", "cost=5", *more)
     assert (done.returncode, loopback.bodies) == (2, [])
-    said = "error: no price is known for 'm', so --max-cost cannot be kept; use --max-tokens\n"
+    said = "error: no price is known for 'm', so --budget cost cannot be kept; use --budget tokens\n"
     assert done.stderr.decode() == said
 
 
@@ -205,7 +205,7 @@ def test_a_price_that_a_library_does_not_know_fails_every_request_that_would_cos
     model = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"), ledger=ledger)
     result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
     assert loopback.bodies == []
-    assert "no price is known for 'unlisted', so --max-cost cannot be kept" in result.ungraded[0].ungraded.reason
+    assert "no price is known for 'unlisted', so --budget cost cannot be kept" in result.ungraded[0].ungraded.reason
 
 
 def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):
@@ -219,14 +219,14 @@ def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):
 
 @pytest.mark.parametrize("amount", ["x", "-1", "nan", "inf"])
 def test_an_amount_of_money_is_a_number(run, loopback, amount):
-    done = run("--max-cost", amount)
+    done = run("--budget", f"cost={amount}")
     assert done.returncode == 2
     assert b"amount of dollars" in done.stderr
     assert loopback.bodies == []
 
 
 def test_a_budget_without_a_model_is_refused(command, write):
-    done = command("score", write("c.json", TOOLS), "--max-calls", "1")
+    done = command("score", write("c.json", TOOLS), "--budget", "calls=1")
     assert done.returncode == 2
     assert b"the offline judge takes no budget" in done.stderr
 
@@ -235,7 +235,7 @@ def test_all_jurors_share_one_budget(run, loopback, command, write, tmp_path, mo
     configure('[judges.a]\nmodel = "a"\n[judges.b]\nmodel = "b"\n')
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
     done = command(
-        "score", write("c.json", TOOLS), "--judge", "jury:a,b", "--max-calls", "9", "--format", "json", cwd=tmp_path
+        "score", write("c.json", TOOLS), "--judge", "jury:a,b", "--budget", "calls=9", "--format", "json", cwd=tmp_path
     )
     assert len(loopback.bodies) == 9
     assert done.returncode == 2

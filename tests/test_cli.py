@@ -269,9 +269,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
         ("score x.json --rubric playground --judge openai:m", "the playground rubric asks no judge"),
         ("score x.json --prompts --fail-under B", "--prompts asks no judge and gives no score"),
         ("lock --check x.json --accept tool:a", "--check changes nothing and asks no judge"),
-        ("rewrite x.json --target A --write y.json", "--target chooses among the rewrites of the offline writer"),
-        ("study x.csv --judge openai:m", "--judge, --base-url, --model and --exact-prompt are for writing tasks"),
-        ("study --tasks x.json --exact-prompt", "no prompt for tasks is published; leave --exact-prompt out"),
+        ("study x.csv --judge openai:m", "--judge and --base-url are for writing tasks"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused_by_name(command, write, tmp_path, words, said):

@@ -27,9 +27,9 @@ FOREIGN = (
 FORMS = {
     "score": ("text", "json", "markdown"),
     "lint": ("text", "json", "markdown", "sarif", "code-scanning", "junit", "github"),
-    "lint --all": ("text",),
-    "lint --show-source": ("text",),
-    "lint --statistics": ("text",),
+    "lint --show all": ("text",),
+    "lint --show source": ("text",),
+    "lint --show statistics": ("text",),
     "score --rubric playground": ("text", "json", "markdown"),
     "rewrite": ("text", "json", "markdown"),
     "rewrite --target A": ("text", "json", "markdown"),

@@ -120,7 +120,7 @@ def test_where_nothing_is_fixed_only_the_total_is_printed(command, write):
     run = command(*words)
     assert b"TDQ109 missing" not in run.stdout
     assert b"1 finding: 1 info" in run.stdout
-    assert b"TDQ109 missing" in command(*words, "--all").stdout
+    assert b"TDQ109 missing" in command(*words, "--show", "all").stdout
 
 
 def test_what_is_suppressed_or_of_another_tool_stays(command, write, tmp_path):

@@ -380,6 +380,10 @@ def rewrite(before, unjudged, *, was_written):
     return Fields(before=before, unjudged=unjudged, was_written=was_written)
 
 
+def goal(overall, *, is_reached):
+    return Fields(goal=Fields(is_reached=is_reached, after=Fields(overall=overall)))
+
+
 def selection(*found, failed=0, against=None):
     choices = [Fields(found=Fraction(each), failure=None) for each in found]
     return Fields(choices=[*choices, *[Fields(found=Fraction(0), failure="away")] * failed], against=against)
@@ -404,19 +408,19 @@ GOOD_ONE, WEAK, BAD = Label.GOOD, Label.ACCEPTABLE, Label.BAD
         (policy.is_locked, Fields(refused=(), unverified=()), PASSED),
         (policy.is_locked, Fields(refused=(), unverified=(1,)), UNKNOWN),
         (policy.is_locked, Fields(refused=(1,), unverified=(1,)), FAILED),
-        (policy.arrives, Fields(is_reached=True, is_open=True), PASSED),
-        (policy.arrives, Fields(is_reached=False, is_open=True), UNKNOWN),
-        (policy.arrives, Fields(is_reached=False, is_open=False), FAILED),
+        (policy.arrives, goal(30, is_reached=True), PASSED),
+        (policy.arrives, goal(None, is_reached=False), UNKNOWN),
+        (policy.arrives, goal(30, is_reached=False), FAILED),
         (policy.calibrated, Fields(faults=(), problems=(), unjudged=()), PASSED),
         (policy.calibrated, Fields(faults=(), problems=(1,), unjudged=()), UNKNOWN),
         (policy.calibrated, Fields(faults=(), problems=(), unjudged=(1,)), UNKNOWN),
         (policy.calibrated, Fields(faults=(1,), problems=(1,), unjudged=(1,)), FAILED),
-        (policy.rewritten, [], PASSED),
-        (policy.rewritten, [rewrite(30, None, was_written=True)], PASSED),
-        (policy.rewritten, [rewrite(30, None, was_written=False)], UNKNOWN),
-        (policy.rewritten, [rewrite(30, "away", was_written=True)], UNKNOWN),
-        (policy.rewritten, [rewrite(None, None, was_written=True)], UNKNOWN),
-        (policy.rewritten, [rewrite(None, "away", was_written=True), rewrite(30, None, was_written=False)], PASSED),
+        (policy.rewritten, Fields(rewrites=[]), PASSED),
+        (policy.rewritten, Fields(rewrites=[rewrite(30, None, was_written=True)]), PASSED),
+        (policy.rewritten, Fields(rewrites=[rewrite(30, None, was_written=False)]), UNKNOWN),
+        (policy.rewritten, Fields(rewrites=[rewrite(30, "away", was_written=True)]), UNKNOWN),
+        (policy.rewritten, Fields(rewrites=[rewrite(None, None, was_written=True)]), UNKNOWN),
+        (policy.rewritten, Fields(rewrites=[rewrite(None, "away", was_written=True), rewrite(30, None, was_written=False)]), PASSED),
         (policy.is_good, labels(GOOD_ONE, WEAK), PASSED),
         (policy.is_good, labels(GOOD_ONE, BAD, ungraded=["m"]), FAILED),
         (policy.is_good, labels(GOOD_ONE, ungraded=["none"]), UNKNOWN),

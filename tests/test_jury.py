@@ -210,7 +210,12 @@ def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes,
     [
         ("jury:mini", (), "", "a jury has at least two members"),
         ("jury:mini,host", (), "", "sits only on a jury of the MCP server"),
-        ("jury:mini,haiku", ("--model", "m"), "", "the members of a jury have addresses and models of their own"),
+        (
+            "jury:mini,haiku",
+            ("--base-url", "http://127.0.0.1:1"),
+            "",
+            "the members of a jury have addresses and models of their own",
+        ),
         ("jury:mini,none", (), "", "there is no judge profile 'none'"),
         ("jury:mini,b", (), '[judges.b]\napi-key = "k"', "[judges.b] holds a key; take it out and set TDQS_API_KEY_B"),
         ("jury:mini,b", (), '[judges.b]\nkind = "host"', "`kind` cannot be 'host'"),

@@ -14,10 +14,7 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.gate.policy import arrives
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.report.improvement_reports import PLAN_MARKER
-from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Tier, Ungraded
 from tdqs_mcp.rewriting.improvement_plan import Candidate, cheapest
 from tdqs_mcp.rewriting.proposals import apply
@@ -249,7 +246,6 @@ def test_a_plan_whose_proof_the_judge_does_not_score_keeps_what_it_had_and_says_
     plan = tdqs_mcp.plan(orders(), target="4.9", judge=Failing(sets=1))
     assert (plan.fixes, plan.after, plan.is_open) == ((), plan.before, True)
     assert "no overall score" in plan.problems[-1]
-    assert arrives(plan) is Outcome.UNKNOWN
 
 
 def test_what_if_for_a_tool_that_the_judge_gave_no_score_says_so():
@@ -272,15 +268,11 @@ def test_without_an_overall_score_there_is_no_plan(tools):
         tdqs_mcp.plan(tdqs_mcp.read({"tools": tools}))
 
 
-def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_write(command, write):
+def test_the_command_exits_1_out_of_reach_and_asks_what_only_the_author_can_write(command, write):
     done = command("rewrite", write("orders.json", ORDER_TOOLS), "--target", "4.9")
     text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
-    assert "out of reach without the author" in text
-    assert re.search(
-        r"Not drafted: the author has to bring 3 tools to TDQS \d\.\d; with coherence \d\.\d \w that makes overall 4\.9 A",
-        text,
-    )
+    assert re.search(r"overall \d\.\d \w → \d\.\d \w, below the target 4\.9 A", text)
     assert "expected gain: the change of TDQS less 0." in text
     assert "--interview (on a terminal) or --material FILE" in text
     assert "? " in text
@@ -307,19 +299,18 @@ def test_a_named_judge_estimates_nothing():
 def test_a_tool_set_that_no_definition_can_save_is_said_to_be_one(command, write):
     done = command("rewrite", write("orders.json", HARD), "--target", "5.0")
     assert done.returncode == 1
-    assert "the tool set itself has to become more coherent" in done.stdout.decode()
+    assert "the tool set itself has to become more coherent" in " ".join(done.stdout.decode().split())
 
 
-def test_the_command_exits_0_at_the_target_and_names_what_to_rewrite(command, write):
+def test_the_command_exits_0_at_the_target_and_writes_what_reaches_it(command, write, tmp_path):
     file = write("orders.json", ORDER_TOOLS)
     now = tdqs_mcp.score(orders()).rollup.overall
-    done = command("rewrite", file, "--target", str((now + 1) / 10))
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert "Estimated by the offline judge: rewrites by expected gain per token" in done.stdout.decode()
-    assert "(estimated, about +" in done.stdout.decode()
-    assert "Not drafted" not in done.stdout.decode()
+    done = command("rewrite", file, "--target", str((now + 1) / 10), "--write", tmp_path / "better.json")
+    assert done.returncode == 0
+    assert "is reached" in done.stdout.decode()
+    assert tdqs_mcp.score(tdqs_mcp.load(str(tmp_path / "better.json"))).rollup.overall > now
     there = command("rewrite", file, "--target", "D")
-    assert (there.returncode, b"at the target 1.0 D already" in there.stdout) == (0, True)
+    assert (there.returncode, b"the target 1.0 D is reached" in there.stdout) == (0, True)
 
 
 def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):
@@ -329,38 +320,29 @@ def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):
     assert command("rewrite", write("orders.json", ORDER_TOOLS), "--target", "A", "--tool", "nothing").returncode == 2
 
 
-def test_what_if_one_tool_were_better(command, write):
-    file = write("orders.json", ORDER_TOOLS)
-    [entry] = json.loads(
-        command("rewrite", file, "--target", "A", "--tool", "cancel_order", "--format", "json").stdout
-    )["tools"]
+def test_what_if_one_tool_were_better():
+    outcomes = tdqs_mcp.what_if(orders(), "cancel_order")[0].outcomes
     [rewrite] = tdqs_mcp.rewrite(orders(), tools=["cancel_order"])
-    [reached] = [each for each in entry["outcomes"] if each["isRewrite"]]
+    [reached] = [each for each in outcomes if each.is_rewrite]
     improved = apply(orders(), {rewrite.index: rewrite.definition})
-    assert (reached["tdqs"], reached["overallScore"]) == (
-        rewrite.after.tdqs / 10,
-        tdqs_mcp.score(improved).rollup.overall / 10,
-    )
-    assert [each["tdqs"] for each in entry["outcomes"]] == sorted({each["tdqs"] for each in entry["outcomes"]})
-    assert {3.0, 3.5, 5.0} <= {each["tdqs"] for each in entry["outcomes"]}
-    assert "it reaches A" in command("rewrite", file, "--target", "A", "--tool", "cancel_order").stdout.decode()
+    assert (reached.tdqs, reached.overall) == (rewrite.after.tdqs, tdqs_mcp.score(improved).rollup.overall)
+    assert [each.tdqs for each in outcomes] == sorted({each.tdqs for each in outcomes})
+    assert {30, 35, 50} <= {each.tdqs for each in outcomes}
     with pytest.raises(UnknownIdError):
         tdqs_mcp.what_if(orders(), "nothing")
 
 
-def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):
+def test_the_json_of_a_target_fits_its_schema_and_foreign_text_stays_text(command, write):
     order = "@everyone <script> | `code`\x1b[31m"
     file = write("orders.json", [*ORDER_TOOLS, tool(order, order, takes(order))])
     for target in ("D", "2.5", "5.0"):
         document = json.loads(command("rewrite", file, "--target", target, "--format", "json").stdout)
-        jsonschema.validate(document, SCHEMAS["plan"])
-        assert document["reached"] == (document["after"]["overallScore"] >= document["target"])
+        jsonschema.validate(document, SCHEMAS["rewrite"])
+        goal = document["goal"]
+        assert goal["reached"] == (goal["after"]["overallScore"] >= goal["target"])
         text = command("rewrite", file, "--target", target, "--format", "markdown").stdout.decode()
-        assert text.rstrip().endswith(PLAN_MARKER)
         assert "<script>" not in text
         assert "\x1b" not in text
-    several = json.loads(command("rewrite", file, "--target", "A", "--tool", "find_orders", "--format", "json").stdout)
-    jsonschema.validate(several, SCHEMAS["what-if"])
 
 
 def test_a_target_keeps_the_rewrites_that_it_needs_and_no_other(whole_corpus):

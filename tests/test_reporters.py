@@ -377,13 +377,13 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
         "6 findings: 3 warnings, 3 info",
         "most findings: open 2, close 2, lock 2",
         "PASS: no error (--fail-on error)",
-        "Next: tdqs-mcp rules TDQ104; --all lists every finding",
+        "Next: tdqs-mcp rules TDQ104; --show all lists every finding",
     ]
 
 
 def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write, tmp_path):
     write("x.json", f"[{json.dumps(FINE)},\n {json.dumps(SILENT)}]")
-    lines = command("lint", "x.json", "--select", "TDQ102,TDQ109", "--show-source", cwd=tmp_path).stdout.decode()
+    lines = command("lint", "x.json", "--select", "TDQ102,TDQ109", "--show", "source", cwd=tmp_path).stdout.decode()
     assert lines.splitlines()[1:7] == [
         "",
         "silent",
@@ -392,14 +392,16 @@ def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write,
         "         fix: write one sentence with verb, resource and scope",
         "info     TDQ109 missing-output-schema: there is no output schema",
     ]
-    shown = command("lint", write("y.json", [tool("list_x", "Lists x.")]), "--select", "TDQ104", "--show-source").stdout
+    shown = command(
+        "lint", write("y.json", [tool("list_x", "Lists x.")]), "--select", "TDQ104", "--show", "source"
+    ).stdout
     assert '         | "Lists x."\n' in shown.decode()
 
 
 def test_all_lists_every_finding_of_every_real_server(command, catalog_files):
     for path in catalog_files[:20]:
         report = json.loads(command("lint", path, "--format", "json").stdout)
-        lines = text(command, path, "--show-source")
+        lines = text(command, path, "--show", "source")
         heads = [line for line in lines if line.split(" ")[0] in tuple(Severity) and " TDQ" in line]
         assert len(heads) == len(report["findings"])
 
@@ -417,7 +419,7 @@ def test_text_of_one_tool_is_about_no_other(command, write):
 
 
 def test_statistics_count_findings_and_tools_of_each_rule(command, write):
-    lines = text(command, write("x.json", [SILENT, FINE]), "--select", "TDQ102,TDQ109", "--statistics")
+    lines = text(command, write("x.json", [SILENT, FINE]), "--select", "TDQ102,TDQ109", "--show", "statistics")
     assert [line.split() for line in lines[2:5]] == [
         ["findings", "tools", "severity", "rule", "name"],
         ["1", "1", "error", "TDQ102", "missing-description"],

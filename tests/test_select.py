@@ -308,7 +308,6 @@ def test_what_does_not_go_together_is_refused(command, write, catalog):
     )
     assert b"not with both" in command("select", shop, "--against", shop, "--mutate", "blank").stderr
     assert command("select", shop, "--judge", "jury:a,b").returncode == 2
-    assert b"no prompt for selecting" in command("select", shop, "--judge", "openai:m", "--exact-prompt").stderr
     assert command("select", shop, "nowhere.json").returncode == 2
     with pytest.raises(InputError, match="a query has no text"):
         tdqs_mcp.select([catalog(*SHOP)], queries=[Query(text=" ", tool="find_orders")])

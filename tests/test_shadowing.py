@@ -122,9 +122,9 @@ def test_a_judgement_about_shadowing_is_kept_and_budgeted_and_previewed(loopback
 
     assert run("--dry-run")["calls"] == 4
     assert run("--dry-run", "--spec", "1.0")["calls"] == 3
-    tight = run("--max-calls", "3")
+    tight = run("--budget", "calls=3")
     assert (len(loopback.bodies), tight["shadowingRisks"]) == (3, [])
-    assert any("raise --max-calls" in problem for problem in tight["problems"])
+    assert any("raise --budget calls" in problem for problem in tight["problems"])
     assert [each["tool"] for each in run()["shadowingRisks"]] == ["dear"]
     assert [each["tool"] for each in run()["shadowingRisks"]] == ["dear"]
     assert len(questions(loopback)) == 1

@@ -310,7 +310,7 @@ def test_writer_and_judge_spend_from_one_budget_and_each_says_what_it_took(autho
     environ = {"TDQS_BASE_URL": f"{author.address}/v1", "TDQS_CACHE": "off"} | (
         {} if named else {"TDQS_JUDGE": "openai:j"}
     )
-    bounded = command(*args, "--max-calls", "3", env=environ)
+    bounded = command(*args, "--budget", "calls=3", env=environ)
     assert len(author.bodies) == 3
     assert b"the budget of 3 calls is used up" in bounded.stdout
     author.bodies.clear()
@@ -337,7 +337,7 @@ def test_the_exact_prompt_beside_a_writer_is_its_judge_s(author, command, write)
 
 def test_a_writer_s_address_is_not_the_offline_judge_s(author, command, write):
     shop = write("shop.json", [definition("good_orders")])
-    options = ["--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1", "--max-calls", "9"]
+    options = ["--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1", "--budget", "calls=9"]
     assert command("rewrite", shop, *options, "--judge", "offline").returncode == 0
     assert author.stages[0] == "augment"
 

@@ -178,13 +178,11 @@ def _anthropic(settings: Settings, environ: Mapping[str, str]) -> Settings:
     return replace(settings, api_key=vendors, key_name=ANTHROPIC_KEY if vendors else missing)
 
 
-def read_writer(
-    environ: Mapping[str, str], writer: str, *, base_url: str | None = None, model: str | None = None
-) -> Settings:
+def read_writer(environ: Mapping[str, str], writer: str, *, base_url: str | None = None) -> Settings:
     """The settings of a model that writes rewrites, from the same variables as a judge's. Raises InputError."""
     if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
         raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
-    return read_settings(environ, judge=writer, base_url=base_url, model=model)
+    return read_settings(environ, judge=writer, base_url=base_url)
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path | None:

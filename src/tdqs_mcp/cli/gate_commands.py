@@ -16,8 +16,7 @@ from tdqs_mcp.cli.judge_options import (
     accept_all_option,
     accept_option,
     judge_of,
-    judge_options,
-    spec_option,
+    model_options,
     tell_usage,
 )
 from tdqs_mcp.cli.runner import (
@@ -81,8 +80,7 @@ def _report_changes(
     help="Keep in the lock that --check lets changes of this impact pass.",
 )
 @source_option("pinning what it does, or comparing that with the lock")
-@judge_options
-@spec_option
+@model_options
 @live_options
 @page_options()
 def lock(
@@ -95,7 +93,6 @@ def lock(
     accept_all: bool,
     allow: tuple[str, ...],
     choice: JudgeChoice,
-    spec: str,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -132,7 +129,6 @@ def lock(
             accept=None if accept_all else accept,
             allow=[Impact(impact) for impact in allow if impact != "nothing"] if allow else None,
             judge=judge,
-            spec=spec,
             code=code,
         )
         renewed.append(lock)

@@ -14,7 +14,7 @@ from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
 from tdqs_mcp.cli import group_options
 from tdqs_mcp.cli.runner import TARGET, Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
+from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_budget
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.blocks import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
@@ -27,24 +27,23 @@ class JudgeChoice:
 
     judge: str | None
     base_url: str | None
-    model: str | None
-    exact_prompt: bool
     budget: Budget
+    exact_prompt: bool = False
 
     @property
     def beside_writer(self) -> "JudgeChoice":
-        """The judge of what a model writes: unless the judge is a model too, address and model are the writer's.
+        """The judge of what a model writes: unless the judge is a model too, the address is the writer's.
 
         The budget is left out, because their common ledger has it.
         """
         is_model = self.judge is not None and self.judge.partition(":")[0] != OFFLINE
-        own = self if is_model else replace(self, base_url=None, model=None)
+        own = self if is_model else replace(self, base_url=None)
         return replace(own, budget=Budget())
 
     @property
     def is_named(self) -> bool:
         """Return whether any option names the judge, as opposed to limiting it."""
-        return bool(self.judge or self.base_url or self.model or self.exact_prompt)
+        return bool(self.judge or self.base_url or self.exact_prompt)
 
     def settings(self, **accepted: Any) -> Settings:  # noqa: ANN401  # read_settings's
         """The settings in force, of the environment where no option names a judge. Raises InputError."""
@@ -52,62 +51,49 @@ class JudgeChoice:
             os.environ,
             judge=self.judge,
             base_url=self.base_url,
-            model=self.model,
             exact_prompt=self.exact_prompt,
             budget=self.budget,
             **accepted,
         )
 
 
-def _read_cost(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+def _read_limits(_: click.Context, __: click.Parameter, entries: Sequence[str]) -> Budget:
     try:
-        return None if text is None else read_dollars(text)
+        return read_budget(entries)
     except InputError as error:
         raise click.BadParameter(str(error)) from error
 
 
-def _make_choice(
-    *,
-    max_calls: int | None,
-    max_tokens: int | None,
-    max_cost: int | None,
-    **named: Any,  # noqa: ANN401  # JudgeChoice's own
-) -> JudgeChoice:
-    return JudgeChoice(budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost), **named)
-
-
-judge_options = group_options(
-    "choice",
-    _make_choice,
+_MODEL_OPTIONS = (
     click.option(
         "--judge",
         metavar="JUDGE",
         help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
     ),
     click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
-    click.option("--model", help="The model's name at its vendor."),
+    click.option(
+        "--budget",
+        multiple=True,
+        metavar="LIMIT",
+        callback=_read_limits,
+        help="What models may take: calls=20, tokens=50000 or cost=0.50 (dollars).",
+    ),
+)
+
+model_options = group_options("choice", JudgeChoice, *_MODEL_OPTIONS)
+"""The options that name a model (else the TDQS_ variables do) and its limits, as `choice: JudgeChoice`."""
+
+judge_options = group_options(
+    "choice",
+    JudgeChoice,
+    *_MODEL_OPTIONS,
     click.option(
         "--exact-prompt",
         is_flag=True,
         help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
     ),
-    click.option(
-        "--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, tries included."
-    ),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        help="At most this many tokens, estimated until an answer reports them.",
-    ),
-    click.option(
-        "--max-cost",
-        metavar="DOLLARS",
-        callback=_read_cost,
-        help="At most this much money, likewise; for known prices.",
-    ),
 )
-"""The options that name a judge (else the TDQS_ variables do) and its limits, as `choice: JudgeChoice`."""
-
+"""The same, for commands whose prompts are published."""
 
 spec_option = click.option(
     "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."
@@ -150,17 +136,15 @@ def judge_of(
 
 
 def writer_of(writer: str | None, options: JudgeChoice, ledger: Ledger) -> Model | None:
-    """The model that writes; None for the offline writer. Address and model are those given beside it."""
+    """The model that writes; None for the offline writer. The address is the one given beside it."""
     if writer in (None, OFFLINE):
         return None
-    settings = read_writer(os.environ, writer, base_url=options.base_url, model=options.model)
+    settings = read_writer(os.environ, writer, base_url=options.base_url)
     return _make_model(settings, by="writer", ledger=ledger)
 
 
-def model_of(options: JudgeChoice, *, by: str, work: str) -> Model | None:
+def model_of(options: JudgeChoice, *, by: str) -> Model | None:
     """The model that is named for other work than judging; None where none is."""
-    if options.exact_prompt:
-        raise click.UsageError(f"no prompt for {work} is published; leave --exact-prompt out")
     return _make_model(options.settings(), by=by)
 
 
@@ -186,9 +170,7 @@ def tell_usage() -> None:
 def read_answers(file: Path, options: JudgeChoice) -> object:
     """Answers to prompts that came from elsewhere; naming a judge as well is an error."""
     if options.is_named:
-        raise click.UsageError(
-            "--answers already are a judgment; leave --judge, --base-url, --model and --exact-prompt out"
-        )
+        raise click.UsageError("--answers already are a judgment; leave --judge, --base-url and --exact-prompt out")
     return read_json(file)
 
 

@@ -125,10 +125,12 @@ _rules_option = click.option(
 @_rules_option
 @tools_option("Only these tools; * and ? are wildcards.")
 @click.option(
-    "--all", "listing", flag_value="full", help="Print every finding of every tool, not only what fits on a screen."
+    "--show",
+    "listing",
+    type=click.Choice(["all", "source", "statistics"]),
+    help="Instead of what fits on a screen. all: every finding of every tool; source: the same with the part of the "
+    "definition; statistics: how often each rule fires.",
 )
-@click.option("--show-source", "listing", flag_value="source", help="The same, with the part of the definition.")
-@click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print what --fix would write as a diff, and write nothing.")
 @source_option("rules that hold definitions against their code, and for --fix")
@@ -265,7 +267,7 @@ def _page_text(entry: Mapping[str, str]) -> Any:  # noqa: ANN401  # rich is impo
 def _views(policy: Policy, listing: str | None) -> dict[str, View]:
     verdict = GateOutcome(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
     views: dict[str | None, Callable[..., Any]] = {
-        "full": full_blocks,
+        "all": full_blocks,
         "source": partial(full_blocks, has_source=True),
         "statistics": statistics_blocks,
         "summary": summary_blocks,

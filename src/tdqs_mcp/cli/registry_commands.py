@@ -17,7 +17,7 @@ import click
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import command, fail
-from tdqs_mcp.cli.judge_options import JudgeChoice, judge_options, model_of, spec_option, tell_usage
+from tdqs_mcp.cli.judge_options import JudgeChoice, judge_options, model_of, model_options, spec_option, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     FOLDER,
@@ -75,7 +75,7 @@ _TASKS = {**views(task_blocks), "jsonl": task_lines}
     type=TARGET,
     help="Make the calls of these tasks, or of a file of tasks in place of OUTCOMES; add them to a log as route does.",
 )
-@judge_options
+@model_options
 @live_options
 @page_options("jsonl", "svg", help="What to print; svg: the Pareto front, jsonl: the tasks.")
 def study(
@@ -99,7 +99,7 @@ def study(
     count = sum(source is not None for source in (outcomes, benchmark, locator))
     refuse(count != 1, "give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
     has_no_use = (locator is None or tasks) and choice.is_named
-    refuse(has_no_use, "--judge, --base-url, --model and --exact-prompt are for writing tasks; leave them out")
+    refuse(has_no_use, "--judge and --base-url are for writing tasks; leave them out")
     possible = _TASKS if locator else _BENCHMARK if benchmark else _OUTCOMES
     if page.form not in (*possible, "json"):
         raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
@@ -116,7 +116,7 @@ def study(
 
 def _task_writer(choice: JudgeChoice) -> Model:
     """The model that writes tasks."""
-    model = model_of(choice, by="writer", work="tasks")
+    model = model_of(choice, by="writer")
     if model is None:
         raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
     return model

@@ -19,6 +19,7 @@ from tdqs_mcp.cli.judge_options import (
     judge_options,
     ledger_of,
     model_of,
+    model_options,
     spec_option,
     tell_usage,
     writer_of,
@@ -36,7 +37,6 @@ from tdqs_mcp.cli.runner import (
     locators_argument,
     page_options,
     read_code_of,
-    refuse,
     source_option,
     tell_left,
     tools_option,
@@ -51,7 +51,7 @@ from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.improvement_reports import compare_blocks, plan_blocks, rewrite_blocks, what_if_blocks
+from tdqs_mcp.report.improvement_reports import compare_blocks, rewrite_blocks
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.study_reports import selection_blocks
 from tdqs_mcp.results.checks import Mutation
@@ -66,7 +66,6 @@ from tdqs_mcp.results.improvements import (
     QuestionTopic,
     Rewrite,
     RewriteReport,
-    WhatIfReport,
 )
 from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, ModelSelector, Selector
@@ -149,22 +148,14 @@ def rewrite(
 ) -> None:
     """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
-    --target finds the cheapest rewrites that bring the server to a tier: the cost is the tokens that they add, then
-    their number. What they achieve is checked by judging the server with them; exit code 1, with what only the author
-    can write, where that is not enough. With --tool, it shows what the overall becomes when this tool gets better.
+    --target keeps the rewrites that a tier or an overall score needs, and the questions whose answers it needs; exit
+    code 1 where the rewrites do not reach it.
 
     A file of --material has the keys answers ({question id: text}), annotations ({tool: {hint: true or false}}),
     parameters ({tool: {parameter: text}}), facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
     named judged no tool to the end, or the writer worded none.
     """
-    if target is not None:
-        is_other = (
-            destination or source or material or is_interview or writer or draft or growth is not None or is_verbose
-        )
-        refuse(is_other, "--target chooses among the rewrites of the offline writer; give it --tool and a judge alone")
-        _plan(locator, live, choice, target=target, tools=tools, page=page)
-        return
     if is_interview:
         _check_terminal()
     code = None if source and not source.is_dir() else read_code_of((locator,), source)
@@ -185,20 +176,23 @@ def rewrite(
         statements = _interview_author(locator, live, improve, material or MATERIAL_FILE, spec=spec)
     else:
         statements = read_material(material) if material else NOTHING
-    results: list[tuple[Catalog, list[Rewrite]] | None] = [None]
+    results: list[tuple[Catalog, RewriteReport] | None] = [None]
     if statements is not None:
         work = partial(improve, material=statements, writer=author)
+        finish = partial(_report, spec=spec)
+        if target is not None:
+            finish = partial(blocking(improving.reach_target), target=target, judge=chosen, spec=spec)
         doing = "rewriting" if author else "judging"
-        results = for_each((locator,), live, lambda catalog: (catalog, work(catalog)), doing=doing)
+        results = for_each((locator,), live, lambda catalog: (catalog, finish(catalog, work(catalog))), doing=doing)
     tell_usage()
-    reports = [None if result is None else _report(*result, spec=spec) for result in results]
+    reports = [result and result[1] for result in results]
     page.show(reports, views(partial(rewrite_blocks, is_saved=destination is not None, is_verbose=is_verbose)))
-    for catalog, rewrites in (result for result in results if result is not None):
+    for catalog, report in (result for result in results if result is not None):
         if place and destination:
-            _write_patch(place, rewrites, destination, is_code=source is not None)
+            _write_patch(place, report.rewrites, destination, is_code=source is not None)
         elif destination:
-            _write_catalog(catalog, rewrites, destination)
-    end(results, lambda result: rewritten(result[1]), needs_tools=True)
+            _write_catalog(catalog, report.rewrites, destination)
+    end(reports, arrives if target else rewritten, needs_tools=True)
 
 
 def _check_terminal() -> None:
@@ -318,32 +312,6 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
 
 
-_PLAN = views(plan_blocks)
-_WHAT_IF = views(what_if_blocks)
-
-
-def _plan(
-    locator: str, live: LiveOptions, choice: JudgeChoice, *, target: str, tools: tuple[str, ...] | None, page: Page
-) -> None:
-    """The rewrites that reach a target, or what those of some tools achieve."""
-    chosen = judge_of(choice)
-    if not tools:
-        plans = for_each((locator,), live, partial(blocking(improving.plan), target=target, judge=chosen))
-        tell_usage()
-        page.show(plans, _PLAN)
-        end(plans, arrives)
-        return
-    what_if = partial(blocking(improving.what_if), judge=chosen)
-    results = for_each(
-        (locator,),
-        live,
-        lambda catalog: WhatIfReport(tools=tuple(row for tool in tools for row in what_if(catalog, tool=tool))),
-    )
-    tell_usage()
-    page.show(results, _WHAT_IF)
-    end(results)
-
-
 _COMPARE = views(compare_blocks)
 
 
@@ -352,8 +320,7 @@ _COMPARE = views(compare_blocks)
 @click.argument("new", metavar="NEW", type=LOCATOR)
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
 @source_option("rules that hold both versions against their code")
-@judge_options
-@spec_option
+@model_options
 @live_options
 @page_options("html", help="What to print: markdown for a pull request, html for a browser.")
 def compare(
@@ -363,7 +330,6 @@ def compare(
     fail_on_regression: bool,
     source: Path | None,
     choice: JudgeChoice,
-    spec: str,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -383,7 +349,7 @@ def compare(
     results: list[Comparison | None] = [None]
     if before and after:
         with waiting().on(f"judging {after.server}"):
-            results = [blocking(improving.compare)(before, after, code=code, judge=chosen, spec=spec)]
+            results = [blocking(improving.compare)(before, after, code=code, judge=chosen)]
     tell_usage()
     page.show(results, _COMPARE)
     end(results, partial(_compare_outcome, fails=fail_on_regression))
@@ -426,7 +392,7 @@ _SELECT = views(selection_blocks)
     "Exit 1 where fewer queries find their tool; with --against, after the change.",
     metavar="PERCENT",
 )
-@judge_options
+@model_options
 @live_options
 @page_options()
 def select(
@@ -448,7 +414,7 @@ def select(
     is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
     Several LOCATORs are searched together.
     """
-    model = model_of(choice, by="selector", work="selecting")
+    model = model_of(choice, by="selector")
     catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
     with waiting().on("selecting"):
         result = blocking(improving.select)(

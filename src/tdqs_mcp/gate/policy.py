@@ -9,7 +9,7 @@ from tdqs_mcp.results.comparisons import LockReport
 from tdqs_mcp.results.findings import (
     Outcome,
 )
-from tdqs_mcp.results.improvements import Plan, Rewrite
+from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import EstimateCheck, Tier, Ungraded
@@ -42,11 +42,11 @@ def is_locked(report: LockReport) -> Outcome:
     return _outcome(report.refused, report.unverified)
 
 
-def arrives(plan: Plan) -> Outcome:
-    """Return whether rewrites reach the target; unknown where the judge left some of them without an overall score."""
-    if plan.is_reached:
+def arrives(report: RewriteReport) -> Outcome:
+    """Return whether rewrites reach the target; unknown where the judge left the server without an overall score."""
+    if report.goal is None or report.goal.is_reached:
         return Outcome.PASSED
-    return Outcome.UNKNOWN if plan.is_open else Outcome.FAILED
+    return Outcome.UNKNOWN if report.goal.after.overall is None else Outcome.FAILED
 
 
 def calibrated(report: CalibrationReport) -> Outcome:
@@ -54,8 +54,9 @@ def calibrated(report: CalibrationReport) -> Outcome:
     return _outcome(report.faults, report.problems or report.unjudged)
 
 
-def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
-    """Unknown if the judge scored none of them, or the writer worded none; offline drafts count as worded."""
+def rewritten(report: RewriteReport) -> Outcome:
+    """Unknown if the judge scored no rewrite, or the writer worded none; offline drafts count as worded."""
+    rewrites = report.rewrites
     is_graded = any(rewrite.before and rewrite.unjudged is None for rewrite in rewrites)
     is_silent = not is_graded or not any(rewrite.was_written for rewrite in rewrites)
     return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED

@@ -147,14 +147,14 @@ class Ledger:
     def _refusal(self, model: str, total: Usage) -> str | None:
         budget = self._budget
         if budget.calls is not None and total.requests > budget.calls:
-            return f"the budget of {budget.calls} calls is used up; raise --max-calls"
+            return f"the budget of {budget.calls} calls is used up; raise --budget calls"
         if budget.tokens is not None and total.input_tokens + total.output_tokens > budget.tokens:
-            return f"it would exceed the budget of {budget.tokens} tokens; raise --max-tokens"
+            return f"it would exceed the budget of {budget.tokens} tokens; raise --budget tokens"
         if budget.cost is None:
             return None
         if total.cost is None:
             return unpriced(model)
-        return "it would exceed the budget in money; raise --max-cost" if total.cost > budget.cost else None
+        return "it would exceed the budget in money; raise --budget cost" if total.cost > budget.cost else None
 
 
 class Preview(Ledger):
@@ -171,7 +171,21 @@ class Preview(Ledger):
         return super().book_batch(model, requests) or _UNSENT
 
 
-def read_dollars(text: str) -> int:
+def read_budget(entries: Sequence[str]) -> Budget:
+    """The limits that `calls=20`, `tokens=50000` and `cost=0.50` state. Raises InputError."""
+    limits: dict[str, int] = {}
+    for entry in (part.strip() for text in entries for part in text.split(",")):
+        name, _, number = entry.partition("=")
+        if name == "cost":
+            limits[name] = _read_dollars(number)
+        elif name in ("calls", "tokens") and number.isdecimal():
+            limits[name] = int(number)
+        else:
+            raise InputError(f"{entry!r} is no limit; write calls=20, tokens=50000 or cost=0.50 (dollars)")
+    return Budget(**limits)
+
+
+def _read_dollars(text: str) -> int:
     """An amount of dollars in nanodollars, exactly: a bound on money is not a place for floats. Raises InputError."""
     from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
 
@@ -180,10 +194,10 @@ def read_dollars(text: str) -> int:
     except InvalidOperation:
         amount = Decimal("nan")
     if not amount.is_finite() or amount < 0:
-        raise InputError("--max-cost is an amount of dollars, such as 0.50")
+        raise InputError("cost is an amount of dollars, such as cost=0.50")
     return int(amount * 10**9)
 
 
 def unpriced(model: str) -> str:
     """Why a bound on money cannot be kept."""
-    return f"no price is known for {model!r}, so --max-cost cannot be kept; use --max-tokens"
+    return f"no price is known for {model!r}, so --budget cost cannot be kept; use --budget tokens"

@@ -1,4 +1,4 @@
-"""Plans, what-ifs, comparisons, rewrites, and changes since a lock, for people."""
+"""Comparisons, rewrites, and changes since a lock, for people."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,6 @@ from tdqs_mcp.report.blocks import (
     named,
     number,
     problem_items,
-    range_words,
     score_words,
     unjudged_lines,
     unjudged_words,
@@ -35,21 +34,18 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     OFFLINE,
     QUESTIONS_AT_ONCE,
-    Advice,
     Change,
     Gain,
     Goal,
-    Plan,
     Question,
     Rewrite,
     RewriteReport,
     Route,
-    WhatIfReport,
 )
 from tdqs_mcp.results.scores import ToolScore, unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
-PLAN_MARKER = "<!-- tdqs-mcp plan -->"
+
 
 MAX_ROWS = 20
 """Tools that a terminal shows; JSON has them all."""
@@ -60,10 +56,6 @@ MAX_DIFFERENCES = 40
 MAX_SOURCES = 4
 """Sources that the line of reasons names."""
 
-MAX_ROOMS = 2
-"""Dimensions named for one tool."""
-
-MAX_QUESTIONS = 2
 SECONDS_TO_ANSWER = 25
 """Assumed for one question."""
 
@@ -80,48 +72,6 @@ _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 _ANSWER = "answer the questions"
 _TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (answers: {ID: TEXT})"
-
-
-def plan_blocks(plan: Plan) -> list[Block]:
-    """Return what is checked, what the author has to write, and what to do next."""
-    blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
-    if plan.fixes:
-        rows = [
-            (fix.rewrite.name, _change(fix.before, fix.after), _gain(fix.gain), f"{fix.tokens_added:+d}")
-            for fix in plan.fixes
-        ]
-        table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, limit=MAX_ROWS)
-        by = "Estimated by the offline judge" if plan.is_estimated else f"Judged by {plan.judge.id}"
-        blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
-        blocks += _gain_note((fix.before, fix.after, fix.gain) for fix in plan.fixes)
-    if plan.advice:
-        target = plan.advice[0].wanted / 10
-        tools = count_words(len(plan.advice), "tool")
-        then = f"with coherence {score_words(plan.after.coherence)} that makes overall {score_words(plan.target)}"
-        tools_to_improve = [advice.tool for advice in plan.advice]
-        entries = [
-            (f"{tool.name}   {score_words(tool.tdqs)}{range_words(tool.likely)}", "bold") for tool in tools_to_improve
-        ]
-        below = [Items(list(_advice_lines(advice)), indent=4) for advice in plan.advice]
-        blocks += [
-            Heading(f"Not drafted: the author has to bring {tools} to TDQS {target}; {then}"),
-            Items(entries, indent=2, limit=MAX_ROWS, below=below),
-        ]
-    return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
-
-
-def what_if_blocks(report: WhatIfReport) -> list[Block]:
-    """The server's score for every height that a tool may get to."""
-    blocks: list[Block] = []
-    for tool in report.tools:
-        scores = f"TDQS {score_words(tool.tool.tdqs)}, overall {score_words(tool.overall)}"
-        rows = []
-        for outcome in tool.outcomes:
-            case = "it is perfect" if outcome.tdqs == 50 else f"it reaches {outcome.tier}"
-            case = f"its rewrite is applied ({tool.tokens_added:+d} tokens)" if outcome.is_rewrite else case
-            rows.append((case, score_words(outcome.tdqs), score_words(outcome.overall)))
-        blocks += [Title(f"{tool.tool.name} of {tool.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
-    return blocks
 
 
 def compare_blocks(comparison: Comparison) -> list[Block]:
@@ -194,28 +144,6 @@ def _goal_words(goal: Goal) -> str:
     return f"{short}; all answers bring {most} at most, an estimate: the tool set itself has to become more coherent"
 
 
-def _plan_summary(plan: Plan) -> str:
-    now, then, target = score_words(plan.before.overall), score_words(plan.after.overall), score_words(plan.target)
-    by = "estimated, " if plan.is_estimated else ""
-    outcome = f"with {count_words(len(plan.fixes), 'rewrite')} ({by}about {plan.tokens_added:+d} tokens)"
-    if plan.is_reached and not plan.fixes:
-        return f"overall {now} is at the target {target} already"
-    if plan.is_reached:
-        return f"overall {now} → {then} {outcome}: the target {target} is reached"
-    change = f"{now} → {then} {outcome}" if plan.fixes else f"stays {now}, no rewrite moves it"
-    return f"overall {change}: the target {target} is out of reach{' without the author' * bool(plan.advice)}"
-
-
-def _plan_next(plan: Plan) -> str:
-    if plan.advice:
-        return f"Next: {_ANSWER} with tdqs-mcp rewrite LOCATOR {_TAKES_ANSWERS}, add --write FILE, then plan FILE"
-    if not plan.is_reached:
-        return "Even with every tool at 5.0 the target is missed: the tool set itself has to become more coherent"
-    if not plan.fixes:
-        return "Nothing to do"
-    return "Next: tdqs-mcp rewrite LOCATOR, with --tool NAME for each of these and --write FILE"
-
-
 def _change(before: ToolScore | None, after: ToolScore | None) -> str:
     old, new = (score_words(value.tdqs if value else None) for value in (before, after))
     return f"{old} → {new}"
@@ -234,14 +162,6 @@ def _gain_note(changes: Iterable[tuple[ToolScore | None, ToolScore | None, Gain 
             words = f"the change of TDQS less {error:.1f}, by which the offline judge overrates gains on average"
             return [Gap(), Line(f"expected gain: {words}, and the middle 80% of what readers see", "dim")]
     return []
-
-
-def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
-    """The best dimensions, and what to answer, each with its style."""
-    for room in advice.rooms[:MAX_ROOMS]:
-        yield f"{room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {room.advice}", ""
-    for question in advice.questions[:MAX_QUESTIONS]:
-        yield f"? {question.text}", "yellow"
 
 
 def _compare_summary(comparison: Comparison) -> str:

@@ -236,7 +236,7 @@ _Row = tuple[Words, Words]
 def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """The findings of a server by rule, the worst first, as much of them as a screen holds."""
     report = located.report
-    summary = _summary(located, verdict, "; --all lists every finding")
+    summary = _summary(located, verdict, "; --show all lists every finding")
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
     rows = _fit(report.by_harm, report, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
@@ -344,7 +344,7 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
     rows = [row for place in range(count) for row in forms[place][level[place]]]
     if count < len(groups):
         findings = count_words(sum(map(len, groups[count:])), "finding")
-        rows.append(("", Span(f"… {count_words(len(groups) - count, 'more rule')} with {findings}: --all", "dim")))
+        rows.append(("", Span(f"… {count_words(len(groups) - count, 'more rule')} with {findings}: --show all", "dim")))
     return rows
 
 

@@ -33,7 +33,7 @@ from mcp.types import (
 from tdqs_mcp.app.judge_factory import make_judge, open_cache
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Budget, read_dollars
+from tdqs_mcp.judges.budget import Budget, read_budget
 from tdqs_mcp.judges.judge import Cache, CacheKey
 from tdqs_mcp.results.verdicts import HOST
 from tdqs_mcp.server.http_transport import (
@@ -284,7 +284,7 @@ def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 
 _read_patterns = _read_with(lambda values: tuple(map(read_pattern, values)))
-_read_cost = _read_with(read_dollars)
+_read_limits = _read_with(read_budget)
 _read_commands = _read_with(lambda values: tuple(map(read_command, values)))
 
 
@@ -336,10 +336,13 @@ def _refuse_project(_: click.Context, __: click.Parameter, names: tuple[str, ...
 @click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
 @click.option("--judge", help=f"The configured judge: {CHOICES}; jury:NAME,host has a seat for the caller.")
 @click.option("--base-url", help="Where the judging model answers.")
-@click.option("--model", help="The model that judges.")
-@click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, for all callers.")
-@click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, for all callers.")
-@click.option("--max-cost", metavar="DOLLARS", callback=_read_cost, help="At most this much money, for all callers.")
+@click.option(
+    "--budget",
+    multiple=True,
+    metavar="LIMIT",
+    callback=_read_limits,
+    help="What that model may take for all callers: calls=20, tokens=50000 or cost=0.50 (dollars).",
+)
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
 )
@@ -410,17 +413,13 @@ def configure_server(
     *,
     judge: str | None,
     base_url: str | None,
-    model: str | None,
-    max_calls: int | None,
-    max_tokens: int | None,
-    max_cost: int | None,
+    budget: Budget,
     timeout: float,
     log_level: str = "warning",
     **allowed: Any,  # noqa: ANN401  # the fields of Permissions
 ) -> "MCPServer[Any]":
     """The server that options and environment describe. Raises InputError."""
-    budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
-    settings = read_settings(environ, judge=judge, base_url=base_url, model=model, budget=budget, in_server=True)
+    settings = read_settings(environ, judge=judge, base_url=base_url, budget=budget, in_server=True)
     return make_server(
         permissions=Permissions(**allowed),
         settings=settings,
