@@ -159,9 +159,9 @@ def test_a_path_is_relative_to_the_working_directory_and_escaped(command, write,
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "x%25.json"
 
 
-def test_what_came_from_no_file_has_no_place_in_one(command):
+def test_what_came_from_no_file_is_named_by_its_server(command):
     run = sarif(command("lint", "-", "--format", "sarif", stdin=json.dumps([SILENT]).encode()))
-    assert [list(each["locations"][0]) for each in run["results"]] == [["logicalLocations"]] * 3
+    assert len(run["results"]) == 3
     assert run["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "stdin/silent/description"
 
 
@@ -286,9 +286,26 @@ def test_no_definition_writes_a_workflow_command(command, write, tmp_path):
     assert lines[-1].startswith("tdqs-mcp: ")
 
 
-def test_a_live_server_s_findings_are_annotations_without_a_file(command):
-    run = command("lint", "-", "--format", "github", stdin=json.dumps([SILENT]).encode())
-    assert run.stdout.decode().startswith("::error title=TDQ102 missing-description and 2 more::stdin, silent: ")
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({}, "tdqs.toml"),
+        ({"package.json": "{}"}, "package.json"),
+        ({"tdqs.toml": "", "package.json": "{}"}, "tdqs.toml"),
+    ],
+)
+def test_findings_of_what_is_no_file_point_to_the_configuration_or_what_declares_a_server(
+    command, tmp_path, files, named
+):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    stdin = json.dumps([SILENT]).encode()
+    text = command("lint", "-", "--format", "github", stdin=stdin, cwd=tmp_path).stdout.decode()
+    start = f"::error file={named},line=1,col=1,title=TDQ102 missing-description and 2 more::stdin, silent: "
+    assert text.startswith(start)
+    results = sarif(command("lint", "-", "--format", "code-scanning", stdin=stdin, cwd=tmp_path))["results"]
+    uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results}
+    assert (len(results), uris) == (3, {named})
 
 
 # Markdown

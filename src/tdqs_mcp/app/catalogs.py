@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
-from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator, public
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from tdqs_mcp.sources.clients import ConfiguredServer
@@ -89,7 +89,7 @@ async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, c
 
 def has_code(folder: Path) -> bool:
     """Return whether Python, JavaScript or TypeScript stands in a folder, so that its tools are read from there."""
-    from tdqs_mcp.code.reading import source_files  # noqa: PLC0415  # most runs read no code
+    from tdqs_mcp.code.tool_search import source_files  # noqa: PLC0415  # most runs read no code
 
     return any(source_files(folder))
 
@@ -98,7 +98,7 @@ def _read_still(file: File) -> Catalog:
     if file.path == "-":
         return read_content(sys.stdin.buffer.read(), origin="standard input", name="stdin")
     path = Path(file.path)
-    if path.is_dir():
+    if path.is_dir() or (path.is_file() and path.suffix in CODE_SUFFIXES):
         from tdqs_mcp.code.definitions import read_definitions  # noqa: PLC0415  # most runs read no code
 
         return read_definitions(path)

@@ -1,5 +1,6 @@
 """Findings without a score: which rules run, what they find, and the places in a file that it is about."""
 
+import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -20,13 +22,13 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
-from tdqs_mcp.results.tool_code import CodeReport
+from tdqs_mcp.results.tool_code import CodeReport, SourcePlace
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_rules import view_catalog
 from tdqs_mcp.rules.registry import RULES, RuleSelection
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule, lane_of
 from tdqs_mcp.sources.files import DefinitionText, locate
-from tdqs_mcp.sources.locator import File, parse_locator
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, File, InProcess, parse_locator
 
 _ID = re.compile(r"(?!TDQ)[A-Z]{2,}\d{3}")
 
@@ -248,11 +250,18 @@ def check_tools(catalogs: Sequence[Catalog], patterns: Sequence[str]) -> None:
             raise UnknownIdError(f"there is no tool {pattern!r}; the catalog has {some_names(names)}")
 
 
-def locate_report(report: LintReport, catalog: Catalog, locator: str) -> LocatedReport:
-    """The report with its definitions and their file, to show a finding where it was made."""
-    parsed = parse_locator(locator)
-    if not isinstance(parsed, File) or parsed.path == "-":
-        return LocatedReport(report=report, catalog=catalog)
+def locate_report(
+    report: LintReport, catalog: Catalog, locator: str, code: CodeReport | None = None, named_file: str = "tdqs.toml"
+) -> LocatedReport:
+    """Return the report with what its definitions stand in, to show a finding where it was made.
+
+    That is their code where it was read, else their file, else for SARIF and annotations `named_file`.
+    """
+    parsed, places = parse_locator(locator), _places(code) if code else {}
+    start = next((parts[""].file for parts in places.values()), named_file)
+    located = LocatedReport(report=report, catalog=catalog, places=places, named_file=start)
+    if not isinstance(parsed, File) or parsed.path == "-" or not Path(parsed.path).is_file():
+        return located
     path = Path(parsed.path)
 
     @cache
@@ -262,7 +271,45 @@ def locate_report(report: LintReport, catalog: Catalog, locator: str) -> Located
         except OSError:  # it was there a moment ago; the findings hold all the same
             return None
 
-    return LocatedReport(report=report, catalog=catalog, file=_below_cwd(path).as_posix(), positions=read_positions)
+    return replace(located, file=_below_cwd(path).as_posix(), positions=read_positions)
+
+
+def _places(code: CodeReport) -> dict[str, dict[str, SourcePlace]]:
+    """Return where the parts of each tool stand, with files relative to the working directory."""
+    folder = _below_cwd(Path(code.folder))
+    return {
+        tool.name: {path: replace(place, file=(folder / place.file).as_posix()) for path, place in tool.places.items()}
+        for tool in code.tools
+        if tool.places
+    }
+
+
+NAMED_FILES = (".mcp.json", "server.json", "package.json", "pyproject.toml")
+"""Files that declare a server; the first one here stands for a server that is read from no file."""
+
+
+def named_file(configuration: Configuration) -> str:
+    """Return the file that findings of a live server point to: the configuration, else what declares a server here."""
+    read = [file.path for file in configuration.files if file.path]
+    files = [*read, *(Path(name) for name in NAMED_FILES if Path(name).exists())]
+    return _below_cwd(files[0]).as_posix() if files else "tdqs.toml"
+
+
+def source_of(locator: str, cwd: str | None) -> Path | None:
+    """Return the code of a server object, found without running it, or of a locator that is code; None for others."""
+    parsed = parse_locator(locator)
+    if isinstance(parsed, File):
+        path = Path(parsed.path)
+        return path if path.is_dir() or (path.is_file() and path.suffix in CODE_SUFFIXES) else None
+    if not isinstance(parsed, InProcess):
+        return None
+    with contextlib.suppress(ImportError, ValueError):
+        spec = PathFinder.find_spec(parsed.module.partition(".")[0], [cwd or str(Path.cwd()), *sys.path])
+        folders = spec.submodule_search_locations if spec else None
+        if folders:
+            return Path(next(iter(folders)))
+        return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+    return None
 
 
 def _below_cwd(path: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tdqs_mcp.app import linting
+from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import FAIL_ON, Policy
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
@@ -176,8 +177,7 @@ def lint(
     flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
     policy = policy_of(flags, table)
     refuse(source and len(locators) > 1, "--source is the code of one server")
-    is_fixing = fixes or is_diff
-    code = None if is_fixing and source and not source.is_dir() else read_code_of(locators, source)
+    code = read_code_of(locators, source, live.cwd)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
@@ -197,7 +197,11 @@ def lint(
         baseline_findings = _renew(baseline, baseline_findings, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
-    located = list(map(linting.locate_report, reports, catalogs, places))
+    file = linting.named_file(read_configuration(Path.cwd()))
+    located = [
+        linting.locate_report(report, catalog, place, code, file)
+        for report, catalog, place in zip(reports, catalogs, places, strict=True)
+    ]
     missing = [None for report in loaded if report is None]
     if page.form in _DOCUMENTS:
         page.show([located] if located else [], _documents(policy))

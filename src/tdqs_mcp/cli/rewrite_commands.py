@@ -158,7 +158,7 @@ def rewrite(
     """
     if is_interview:
         _check_terminal()
-    code = None if source and not source.is_dir() else read_code_of((locator,), source)
+    code = read_code_of((locator,), source, live.cwd)
     place = _patched_place(locator, destination, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
@@ -276,8 +276,6 @@ def _read_drafts(path: Path, tools: Sequence[str]) -> dict[str, Mapping[str, Any
 def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
     """The file or folder that is to be patched; None where no patch is asked for."""
     is_patch = target is not None and target.suffix in SUFFIXES
-    if source is not None and not source.is_dir() and not is_patch:
-        raise click.UsageError("--source FILE needs --write FILE.patch, the patch to write; a folder is read as well")
     if source is not None or not is_patch:
         return source if is_patch else None
     parsed = parse_locator(locator)
@@ -343,7 +341,7 @@ def compare(
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(choice)
-    code = read_code_of((new,), source)
+    code = read_code_of((new,), source, live.cwd)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]

@@ -18,7 +18,7 @@ import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
-from tdqs_mcp.app.linting import Policy, read_policy, read_source
+from tdqs_mcp.app.linting import Policy, read_policy, read_source, source_of
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
 from tdqs_mcp.facts.spelling import first_of
@@ -321,11 +321,11 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
     return tuple(expanded)
 
 
-def read_code_of(locators: Sequence[str], source: Path | None) -> CodeReport | None:
-    """The code that --source names, or that a folder as the only locator is."""
+def read_code_of(locators: Sequence[str], source: Path | None, cwd: str | None = None) -> CodeReport | None:
+    """The code that --source names, or that the only locator is or runs in this process."""
     refuse(source and len(locators) > 1, "--source is the code of one server")
-    if source is None and len(locators) == 1 and locators[0] and Path(locators[0]).is_dir():
-        source = Path(locators[0])
+    if source is None and len(locators) == 1 and locators[0]:
+        source = source_of(locators[0], cwd)
     return read_source(source) if source else None
 
 

@@ -25,15 +25,16 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     walk,
 )
-from tdqs_mcp.code.places import plain
+from tdqs_mcp.code.places import place, places_of, plain
 from tdqs_mcp.code.project import NameScope, ProjectModule, last_name
 from tdqs_mcp.code.python_types import PythonSchemas
-from tdqs_mcp.code.reading import find_tools
 from tdqs_mcp.code.registrations import Registration
+from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools
 from tdqs_mcp.code.values import Instance
 from tdqs_mcp.code.zod_types import CONVERTERS, ZodSchemas
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import Catalog, read_tool
+from tdqs_mcp.results.tool_code import SourcePlace
 
 MAX_NAMED = 3
 """Tools or places that a sentence names."""
@@ -57,12 +58,12 @@ class StaticDefinition:
     gaps: tuple[DefinitionGap, ...]
 
 
-def read_definitions(folder: Path) -> Catalog:
+def read_definitions(folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> Catalog:
     """Return a catalog of the tools that a folder's code registers, as far as the code tells it; nothing is run.
 
     What is left out are tools whose name is computed. Raises InputError as `read_code`.
     """
-    interpreter, registrations, problems = find_tools(folder)
+    interpreter, registrations, problems = find_tools(folder, overlay)
     reader = DefinitionReader(interpreter, registrations)
     named = [registration for registration in registrations if not registration.is_computed]
     computed = [registration for registration in registrations if registration.is_computed]
@@ -80,7 +81,7 @@ def read_definitions(folder: Path) -> Catalog:
     if not tools:
         lost = "No tool was found in the code; if another package has them, give that one's folder."
     return Catalog(
-        server=folder.resolve().name,
+        server=folder.resolve().stem if folder.is_file() else folder.resolve().name,
         tools=tuple(tools),
         source=folder.name or ".",
         unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
@@ -119,6 +120,11 @@ class DefinitionReader:
             _is_change_of_schema(node) for module in interpreter.project.modules for node in walk(module.tree.body)
         )
         self._adds_annotations = self._are_annotations_added(listed)
+
+    def places(self, registration: Registration) -> dict[str, SourcePlace]:
+        """Return where the parts of a tool's definition stand, by JSON pointer."""
+        start = Expression(node=registration.node, scope=self.scope_of(registration.module))
+        return {"": place(start), **places_of(self.read(registration).raw)}
 
     def read(self, registration: Registration) -> StaticDefinition:
         """Return what all registrations of the tool's name say, where they agree."""

@@ -34,9 +34,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401  # JSON
     return str(value) if isinstance(value, SourceText) else value
 
 
-def places_of(raw: Mapping[str, Any], start: SourcePlace) -> dict[str, SourcePlace]:
-    """Return the places of a definition's parts by JSON pointer; the empty one is where the tool is registered."""
-    return {"": start, **{pointer: place(origin) for pointer, origin in _origins(raw, "") if origin.node.span[1]}}
+def places_of(raw: Mapping[str, Any]) -> dict[str, SourcePlace]:
+    """Return the places of a definition's parts by JSON pointer."""
+    return {pointer: place(origin) for pointer, origin in _origins(raw, "") if origin.node.span[1]}
 
 
 def place(origin: Expression) -> SourcePlace:

@@ -1,22 +1,21 @@
 """Reading a project: its files, its tools, and what the code of each does. Nothing is run or imported."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import DESTROYS, Knowledge
-from tdqs_mcp.code.nodes import Collection, Literal, Module, Subscript
+from tdqs_mcp.code.knowledge import DESTROYS
+from tdqs_mcp.code.nodes import Collection, Literal, Subscript
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
-from tdqs_mcp.code.python_nodes import read_python
-from tdqs_mcp.code.registrations import Finder, Registration, is_context
+from tdqs_mcp.code.registrations import Registration, is_context
+from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
 from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
 from tdqs_mcp.code.verdicts import judge
-from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -34,43 +33,24 @@ from tdqs_mcp.results.tool_code import (
     Unresolved,
 )
 
-MAX_FILE_BYTES = 4 * 2**20
-"""Larger files are data or bundles of everything; each becomes a problem line."""
-
-MAX_FILES = 5_000
-"""Files of a folder that are read."""
-
-MAX_NESTING = 500
-"""Brackets within brackets of a file; the interpreter's own stack bounds what can be followed."""
-
 MAX_NAMED = 3
 """Packages that a sentence names."""
 
 MIN_SHARED = 4
 """Tools that reach an effect before it may be the server's own housekeeping."""
 
-_PYTHON = (".py",)
-_SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".tsx", ".mts", ".cts")
-_IGNORED = (".d.ts", ".d.mts", ".d.cts", ".min.js", ".test.js", ".test.ts", ".spec.js", ".spec.ts")
-_SKIPPED = frozenset(
-    "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ "
-    "fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
-)
-_BESIDE_CODE = frozenset("docs examples example".split())
-_PROJECT_FILES = frozenset("pyproject.toml setup.py package.json README.md".split())
-"""Beside them, a folder of documentation is no code; `src/tools/docs` may be a tool's."""
-
 _SHARED_CHANGES = frozenset("state-in-memory file-write file-delete sql-write http-write sends-data-out".split())
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-def read_code(folder: str | Path) -> CodeReport:
+def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> CodeReport:
     """Return what the code of each tool of a folder does, Python, JavaScript and TypeScript, as far as it is certain.
 
-    Raises InputError for what is no folder, and for a folder without source files.
+    A single file is read alone; `overlay` has contents by path in place of those on the disk. Raises InputError for
+    what is not there, and for a folder without source files.
     """
     root = Path(folder)
-    interpreter, registrations, problems = find_tools(root)
+    interpreter, registrations, problems = find_tools(root, overlay)
     problems += [
         f"{registration.module.path}:{registration.line}: the name of a tool is computed"
         for registration in registrations
@@ -80,10 +60,14 @@ def read_code(folder: str | Path) -> CodeReport:
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
-    tools = [_tool(registration, trace) for registration, trace in zip(registrations, traces, strict=True)]
+    reader = DefinitionReader(interpreter, registrations)
+    tools = [
+        replace(_tool(registration, trace), places=reader.places(registration))
+        for registration, trace in zip(registrations, traces, strict=True)
+    ]
     names = {tool.name for tool in tools}
     if makes_tools_of_operations(interpreter.project):
-        operations = read_operations(root, _files(root, (".json",)), MAX_FILE_BYTES)
+        operations = read_operations(root, list_files(root, (".json",)), MAX_FILE_BYTES)
         tools += [_generated(operation) for operation in operations if operation.name not in names]
     lost = [
         f"{registration.name}: no handler was found ({registration.problem})"
@@ -92,33 +76,7 @@ def read_code(folder: str | Path) -> CodeReport:
     ]
     if not tools:
         problems.append(_no_tools(interpreter.project))
-    return CodeReport(folder=root.as_posix(), tools=tuple(tools), problems=(*problems, *lost))
-
-
-_NO_OVERLAY: Mapping[str, bytes] = {}
-
-
-def folder_of(source: Path) -> Path:
-    """Return the folder that a source's names start from: itself, or the one that a single file stands in."""
-    return source if source.is_dir() else source.parent
-
-
-def find_tools(
-    folder: Path, overlay: Mapping[str, bytes] = _NO_OVERLAY
-) -> tuple[Interpreter, list[Registration], list[str]]:
-    """Return the registrations of a folder's tools, what resolves their names, and the files that were not read.
-
-    A single file is read alone. `overlay` has contents by path in place of those on the disk. Raises InputError as
-    `read_code`.
-    """
-    if not folder.exists():
-        raise InputError(f"there is no file or folder {str(folder)!r}; give a server's source, or an unpacked package")
-    modules, problems = _parse(folder, overlay)
-    if not modules:
-        reason = f" ({problems[0]})" if problems else ""
-        raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
-    interpreter = Interpreter(Project(modules), Knowledge())
-    return interpreter, Finder(interpreter).find(), problems
+    return CodeReport(folder=folder_of(root).as_posix(), tools=tuple(tools), problems=(*problems, *lost))
 
 
 def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
@@ -139,57 +97,6 @@ def _no_tools(project: Project) -> str:
     }
     elsewhere = f"; it imports {first_of(sorted(origins), MAX_NAMED)}, which may have them" if origins else ""
     return f"no tool was found in the code{elsewhere}"
-
-
-def source_files(root: Path) -> Iterator[Path]:
-    """Yield the source files below a folder, or the one file."""
-    if root.is_file():
-        yield from [root] if root.name.endswith(_PYTHON + _SCRIPTS) else []
-    else:
-        yield from _files(root, _PYTHON + _SCRIPTS)
-
-
-def _files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files with some endings; links are not followed, so that no file outside is read."""
-    for place, folders, names in os.walk(root):
-        skipped = _SKIPPED if _PROJECT_FILES.isdisjoint(names) else _SKIPPED | _BESIDE_CODE
-        folders[:] = sorted(name for name in folders if name not in skipped and not name.endswith("-info"))
-        for name in sorted(names):
-            stem = name.removesuffix(".cjs")
-            is_twin = stem != name and not {f"{stem}.js", f"{stem}.mjs"}.isdisjoint(names)  # the same bundle twice
-            path = Path(place, name)
-            if name.endswith(suffixes) and not name.endswith(_IGNORED) and not is_twin and not path.is_symlink():
-                yield path
-
-
-def _parse(root: Path, overlay: Mapping[str, bytes]) -> tuple[list[Module], list[str]]:
-    modules: list[Module] = []
-    problems: list[str] = []
-    for count, path in enumerate(source_files(root)):
-        name = path.relative_to(folder_of(root)).as_posix()
-        if count == MAX_FILES:
-            problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")
-            break
-        try:
-            modules.append(_module(name, path, overlay.get(name)))
-        except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
-            problems.append(f"{name}{line}: not read: {reason}")
-    return modules, problems
-
-
-def _module(name: str, path: Path, content: bytes | None) -> Module:
-    if content is None:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise ValueError(f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
-    if name.endswith(_PYTHON):
-        return read_python(name, content)
-    from tdqs_mcp.code.script_nodes import read_script  # noqa: PLC0415  # tree-sitter: for JavaScript alone
-
-    return read_script(name, content)
 
 
 def _mark_creating(traces: Sequence[CallTrace]) -> None:

@@ -125,16 +125,17 @@ class Finder:
         tools: dict[str, Registration] = {}
         rivals: dict[str, list[Registration]] = {}
         for registration in (*self._found.direct, *self._found.listed):
-            present = tools.get(registration.name)
             rivals.setdefault(registration.name, []).append(registration)
-            if present is None or present.handler is None:
-                complete = self._dispatched(registration) if registration.dispatched else registration
-                if present is None or complete.handler is not None or complete.dispatched:
-                    tools[registration.name] = complete
-        return [
-            replace(tool, rivals=_written(rivals[name]), templates=self._found.templates)
-            for name, tool in tools.items()
-        ]
+        for name, registrations in rivals.items():
+            written = _written(registrations)
+            for registration in written:
+                present = tools.get(name)
+                if present is None or present.handler is None:
+                    complete = self._dispatched(registration) if registration.dispatched else registration
+                    if present is None or complete.handler is not None or complete.dispatched:
+                        tools[name] = complete
+            tools[name] = replace(tools[name], rivals=written, templates=self._found.templates)
+        return list(tools.values())
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -591,8 +592,9 @@ class Finder:
 
 def _written(rivals: Sequence[Registration]) -> Sequence[Registration]:
     """Return the registrations without those in JavaScript that was compiled from the others: `dist` beside `src`."""
-    sources = [rival for rival in rivals if rival.module.path.rpartition(".")[2] in ("ts", "tsx", "mts", "cts")]
-    return sources or rivals
+    suffixes = [rival.module.path.rpartition(".")[2] for rival in rivals]
+    has_source = not {"ts", "tsx", "mts", "cts"}.isdisjoint(suffixes)
+    return [rival for rival, suffix in zip(rivals, suffixes, strict=True) if not (has_source and suffix.endswith("js"))]
 
 
 def _renamed(parts: Mapping[str, Expression]) -> dict[str, Expression]:

@@ -35,8 +35,8 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.places import MISSING, origin_at
 from tdqs_mcp.code.project import ProjectModule, last_name
 from tdqs_mcp.code.python_nodes import python_encoding
-from tdqs_mcp.code.reading import find_tools, folder_of
 from tdqs_mcp.code.registrations import Registration
+from tdqs_mcp.code.tool_search import find_tools, folder_of
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.json_text import TextEdit, edited
 from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified

@@ -6,6 +6,7 @@ Each format has one function through which every text goes: `_command`, `_elemen
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
@@ -50,13 +51,13 @@ def github_text(reports: Sequence[LocatedReport]) -> str:
 
 def _annotation(located: LocatedReport, findings: Sequence[Finding]) -> str:
     worst = findings[0]
-    position = located.find(worst.subject)
+    place = located.name(worst.subject)
     more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
     values = {"title": f"{worst.rule} {worst.name}{more}"}
     if not isinstance(worst.code, Absent):
         values = {"file": worst.code.file, "line": str(worst.code.line), **values}
-    elif located.file is not None and position is not None:
-        values = {"file": located.file, "line": str(position.line), "col": str(position.column), **values}
+    else:
+        values = {"file": place.file, "line": str(place.line), "col": str(place.column), **values}
     where = f"{located.report.server}, {worst.subject.label}"
     rest = "".join(f"\n{finding.rule}: {sentence(finding)}" for finding in findings[1:])
     return _command(_COMMANDS[worst.severity], values, f"{where}: {sentence(worst)}", rest)
@@ -79,7 +80,7 @@ def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) ->
 
     Findings milder than `fail_on` go to a case's output; all of them if it is None.
     """
-    suites = [_suite(located.report, fail_on=fail_on) for located in reports]
+    suites = [_suite(located, fail_on=fail_on) for located in reports]
     sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in ("tests", "failures", "errors")}
     root = _element("testsuites", {"name": "tdqs-mcp lint", **sums})
     root.extend(suites)
@@ -109,8 +110,9 @@ def _gate_case(row: GateRow) -> ET.Element:
     return case
 
 
-def _suite(report: LintReport, *, fail_on: Severity | None) -> ET.Element:
-    cases = [_case(report, name, findings, fail_on=fail_on) for name, findings in _cases(report)]
+def _suite(located: LocatedReport, *, fail_on: Severity | None) -> ET.Element:
+    report = located.report
+    cases = [_case(located, name, findings, fail_on=fail_on) for name, findings in _cases(report)]
     failures = sum(case.find("failure") is not None for case in cases)
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0", "skipped": "0", "time": "0"}
     suite = _element("testsuite", {"name": report.server, **counts})
@@ -130,8 +132,11 @@ def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
             yield findings[0].subject.label, findings
 
 
-def _case(report: LintReport, name: str, findings: Sequence[Finding], *, fail_on: Severity | None) -> ET.Element:
-    case = _element("testcase", {"classname": report.server, "name": name, "time": "0"})
+def _case(located: LocatedReport, name: str, findings: Sequence[Finding], *, fail_on: Severity | None) -> ET.Element:
+    place = located.find(findings[0].subject) if findings else None
+    values = {"file": place.file, "line": str(place.line)} if place else {}
+    case = _element("testcase", {"classname": located.report.server, "name": name, **values, "time": "0"})
+    line = partial(_finding_line, located)
     limit = Severity.ERROR.rank + 1 if fail_on is None else fail_on.rank
     failing = [finding for finding in findings if finding.severity.rank >= limit]
     rest = [finding for finding in findings if finding.severity.rank < limit]
@@ -139,14 +144,16 @@ def _case(report: LintReport, name: str, findings: Sequence[Finding], *, fail_on
         worst = max(failing, key=lambda finding: finding.severity.rank)
         message = worst.message if len(failing) == 1 else f"{len(failing)} findings"
         attributes = {"message": message, "type": f"{worst.rule} {worst.name}"}
-        case.append(_element("failure", attributes, map(_finding_line, failing)))
+        case.append(_element("failure", attributes, map(line, failing)))
     if rest:
-        case.append(_element("system-out", {}, map(_finding_line, rest)))
+        case.append(_element("system-out", {}, map(line, rest)))
     return case
 
 
-def _finding_line(finding: Finding) -> str:
-    return f"{finding.severity} {finding.rule} {finding.subject.path or '-'}: {sentence(finding)}"
+def _finding_line(located: LocatedReport, finding: Finding) -> str:
+    place = located.find(finding.subject)
+    start = f"{place}: " if place else ""
+    return f"{start}{finding.severity} {finding.rule} {finding.subject.path or '-'}: {sentence(finding)}"
 
 
 def _element(name: str, attributes: dict[str, str], lines: Iterator[str] | Sequence[str] = ()) -> ET.Element:
@@ -257,11 +264,9 @@ def _location(located: LocatedReport, place: Location) -> dict[str, Any]:
     location: dict[str, Any] = {
         "logicalLocations": [{"name": place.label, "fullyQualifiedName": name, "kind": "object"}]
     }
-    position = located.find(place)
-    if located.file is not None and position is not None:
-        region = {"startLine": position.line, "startColumn": position.column}
-        location["physicalLocation"] = _physical(located.file, region)
-    return location
+    position = located.name(place)
+    region = {"startLine": position.line, "startColumn": position.column}
+    return location | {"physicalLocation": _physical(position.file, region)}
 
 
 def _plain(text: str) -> str:

@@ -3,8 +3,8 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, product
 from typing import Any
 
@@ -49,6 +49,7 @@ from tdqs_mcp.results.findings import (
     Suppression,
 )
 from tdqs_mcp.results.labels import Deduction
+from tdqs_mcp.results.tool_code import SourcePlace
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
@@ -61,22 +62,37 @@ SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedReport:
-    """A server's findings and the file with its definitions."""
+    """A server's findings and the files with its definitions."""
 
     report: LintReport
     catalog: Catalog
     file: str | None = None
-    """The path of the file, with forward slashes; None for a live server or standard input."""
+    """The path of the file of definitions, with forward slashes; None for a live server, code or standard input."""
 
     positions: Callable[[], DefinitionText | None] = lambda: None
+    places: Mapping[str, Mapping[str, SourcePlace]] = field(default_factory=dict)
+    """Where parts of definitions stand in the source, by the tool's name and JSON pointer."""
 
-    def find(self, place: Location) -> Position | None:
-        """Where a place is in the file; its start for the server's own, None where there is no file."""
+    named_file: str = "tdqs.toml"
+    """The file that stands for a server of which no file is known."""
+
+    def find(self, place: Location) -> SourcePlace | None:
+        """Return where a place is in the source, else in the file; its start for the server's own; None without one."""
+        if place.kind == "tool" and (places := self.places.get(place.name)):
+            path = place.path
+            while path not in places:
+                path = path.rpartition("/")[0]
+            return places[path]
         if self.file is None:
             return None
         text = self.positions()
         position = text.find(place) if text else None
-        return position or Position(line=1, column=1)
+        position = position or Position(line=1, column=1)
+        return SourcePlace(file=self.file, line=position.line, column=position.column)
+
+    def name(self, place: Location) -> SourcePlace:
+        """Return the same, and for what stands in no known file the start of the file that stands for the server."""
+        return self.find(place) or SourcePlace(file=self.named_file, line=1, column=1)
 
     def source(self, finding: Finding) -> Any:  # noqa: ANN401  # any JSON value
         """The value in the definition at the finding's place; None where there is none."""
@@ -397,11 +413,14 @@ def _fix(finding: Finding) -> list[_Row]:
 
 def _whole(finding: Finding, located: LocatedReport | None, *, has_source: bool = False) -> list[_Row]:
     """All about one finding: its message, its place, the value there and its fix; no place without a report."""
-    head = (Span(f"{finding.rule} {finding.name}", "bold"), f": {finding.message}")
-    rows: list[_Row] = [(_severity(finding), head)]
+    position = located.find(finding.subject) if located else None
+    is_code = located is not None and finding.subject.name in located.places
+    start = (Span(f"{position} ", "dim"),) if position and is_code else ()
+    rows: list[_Row] = [
+        (_severity(finding), (*start, Span(f"{finding.rule} {finding.name}", "bold"), f": {finding.message}"))
+    ]
     if located and finding.subject.index is not None:
-        position = located.find(finding.subject)
-        line = f"{located.file}:{position.line}:{position.column} " if position else ""
+        line = f"{position} " if position and not is_code else ""
         rows.append(("", Span(f"at {line}{finding.subject.path}", "dim")))
         excerpt = _source_lines(located.source(finding)) if has_source else []
         rows += [("", Span(f"| {line}", "dim")) for line in excerpt]

@@ -1,7 +1,7 @@
 """Findings about the code of tools: handlers, effects, limits and errors, with file and line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -225,6 +225,9 @@ class ToolCode:
 
     texts: Internal[tuple[CodeText, ...]] = ()
     """Documentation in the code that may speak of the parameters."""
+
+    places: Internal[Mapping[str, SourcePlace]] = field(default_factory=dict)
+    """Where the parts of the definition stand in the source, by JSON pointer; the empty one is its registration."""
 
     functions: Internal[tuple[CodeSpan, ...]] = ()
     """Handler and functions that it calls, as far as they were followed, in the order of the calls."""

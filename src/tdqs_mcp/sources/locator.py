@@ -58,6 +58,10 @@ class InProcess:
 Locator = File | Url | Stdio | Config | InProcess
 
 
+CODE_SUFFIXES = frozenset((".py", ".ts", ".js", ".mjs", ".cjs", ".mts", ".cts", ".tsx"))
+"""Endings of files whose definitions are read from code."""
+
+
 def refuse(_: str) -> bool:
     """Return no, whatever the question."""
     return False
