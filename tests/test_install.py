@@ -246,6 +246,41 @@ def test_the_commands_show_the_difference_and_write_only_without_dry_run(command
     assert json.loads(file.read_text()) == {"mcpServers": {}}
 
 
+@pytest.mark.parametrize("name", client_names())
+def test_a_second_install_keeps_the_options_and_a_project_gets_what_a_first_call_needs(client, name, tmp_path):
+    made = client(name)
+    made.file.write_text(made.usual, "utf-8")
+    made.install("--timeout", "9").write()
+    assert not made.install().difference
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    around = {"home": tmp_path, "environ": {}, "platform": "linux"}
+    plan_install(name, project=project, **around).write()
+    options = made.read()[made.keys[0]][SERVER_NAME]["args"]
+    added = ["--root", str(project), "--allow-config", f"{name}/github"]
+    assert options[options.index("serve") + 1 :][:6] == ["--timeout", "9", *added]
+    assert not plan_install(name, project=project, **around).difference
+    assert plan_install(name, ["--allow-py"], project=project, **around).after.count("--root") == 0
+
+
+def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    project = tmp_path / "shop"
+    (project / ".cursor").mkdir(parents=True)
+    (project / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"theirs": OTHER}}), "utf-8")
+    monkeypatch.chdir(project)
+    shown = command("install", "cursor", "--dry-run").stdout
+    assert b"theirs" not in shown
+    assert b"--root" not in shown
+    (project / "package.json").write_text("{}", "utf-8")
+    assert b"--root" in command("install", "cursor", "--dry-run").stdout
+    told = command("install", "cursor").stdout
+    assert b"--root" not in told
+    assert b"with --yes" in told
+    assert b"--root" in command("install", "cursor", "--yes").stdout
+    assert b"nothing to change" in command("install", "cursor").stdout
+
+
 def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
     run = command("install", "cursor", "--", "--rot", "/srv")

@@ -255,11 +255,53 @@ def _with_absolute_roots(arguments: Sequence[str]) -> list[str]:
     return [str(Path(word).absolute()) if before == "--root" else word for before, word in pairs]
 
 
-def plan_install(name: str, arguments: Sequence[str] = (), **around: Any) -> Installation:  # noqa: ANN401  # client_file's
-    """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited."""
+def plan_install(
+    name: str,
+    arguments: Sequence[str] = (),
+    *,
+    project: Path | None = None,
+    **around: Any,  # noqa: ANN401  # client_file's
+) -> Installation:
+    """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited.
+
+    Without arguments, those of an entry that is there already stay. For a project, they get what makes a first call
+    work: its folder, and the servers that the user has configured in this client.
+    """
     client = client_file(name, **around)
-    entry = {**client.entry, **own_entry(arguments)}
-    return _plan(client, lambda text: _parse_config(client, text or "").with_entry([*client.keys, SERVER_NAME], entry))
+
+    def edit(text: str | None) -> str:
+        kept_arguments = arguments or _present_arguments(client, text)
+        added = _proposed_arguments(client, project, **around) if project and not arguments else []
+        pairs = set(zip(["", *kept_arguments], kept_arguments, strict=False))
+        missing = [pair for pair in added if pair not in pairs]
+        entry = {**client.entry, **own_entry([*kept_arguments, *(word for pair in missing for word in pair)])}
+        return _parse_config(client, text or "").with_entry([*client.keys, SERVER_NAME], entry)
+
+    return _plan(client, edit)
+
+
+PROJECT_FILES = (".git", "pyproject.toml", "package.json")
+"""Entries of a folder that is one project, not a home or a place for downloads."""
+
+
+def _proposed_arguments(client: ClientFile, project: Path, **around: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+    """Options of serve for a project's folder and for the servers of the user's own entries in a client."""
+    entries, _ = read_servers(**around)
+    own = [
+        entry for entry in entries if entry.client == client.name and not entry.is_project and entry.name != SERVER_NAME
+    ]
+    names = [f"{client.name}/{entry.name}" for entry in own if _unstarted_row(entry) is None]
+    is_project = any((project / name).exists() for name in PROJECT_FILES)
+    roots = [("--root", str(project.absolute()))] if is_project else []
+    return [*roots, *(("--allow-config", name) for name in names)]
+
+
+def _present_arguments(client: ClientFile, text: str | None) -> list[str]:
+    """The options of serve in our entry of a file; none where there is no entry. Raises ValueError."""
+    entry = _own_entry_in(client, text) if text else None
+    words = entry.get("args") if isinstance(entry, Mapping) else None
+    is_ours = isinstance(words, list) and "serve" in words and all(isinstance(word, str) for word in words)
+    return words[words.index("serve") + 1 :] if is_ours and words else []
 
 
 def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  # client_file's

@@ -17,6 +17,7 @@ from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
     TARGET,
     Page,
+    agrees,
     dry_run_option,
     live_options,
     locator_argument,
@@ -114,12 +115,14 @@ _dry_run_option = dry_run_option("is_dry_run", "Show what would change, and chan
 @_client_argument
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- SERVE-OPTION...]")
 @_dry_run_option
-def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool) -> None:
+@click.option("--yes", "has_agreed", is_flag=True, help="Take what is proposed, and write it without asking.")
+def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool, has_agreed: bool) -> None:
     """Add this MCP server to a client's configuration.
 
     CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli. The file of the user is
-    changed, not the project's: only our entry in it, and the file as it was is kept beside it. What follows -- are
-    options of serve, such as --root /home/you/servers. Restart the client where it says so.
+    changed, not the project's: only our entry in it, and the file as it was is kept beside it. Proposed are the options
+    that are there, the project's folder if you are in one, and the client's own servers of yours, so that an agent can
+    name them; a terminal asks once. What follows -- are options of serve instead, such as --root /home/you/servers.
     """
     from tdqs_mcp.server.serve import serve  # noqa: PLC0415  # its options, and no server
 
@@ -128,8 +131,13 @@ def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool) -> Non
         names = ("address", "token_file", "allowed_hosts", "allowed_origins")
         is_http = any(context.params[name] for name in names)
         refuse(is_http, "clients start the server over stdio: leave --http and its options out")
-    change = plan_install(client, arguments)
-    _apply_change(change, is_dry_run=is_dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
+    is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    proposal = plan_install(client, arguments, project=Path.cwd())
+    change = proposal if has_agreed or is_terminal or is_dry_run else plan_install(client, arguments)
+    then = f". Next, in {change.client.title}: {change.client.then}"
+    _apply_change(change, is_dry_run=is_dry_run, has_agreed=has_agreed or not is_terminal, then=then)
+    if change.after != proposal.after:
+        click.echo("with --yes, an agent could also name this project's folder and your servers in this client")
 
 
 @command()
@@ -156,8 +164,8 @@ def servers(*, page: Page) -> None:
     page.show([installed_clients.servers()], views(list_blocks))
 
 
-def _apply_change(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
-    """Shows the difference, and writes it; `then` is said last."""
+def _apply_change(change: Installation, *, is_dry_run: bool, has_agreed: bool = True, then: str = "") -> None:
+    """Show the difference, and write it, on a terminal if the user agrees; `then` is said last."""
     file = shlex.quote(str(change.client.file))
     if not change.difference:
         click.echo(f"{file}: nothing to change")
@@ -165,6 +173,9 @@ def _apply_change(change: Installation, *, is_dry_run: bool, then: str = "") -> 
     click.echo("\n".join([file, *(f"  {visible(line)}" for line in change.difference)]))
     if is_dry_run:
         click.echo("nothing was written (--dry-run)")
+        return
+    if not agrees("Write this?", has_agreed=has_agreed):
+        click.echo("nothing was written")
         return
     backup = change.write()
     backup_note = f"; as it was: {shlex.quote(str(backup))}" if backup else ""

@@ -20,6 +20,9 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 RESOLVE_SECONDS = 10
 
+MAX_NAMED = 10
+"""Configured servers that a definition or a refusal names."""
+
 MAX_FILE_BYTES = 64 * 2**20
 """As much as a live server may list."""
 
@@ -183,7 +186,8 @@ class Permissions:
         """Return what callers may name beside definitions."""
         return [
             *(f"files and code below {str(root)!r}" for root in self.roots),
-            *(f"config:{name}" for name in self.configs),
+            *(f"config:{name}" for name in self.configs[:MAX_NAMED]),
+            *([f"{len(self.configs) - MAX_NAMED} more config:NAME"] if len(self.configs) > MAX_NAMED else []),
             *(f"URLs like {pattern.text}" for pattern in self.urls),
             *(public(command) for command in self.commands),
             *(["any stdio: command"] if self.may_start else []),
