@@ -15,11 +15,9 @@ from starlette.routing import Route
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge, make_preview
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.judges.budget import Budget, Ledger
-from tdqs_mcp.judges.endpoint import Endpoint
+from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.judges.endpoint import FIRST_REQUESTS
 from tdqs_mcp.judges.judge import Usage
-from tdqs_mcp.judges.openai import OpenAI
-from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard
 
 TOOLS = [tool(f"t{number}") for number in range(6)]
@@ -192,20 +190,42 @@ def test_money_is_counted_where_prices_are_known(loopback, catalog):
     assert len(score(loopback, catalog, cost=ledger.usage.cost).tools) == 6
 
 
-@pytest.mark.parametrize("more", [[], ["--dry-run"]])
-def test_a_bound_on_money_without_a_price_is_refused_before_anybody_is_asked(run, loopback, more):
-    done = run("--budget", "cost=5", *more)
+NO_PRICE = "no price is known for 'm', so --budget cost cannot be kept; give [prices.'m'] or --budget tokens"
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], ["--judge", "anthropic:m"]])
+def test_a_bound_on_money_that_nobody_will_say_a_price_for_is_refused_before_anybody_is_asked(
+    run, loopback, options, monkeypatch
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-tests")
+    done = run("--budget", "cost=5", *options)
     assert (done.returncode, loopback.bodies) == (2, [])
-    said = "error: no price is known for 'm', so --budget cost cannot be kept; use --budget tokens\n"
-    assert done.stderr.decode() == said
+    assert done.stderr.decode() == f"error: {NO_PRICE}\n"
 
 
-def test_a_price_that_a_library_does_not_know_fails_every_request_that_would_cost(loopback, catalog):
-    ledger = Ledger(Budget(cost=10**12), cents)
-    model = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"), ledger=ledger)
-    result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
+def test_a_bound_on_money_is_kept_by_what_the_endpoint_says_its_answers_cost(run, loopback):
+    loopback.usage = {"prompt_tokens": 1000, "completion_tokens": 100, "cost": 0.25}
+    assert b"$1.7500" in run("--budget", "cost=5").stderr
+    loopback.bodies.clear()
+    done = run("--budget", "cost=0.9", "--exact-prompt")
+    assert 3 <= len(loopback.bodies) <= FIRST_REQUESTS
+    assert b"raise --budget cost" in done.stdout
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 1000, "completion_tokens": 100}])
+def test_an_endpoint_that_says_no_price_is_asked_no_more(run, loopback, usage):
+    loopback.usage = usage
+    assert NO_PRICE.encode() in run("--budget", "cost=5").stdout
+    assert len(loopback.bodies) <= FIRST_REQUESTS
+
+
+def test_the_user_s_own_prices_count(run, loopback, configure):
+    configure("[prices.m]\ninput = 100\noutput = 500.5\n")
+    assert json.loads(run("--dry-run").stdout)["cost"] > 0
+    assert run("--budget", "cost=0.1").returncode == 2
     assert loopback.bodies == []
-    assert "no price is known for 'unlisted', so --budget cost cannot be kept" in result.ungraded[0].ungraded.reason
+    configure("[prices.m]\ninput = -1\n")
+    assert b"`input` must be dollars per million tokens" in run("--dry-run").stderr
 
 
 def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):

@@ -1,6 +1,7 @@
 """What `stats` says of a store, in SQLite and in PostgreSQL: held to plain Python, and to hostile names and queries."""
 
 import json
+import re
 import shlex
 from collections import Counter
 from dataclasses import replace
@@ -11,16 +12,19 @@ import pytest
 from definitions import tool
 from schemas import VALIDATORS
 from scored import METHOD, scored_capture
+from sqlalchemy import event
 
 from tdqs_mcp.judges.offline import versions
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.verdicts import EstimateCheck, JudgeStamp, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import captured_percentiles
-from tdqs_mcp.store.captures import start_run
+from tdqs_mcp.store.captures import finish_run, start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, public_url
 from tdqs_mcp.store.score_queries import statistics
+from tdqs_mcp.store.server_queries import search_tools
+from tdqs_mcp.store.tables import METADATA
 from tdqs_mcp.sync import score
 
 KEYS = load("tdqs").keys
@@ -223,16 +227,35 @@ def test_nothing_in_a_query_is_syntax(stats, query):
     assert has_words or "no words" in shown
 
 
-def test_of_comparable_matches_the_better_definition_goes_first(stats):
-    poor = [tool("send_mail", "Sends mail to people now.")]
-    rich = [tool("send_mail", "Sends mail to people now.", title="Send", annotations={"readOnlyHint": False})]
-    swept = [[scored_capture("a", {"tools": poor}), scored_capture("b", {"tools": rich}), *servers("c")]]
-    found = json.loads(stats("--format", "json", "--query", "send mail to people", swept=swept))["matches"]
-    scores = [each["tdqs"] for each in found]
-    assert len(found) == 2
-    assert scores == sorted(scores, reverse=True)
-    best = json.loads(stats("--format", "json", "--query", "newest loans of an account", "--limit", "1"))["matches"]
-    assert [(each["server"], each["tool"]) for each in best] == [("c", "list_loans")]
+def test_names_count_more_than_descriptions_and_scores_count_nothing(stats):
+    deletes = tool("delete_chart", f"Deletes a chart that was created before. {GOOD}", title="Delete a chart")
+    tools = [deletes, tool("create_chart", "Makes one."), tool("send_mail", "Sends mail, and creates the mail first.")]
+    swept = [[scored_capture("a", {"tools": tools}), *servers("c")]]
+    found = json.loads(stats("--format", "json", "--query", "create a chart", swept=swept))["matches"]
+    assert [each["tool"] for each in found] == ["create_chart", "delete_chart", "send_mail"]
+    assert found[0]["tdqs"] < found[1]["tdqs"]
+
+
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+def test_sqlite_begins_a_search_at_its_matches(store_url):
+    """After a sweep of a few servers its planner would begin at the servers, which takes 22 s when there are many."""
+    engine, plans = open_store(store_url), []
+    run = start_run(engine, METHOD)
+    store_captures(engine, METHOD, [capture for number in range(60) for capture in servers(f"s{number}")])
+    finish_run(engine, run)
+    with engine.connect() as connection:
+
+        def explain(_, cursor, statement, parameters, *__):
+            if "MATCH" in statement:
+                plans.append([row[3] for row in cursor.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)])
+
+        event.listen(engine, "before_cursor_execute", explain)
+        search_tools(connection, METHOD, "newest loans of an account", limit=5)
+    engine.dispose()
+    (plan,) = plans
+    steps = [re.sub(" .*", "", step.removeprefix("SCAN ").removeprefix("SEARCH ")) for step in plan]
+    order = [step for step in steps if step in METADATA.tables]
+    assert order[:2] == ["definitions", "captured_tools"], plan
 
 
 def test_a_table_of_matches_shows_no_relative_number_and_reasons_only_where_there_are_some(stats):

@@ -12,8 +12,11 @@ import pyarrow as pa
 import pytest
 import registry
 from definitions import tool
+from loopback import USUAL, rubric_of, tool_name
 from pyarrow import parquet
 from scored import stored_scores
+from sqlalchemy import select
+from starlette.responses import Response
 from test_anthropic_judge import KEY, Fake
 
 from tdqs_mcp.app import sweeping
@@ -26,7 +29,8 @@ from tdqs_mcp.judges.prompted import WAITING
 from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.database import open_store, read
 from tdqs_mcp.store.score_queries import methods
-from tdqs_mcp.sweep import records
+from tdqs_mcp.store.tables import RUNS
+from tdqs_mcp.sweep import records, scoring
 from tdqs_mcp.sweep.records import SHARD_TOOLS, Record, SweepTally, plan_shards, read_entry, read_records
 from tdqs_mcp.sweep.run import is_local, run_on_dask
 
@@ -397,6 +401,50 @@ def test_a_replaced_sqlite_file_is_another_store(tmp_path, write):
         engine.dispose()
         for file in tmp_path.glob("store.sqlite*"):
             file.unlink()
+
+
+MANY = {"server": "many", "tools": [tool(f"list_{number}", "Lists.") for number in range(12)]}
+
+
+def test_an_answer_that_cannot_be_used_is_paid_again_only_after_a_while(sweep, loopback, monkeypatch):
+    loopback.answer = lambda body: "no JSON" if tool_name(body) == "list_3" else USUAL[rubric_of(body)]
+    named = {"judge": "openai:m", "base_url": loopback.base_url}
+    now = scoring.time.time()
+    asked = []
+    for hours in (0, 0.5, 1.5, 2, 4, 4.5):
+        loopback.bodies.clear()
+        monkeypatch.setattr(scoring.time, "time", lambda hours=hours: now + 3600 * hours)
+        report, _ = sweep(lines(MANY), **named)
+        assert report.ungraded == 1
+        asked.append(len(loopback.bodies))
+    assert asked == [15, 0, 3, 0, 3, 0], "after one hour, then after two; each time with two corrections"
+
+
+def test_a_limit_of_requests_stops_no_sweep(sweep, loopback, monkeypatch):
+    monkeypatch.setattr("tdqs_mcp.judges.endpoint.MAX_BACKOFF", 0.01)
+    answer = loopback.answer
+    loopback.answer = lambda body: Response(status_code=429) if len(loopback.bodies) > 3 else answer(body)
+    named = {"judge": "openai:m", "base_url": loopback.base_url}
+    report, _ = sweep(lines(MANY), **named)
+    assert report.ungraded == 13 - 3
+    loopback.answer = answer
+    assert sweep(lines(MANY), **named)[0].ungraded == 0
+
+
+def test_the_store_keeps_what_a_sweep_cost(sweep, loopback, store_url):
+    loopback.usage = {"prompt_tokens": 10, "completion_tokens": 10, "cost": 0.25}
+    sweep(lines(MANY), judge="openai:m", base_url=loopback.base_url, budget=Budget(cost=10**10))
+    engine = open_store(store_url)
+    with engine.connect() as connection:
+        assert connection.execute(select(RUNS.c.requests, RUNS.c.cost)).one() == (13, 13 * 250_000_000)
+    engine.dispose()
+
+
+def test_a_scheduler_with_tls_and_no_certificates_is_a_sentence(command, write, tmp_path):
+    path = write("registry.jsonl", lines(CARDS))
+    done = command("sweep", path, "--store", tmp_path / "s.sqlite", "--cluster", "tls://127.0.0.1:8786")
+    said = "error: the scheduler 'tls://127.0.0.1:8786' needs certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE"
+    assert (done.returncode, done.stderr.decode().startswith(said)) == (2, True), done.stderr
 
 
 def test_a_server_json_is_no_tool():

@@ -149,6 +149,30 @@ def test_two_sweeps_of_one_store_lose_and_double_nothing(start, undisturbed, sto
     assert exported(store_url) == undisturbed[0]
 
 
+def test_two_sweeps_at_once_pay_a_model_once(start, loopback, write, store_url, monkeypatch):
+    loopback.answer = lambda body: sleep(0.02) or USUAL[rubric_of(body)]
+    monkeypatch.setenv("TDQS_CONCURRENCY", "4")
+    tools = [tool(f"list_{number}", "Lists.") for number in range(12)]
+    path = write("many.jsonl", json.dumps({"server": "many", "tools": tools}))
+    options = ("--judge", "openai:m", "--base-url", loopback.base_url)
+    for process in [start(store_url, *options, source=path) for _ in range(2)]:
+        finish(process)
+    assert len(loopback.bodies) == 13
+
+
+def test_killed_sweeps_leave_no_files_behind_the_next_one(start, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    process = start(tmp_path / "store.sqlite")
+    wait_until(lambda: workers(process), "it has workers", PATIENCE)
+    left = workers(process)
+    process.kill()
+    psutil.wait_procs(left, timeout=PATIENCE)
+    finish(start(tmp_path / "store.sqlite"))
+    assert not [path for path in folder.rglob("*") if path.suffix != ".lock" and path != folder / "dask-scratch-space"]
+
+
 def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
     store = postgres.create_schema()
     process = start(store)

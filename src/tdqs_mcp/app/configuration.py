@@ -89,6 +89,7 @@ _SHAPES: Shapes = {
 _USER_SHAPES: Shapes = {
     "judges": (lambda value: is_table(value) and all(map(is_table, value.values())), "tables; write [judges.NAME]"),
     "accept": (_is_list_of(is_table), "a list of tables; write each as [[accept]]"),
+    "prices": (lambda value: is_table(value) and all(map(is_table, value.values())), 'tables; write [prices."MODEL"]'),
 }
 """What only the user's own file may decide: who names a juror's address receives its key."""
 

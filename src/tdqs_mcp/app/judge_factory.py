@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Ledger, Preview, Price, cost, unpriced
+from tdqs_mcp.judges.budget import Ledger, Preview, Price, unpriced
 from tdqs_mcp.judges.judge import AnswerCache, Cache, Judge, Model, ProgressReporter, Report
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def make_judge(
     settings: Settings,
     *,
     warn: Callable[[str], None] = warn_caller,
-    price: Price = cost,
+    price: Price | None = None,
     on_progress: Report | None = None,
     cache: Cache | None = None,
     ledger: Ledger | None = None,
@@ -49,7 +49,7 @@ def make_judge(
     of them ask, in place of the settings' budget. Raises InputError.
     """
     run = RunContext(
-        ledger=ledger or Ledger(settings.budget, price),
+        ledger=ledger or Ledger(settings.budget, price or settings.price),
         cache=cache or _cache_of(settings, warn),
         on_progress=on_progress,
     )
@@ -63,10 +63,10 @@ def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn
 
 
 def make_preview(
-    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
+    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price | None = None
 ) -> tuple[Judge, Ledger]:
     """Return the same judge without sending anything, and the ledger of what it would send. Raises InputError."""
-    ledger = Preview(settings.budget, price)
+    ledger = Preview(settings.budget, price or settings.price)
     return _guarded(settings, RunContext(ledger=ledger, cache=_cache_of(settings, warn))), ledger
 
 
@@ -74,7 +74,7 @@ def make_model(
     settings: Settings,
     *,
     warn: Callable[[str], None] = warn_caller,
-    price: Price = cost,
+    price: Price | None = None,
     on_progress: Report | None = None,
     ledger: Ledger | None = None,
 ) -> Model | None:
@@ -87,7 +87,7 @@ def make_model(
         return None
     if settings.judge is JudgeKind.JURY:
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
-    run = RunContext(ledger=ledger or Ledger(settings.budget, price), on_progress=on_progress)
+    run = RunContext(ledger=ledger or Ledger(settings.budget, price or settings.price), on_progress=on_progress)
     model, parameters = _model(settings, run)
     cache = _cache_of(settings, warn)
     return model if cache is None else AnswerCache(model=model, cache=cache, parameters=parameters)
@@ -141,9 +141,13 @@ def _prompted(settings: Settings, run: RunContext) -> Judge:
 
 
 def _model(settings: Settings, run: RunContext) -> tuple[Model, str]:
-    """The model, and a digest of what it sends along. Raises InputError if money is limited and no price is known."""
+    """The model, and a digest of what it sends along.
+
+    Raises InputError if money is limited and nobody will say a price: an OpenAI-compatible endpoint may, in an answer.
+    """
     model = _endpoint_model(settings.judge, _endpoint(settings), run.ledger)
-    if run.ledger.misses_price(model.name):
+    is_silent = settings.judge is JudgeKind.ANTHROPIC or isinstance(run.ledger, Preview)
+    if is_silent and run.ledger.misses_price(model.name):
         raise InputError(unpriced(model.name))
     watched = model if run.on_progress is None else ProgressReporter(model=model, report=run.on_progress)
     return watched, model.parameters

@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.configuration import Shapes, check_table, is_table, is_text, read_user_configuration, user_file
 from tdqs_mcp.errors import InputError, nearest
-from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.judges.budget import Budget, Price, cost
 from tdqs_mcp.results.verdicts import HOST, Acceptance
 from tdqs_mcp.rubrics.prompt import PromptForm
 
@@ -68,6 +69,9 @@ class Settings:
     """The folder that keeps judgments; None to keep none."""
 
     budget: Budget = field(default_factory=Budget)
+    prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The user's own, by model, in nanodollars a token."""
+
     concurrency: int | None = None
     """Requests to the model under way at once; None for an endpoint's usual number."""
 
@@ -89,6 +93,11 @@ class Settings:
 
     has_host: bool = False
     """The calling agent sits on the jury too; only the MCP server has one."""
+
+    @property
+    def price(self) -> Price:
+        """Return what the models of these settings charge."""
+        return partial(cost, own=self.prices)
 
 
 def read_settings(
@@ -137,6 +146,7 @@ def read_settings(
         form=form,
         cache=cache_folder(environ),
         budget=budget or Budget(),
+        prices=read_prices(environ),
         accepted=read_accepted(environ, accept, accept_all=accept_all),
     )
     if kind is JudgeKind.JURY:
@@ -325,6 +335,25 @@ def _read_acceptance(entry: Mapping[str, str], origin: str) -> Acceptance:
         judge=entry["judge"],
         reason=entry["reason"],
     )
+
+
+_PRICES: Shapes = dict.fromkeys(
+    ("input", "output", "cache-read"),
+    (lambda value: type(value) in (int, float) and 0 <= value < MAX_PRICE, "dollars per million tokens, such as 0.25"),
+)
+MAX_PRICE = 10**6
+
+
+def read_prices(environ: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """The user's prices as the table of prices has them. Raises InputError."""
+    prices = {}
+    for model, entry, origin in read_user_configuration(environ).members("prices"):
+        check_table(entry, _PRICES, f"{origin}: [prices.{model!r}]")
+        rate, output, cached = (entry.get(name, 0) for name in ("input", "output", "cache-read"))
+        rates = {"input": rate, "output": output, "cache_read": cached if "cache-read" in entry else rate}
+        rates |= dict.fromkeys(("cache_write_5m", "cache_write_1h"), rate)
+        prices[model] = {name: int(dollars * 1000 + 0.5) for name, dollars in rates.items()}
+    return prices
 
 
 def _read_limits(environ: Mapping[str, str]) -> Settings:

@@ -64,7 +64,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
 
 
 def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
-    """The tools of the store that a query finds; among comparable matches those with better definitions first."""
+    """The tools of the store that a query finds."""
 
     def search(connection: Connection) -> ToolSearch:
         stamp = find_method(connection, method)

@@ -18,7 +18,7 @@ from tdqs_mcp.app.judging import batch_judge, collect_batch
 from tdqs_mcp.app.settings import JudgeKind, Settings
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
-from tdqs_mcp.judges.budget import Ledger, cost
+from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
@@ -106,7 +106,7 @@ def sweep_registry(
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
     if request.cluster and not is_offline:
         raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
-    ledger = Ledger(settings.budget, cost)
+    ledger = Ledger(settings.budget, settings.price)
     judge = make_judge(settings, warn=warn, cache=_answer_cache(url, settings, warn), ledger=ledger)
     if request.is_batch:
         batch_judge(judge)
@@ -236,7 +236,8 @@ class _Counts:
     def columns(self) -> dict[str, object]:
         """Return what the store keeps of the run."""
         read_count, tally = self._tally.servers + self._unchanged, self._tally
-        counts = {"servers": read_count, "changed": tally.servers, "tools": tally.questions}
+        counts: dict[str, object] = {"servers": read_count, "changed": tally.servers, "tools": tally.questions}
+        counts |= {"requests": tally.usage.requests, "cost": tally.usage.cost}
         return {**counts, "problems": json.dumps(self._problems)}
 
     def report(self, request: SweepRequest, judge: JudgeStamp, *, unread: int, milliseconds: int) -> SweepReport:

@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
-from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
+from tdqs_mcp.app.settings import CHOICES, Settings, read_prices, read_settings, read_writer
 from tdqs_mcp.cli import group_options
 from tdqs_mcp.cli.runner import TARGET, Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_budget
+from tdqs_mcp.judges.budget import Budget, Ledger, read_budget
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.blocks import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
@@ -117,7 +117,7 @@ def accept_all_option(help: str) -> Option:  # noqa: A002
 
 def ledger_of(options: JudgeChoice) -> Ledger:
     """The ledger that all models of a command share."""
-    return Ledger(options.budget, cost)
+    return Ledger(options.budget, Settings(prices=read_prices(os.environ)).price)
 
 
 def judge_of(

@@ -258,7 +258,7 @@ _SVG = "svg"
 @store_option
 @method_option
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
-@click.option("--query", metavar="TEXT", help="Only tools that the text finds; of comparable matches the better first.")
+@click.option("--query", metavar="TEXT", help="Only tools that the text finds, the most relevant first.")
 @click.option("--limit", type=click.IntRange(1, 100), help="With --query: so many.  [default: 10]")
 @page_options(_JSONL, _SVG, help="What to print; jsonl has a line for each tool.")
 def stats(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
@@ -16,12 +17,15 @@ _UNSENT = "a dry run sends nothing"
 _SNAPSHOT = re.compile(r"-20[0-9]{6}$")
 
 
-def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
-    """Return one answer's price in nanodollars, rounded up; None for a model that the table does not list.
+def cost(
+    model: str, usage: Usage, *, is_batch: bool = False, own: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+) -> int | None:
+    """Return one answer's price in nanodollars, rounded up; None for a model that is not listed.
 
     A dated snapshot costs what its model costs. Live requests write five-minute cache entries, batches hourly ones.
+    `own` are the user's prices, of the table's form, which count before it.
     """
-    prices = _table()["models"].get(_SNAPSHOT.sub("", model))
+    prices = own.get(model) or _table()["models"].get(_SNAPSHOT.sub("", model))
     if prices is None:
         return None
     if "long" in prices and usage.input_tokens > prices["long"]["above"]:
@@ -84,6 +88,8 @@ class Ledger:
         """Models that are asked no more, each with the reason."""
 
         self._failures: Counter[str] = Counter()
+        self._reported: dict[str, int] = {}
+        """The most that an answer of a model was said to cost."""
 
     def reached(self, model: str) -> None:
         """Note that a model has answered."""
@@ -110,7 +116,10 @@ class Ledger:
         texts = [request.prompt.system, *(text for _, text in request.conversation)]
         prompt = sum(map(estimate_tokens, texts))
         expected = Usage(requests=1, input_tokens=prompt, output_tokens=ANSWER_TOKENS)
-        return replace(expected, cost=self._price(model, expected))
+        price = self._price(model, expected)
+        if price is None and self._budget.cost is not None:  # the endpoint may say what its answers cost
+            price = self._reported.get(model, 0)
+        return replace(expected, cost=price)
 
     def book(self, model: str, expected: Usage) -> str | None:
         """Books a request; the reason where it would break the budget, and then nothing is booked."""
@@ -134,9 +143,15 @@ class Ledger:
         """Return whether money is bounded and this model's price is not known."""
         return self._budget.cost is not None and self._price(model, Usage()) is None
 
-    def settle(self, model: str, expected: Usage, usage: Usage) -> None:
-        """Replace what was booked for a request by what it used."""
-        due = self._price(model, usage) if usage.cost is None else usage.cost
+    def settle(self, model: str, expected: Usage, usage: Usage | None) -> None:
+        """Replace what was booked for a request by what it used; a model without any price is asked no more."""
+        due = None if usage is None else self._price(model, usage) if usage.cost is None else usage.cost
+        if due is None and self.misses_price(model):
+            self.stopped.setdefault(model, unpriced(model))
+        if usage is None:
+            return
+        if usage.cost is not None:
+            self._reported[model] = max(usage.cost, self._reported.get(model, 0))
         more = None if due is None or expected.cost is None else due - expected.cost
         self.usage += Usage(
             input_tokens=usage.input_tokens - expected.input_tokens,
@@ -200,4 +215,4 @@ def _read_dollars(text: str) -> int:
 
 def unpriced(model: str) -> str:
     """Why a bound on money cannot be kept."""
-    return f"no price is known for {model!r}, so --budget cost cannot be kept; use --budget tokens"
+    return f"no price is known for {model!r}, so --budget cost cannot be kept; give [prices.{model!r}] or --budget tokens"

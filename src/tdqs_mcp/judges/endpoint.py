@@ -203,6 +203,7 @@ class EndpointModel(ABC):
         self._places: CapacityLimiter | None = None
         self._begun = 0
         self._first_answer: anyio.Event | None = None
+        self._has_answered = False
         self._opens = 0.0
         """When the endpoint may be asked again, by the event loop's clock."""
 
@@ -301,7 +302,7 @@ class EndpointModel(ABC):
             response = await post()
             usage = _usage(response, read)
             self.usage += usage or Usage(cost=None)
-            if ledger and usage:
+            if ledger:
                 ledger.settle(self.name, expected, usage)
             self._heed(response)
             return response
@@ -337,7 +338,11 @@ class EndpointModel(ABC):
         if isinstance(response, Failure):
             return response
         if not response.is_success:
-            return self._note_failure(refused(self._endpoint, response), is_final=response.status_code in _FINAL)
+            failure = refused(self._endpoint, response)
+            if response.status_code in _BUSY and self._has_answered:
+                return failure  # a limit of requests passes
+            return self._note_failure(failure, is_final=response.status_code in _FINAL)
+        self._has_answered = True
         if self._ledger:
             self._ledger.reached(self.name)
         if (answer := parse(shape, response.content)) is not None:
@@ -349,14 +354,16 @@ class EndpointModel(ABC):
         """The spoken part of an answer's text; a Failure where the endpoint or the model withholds it."""
         if refusal is not None:
             reason = self._endpoint.public(refusal)
-            return Failure(reason=f"{self.name!r} refused to answer ({reason}): use another model for this definition")
+            refusal = f"{self.name!r} refused to answer ({reason}): use another model for this definition"
+            return Failure(reason=refusal, fault="was a refusal")
         if is_cut:
             return Failure(
                 reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: {self.cut_advice}, "
-                "or use a model with a larger context"
+                "or use a model with a larger context",
+                fault="was cut off",
             )
         if not spoken.strip():
-            return Failure(reason=f"{self.name!r} answered with no text: {self.mute_advice}")
+            return Failure(reason=f"{self.name!r} answered with no text: {self.mute_advice}", fault="had no text")
         return self._endpoint.without_key(spoken)
 
     async def _wait_until_open(self) -> None:

@@ -76,8 +76,10 @@ class Jury:
         verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
         if 2 * len(verdicts) <= len(outcomes):
             reasons = [*dict.fromkeys(f"{ballot.juror}: {ballot.reason}" for ballot in ballots if ballot.reason)]
+            faults = [outcome.fault for outcome in outcomes if isinstance(outcome, Ungraded)]
             return Ungraded(
                 judge=self.id,
+                fault=faults[0] if all(faults) else "",
                 reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is not a majority "
                 f"({first_of(reasons, MAX_REASONS, separator='; ')})",
             )

@@ -61,7 +61,9 @@ class Prompted:
         questions = [(self.request(case), partial(read_verdict, case)) for case in cases]
         outcomes = await ask(self._answers or self.model, questions)
         return [
-            Ungraded(judge=self.id, reason=outcome.reason) if isinstance(outcome, Failure) else outcome
+            Ungraded(judge=self.id, reason=outcome.reason, fault=outcome.fault)
+            if isinstance(outcome, Failure)
+            else outcome
             for outcome in outcomes
         ]
 

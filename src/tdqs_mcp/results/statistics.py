@@ -268,7 +268,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSearch(Document):
-    """Tools by a query, the most relevant first; of matches that are comparably relevant, the better one."""
+    """Tools by a query, the most relevant first."""
 
     query: str
     method: MethodStamp

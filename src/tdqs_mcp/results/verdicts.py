@@ -298,6 +298,9 @@ class Ungraded:
     was_asked: Internal[bool] = True
     """False where no answer was ever wanted or handed in: nothing has failed."""
 
+    fault: Internal[str] = ""
+    """What was wrong with the model's answer, which was paid for; empty where there was none."""
+
     held: EstimateCheck | Absent = ABSENT
     """Both numbers of a score that is held as suspicious: until somebody accepts it, the estimate counts."""
 

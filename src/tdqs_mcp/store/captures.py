@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Delete,
     Engine,
@@ -31,7 +30,7 @@ from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.store import tables
-from tdqs_mcp.store.database import add_rows, analyze, put_rows, read, transact
+from tdqs_mcp.store.database import add_rows, analyze, put_rows, read, rows_among, transact
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -182,13 +181,14 @@ def _tools(capture: ScoredCapture) -> Iterator[CapturedTool]:
 def definition_row(captured: CapturedTool) -> Row:
     """The row of a tool's definition."""
     tool = captured.tool
-    text = "\n".join(filter(None, (tool.name, tool.title, tool.description)))
-    terms = search_terms(text[:MAX_WORDS])
+    names = search_terms(tool.name[:MAX_WORDS])
+    terms = search_terms("\n".join(filter(None, (tool.title, tool.description)))[:MAX_WORDS])
     return {
         "input_hash": captured.row["input_hash"],
         "name": captured.row["name"],
+        "name_words": " ".join(names),
         "words": " ".join(terms),
-        "term_count": len(terms),
+        "term_count": len(names) + len(terms),
         "definition_bytes": captured.row["definition_bytes"],
         "document": tables.compress(captured.definition or b""),
     }
@@ -269,10 +269,6 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()[:32]
 
 
-BATCH = 500
-"""Values that one query compares: below the 999 parameters that old builds of SQLite take."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownVerdicts:
     """The verdicts on a server's latest capture that has scores."""
@@ -337,14 +333,6 @@ def select_captures(server: str, *, limit: int) -> Select[Any]:
         .order_by(SERVERS.c.server.is_(None), CAPTURES.c.captured_at.desc(), CAPTURES.c.capture)
         .limit(limit)
     )
-
-
-def rows_among(
-    connection: Connection, query: Select[Any], column: ColumnElement[str], values: Sequence[str]
-) -> Iterator[RowMapping]:
-    """The rows of the query whose column has one of the values, of which there may be any number."""
-    for start in range(0, len(values), BATCH):
-        yield from connection.execute(query.where(column.in_(values[start : start + BATCH]))).mappings()
 
 
 def start_run(engine: Engine, method: MethodStamp) -> int:

@@ -1,13 +1,28 @@
 """Opens a store in SQLite or PostgreSQL with the tables of this version, and runs whole transactions in it."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, inspect, make_url, select, text
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Insert,
+    RowMapping,
+    Select,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random_exponential
@@ -135,6 +150,18 @@ def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
     Lock conflicts and a database that goes away repeat the whole of it, so it must not depend on what it did before.
     """
     return _repeat(engine.execution_options(is_writing=True), write)
+
+
+BATCH = 500
+"""Values that one query compares: below the 999 parameters that old builds of SQLite take."""
+
+
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[str], values: Sequence[str]
+) -> Iterator[RowMapping]:
+    """The rows of the query whose column has one of the values, of which there may be any number."""
+    for start in range(0, len(values), BATCH):
+        yield from connection.execute(query.where(column.in_(values[start : start + BATCH]))).mappings()
 
 
 def add_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

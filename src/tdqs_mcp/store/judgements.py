@@ -1,21 +1,33 @@
 """Valid answers of models, which are never paid for again, and batches that are under way."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 from weakref import finalize
 
-from sqlalchemy import Connection, Engine, Integer, bindparam, delete, func, insert, literal_column, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+)
+from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
 from tdqs_mcp.results.statistics import MethodStamp
-from tdqs_mcp.store.database import open_store, put_rows, read, transact
-from tdqs_mcp.store.tables import ANSWERS, BATCHES, clean_text
+from tdqs_mcp.store.database import open_store, put_rows, read, read_url, rows_among, transact
+from tdqs_mcp.store.tables import ANSWERS, BATCHES, RETRIES, clean_text
 
 try:
     import fcntl
@@ -51,6 +63,7 @@ class Judgements:
         self._is_off = False
         self._claimed: set[CacheKey] = set()
         self._locks: BinaryIO | None = None
+        self._session: Connection | None = None
 
     def __repr__(self) -> str:
         return f"Judgements({str(self._place)!r})" if isinstance(self._place, Path) else "Judgements(a store)"
@@ -75,8 +88,7 @@ class Judgements:
     async def claim(self, key: CacheKey) -> AsyncGenerator[None]:
         """A context in which no other run of this folder asks for the answer.
 
-        A key is a byte of a file that is locked, so that the system releases those of a killed run. In the store of a
-        sweep everybody asks for everything: sweeps at once are rare, and each of them has a plan of its own.
+        A key is a byte of a file that is locked, in PostgreSQL an advisory lock: those of a killed run are released.
         """
         import anyio  # noqa: PLC0415  # the offline judge goes without
 
@@ -86,17 +98,26 @@ class Judgements:
             yield
         finally:
             self._claimed.remove(key)
-            if self._locks is not None:
+            if self._session is not None:
+                self._in_session(func.pg_advisory_unlock(_byte_of(key)))
+            elif self._locks is not None:
                 fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _byte_of(key))
 
     def _lock(self, key: CacheKey) -> bool:
         """Return whether nobody else has the key; where that cannot be known, nobody has."""
         if key in self._claimed:
             return False
-        if isinstance(self._place, Path) and fcntl is not None and not self._is_off:
+        if self._is_off:
+            pass
+        elif isinstance(self._place, str) and self._place.startswith("postgres"):
+            if self._in_session(func.pg_try_advisory_lock(_byte_of(key))) is False:
+                return False
+        elif fcntl is not None:
             try:
                 if self._locks is None:
-                    self._locks = (self._place / LOCKS).open("ab")
+                    place = self._place
+                    path = place / LOCKS if isinstance(place, Path) else Path(f"{read_url(place).database}.lock")
+                    self._locks = path.open("ab")
                     finalize(self, self._locks.close)
                 fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte_of(key))
             except BlockingIOError:
@@ -105,6 +126,18 @@ class Judgements:
                 self._locks = None
         self._claimed.add(key)
         return True
+
+    def _in_session(self, call: ColumnElement[bool]) -> bool | None:
+        """Return what the call gives in the session that holds the locks; None where the database has ended it."""
+        try:
+            if self._session is None:
+                session = self._opened().connect().execution_options(isolation_level="AUTOCOMMIT")
+                self._session = session
+                finalize(self, session.close)
+            return self._session.scalar(select(call))
+        except (DBAPIError, InputError):
+            self._session = None
+            return None
 
     def _try(self, use: Callable[[Engine], Result]) -> Result | None:
         """Return what `use` gives; None where the store cannot be used, which must not cost anybody a judgement."""
@@ -142,6 +175,39 @@ def _prune(engine: Engine) -> None:
     if newest is not None and newest - oldest >= MAX_ANSWERS:  # a file that is small enough is not locked
         older = delete(ANSWERS).where(number <= newest - MAX_ANSWERS)
         transact(engine, lambda connection: connection.execute(older))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """A question whose answers cannot be used."""
+
+    attempts: int
+    ask_after: int
+    """Seconds since 1970."""
+
+    reason: str
+
+
+def read_retries(engine: Engine, method: MethodStamp, questions: Sequence[str]) -> dict[str, Retry]:
+    """Return those of the questions that have had such answers. Raises InputError."""
+    query = select(RETRIES).where(RETRIES.c.method == method.key)
+
+    def rows(connection: Connection) -> dict[str, Retry]:
+        return {
+            row["question"]: Retry(attempts=row["attempts"], ask_after=row["ask_after"], reason=row["reason"])
+            for row in rows_among(connection, query, RETRIES.c.question, questions)
+        }
+
+    return read(engine, rows)
+
+
+def put_retries(engine: Engine, method: MethodStamp, retries: Mapping[str, Retry]) -> None:
+    """Keeps when questions may be asked again. Raises InputError."""
+    rows = [
+        {"method": method.key, "question": question, **asdict(retry), "reason": clean_text(retry.reason)}
+        for question, retry in sorted(retries.items())
+    ]
+    transact(engine, lambda connection: put_rows(connection, RETRIES, rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -208,12 +208,13 @@ DEFINITIONS = Table(
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, comment="for the index"),
     Column("input_hash", String(16), nullable=False, unique=True),
     Column("name", Text, nullable=False),
-    Column("words", Text, nullable=False, comment="the search terms of the name, title and description"),
-    Column("term_count", Integer, nullable=False, comment="of `words`"),
+    Column("name_words", Text, nullable=False, comment="the search terms of the name"),
+    Column("words", Text, nullable=False, comment="those of title and description"),
+    Column("term_count", Integer, nullable=False, comment="of both"),
     Column("definition_bytes", Integer, nullable=False),
     Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
-"""The full-text index of `words` follows insertions and deletions alone: definitions are never changed.
+"""The full-text index of both follows insertions and deletions alone: definitions are never changed.
 
 SQLite: the FTS5 table `definition_words`, with `number` as its rowid. PostgreSQL: the column `search`, a tsvector of
 the configuration `simple`: the terms are stems already, so that both find the same.
@@ -221,17 +222,19 @@ the configuration `simple`: the terms are stems already, so that both find the s
 
 _SEARCH = {
     "postgresql": (
-        "ALTER TABLE definitions ADD COLUMN search tsvector GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED",
+        """ALTER TABLE definitions ADD COLUMN search tsvector GENERATED ALWAYS AS
+        (setweight(to_tsvector('simple', name_words), 'A') || to_tsvector('simple', words)) STORED""",
         "CREATE INDEX definitions_by_words ON definitions USING gin (search)",
     ),
     "sqlite": (
         """CREATE VIRTUAL TABLE definition_words
-        USING fts5(words, content='definitions', content_rowid='number', tokenize='unicode61')""",
+        USING fts5(name_words, words, content='definitions', content_rowid='number', tokenize='unicode61')""",
         """CREATE TRIGGER definition_inserted AFTER INSERT ON definitions
-        BEGIN INSERT INTO definition_words(rowid, words) VALUES (new.number, new.words); END""",
+        BEGIN INSERT INTO definition_words(rowid, name_words, words)
+        VALUES (new.number, new.name_words, new.words); END""",
         """CREATE TRIGGER definition_deleted AFTER DELETE ON definitions
-        BEGIN INSERT INTO definition_words(definition_words, rowid, words)
-        VALUES ('delete', old.number, old.words); END""",
+        BEGIN INSERT INTO definition_words(definition_words, rowid, name_words, words)
+        VALUES ('delete', old.number, old.name_words, old.words); END""",
     ),
 }
 for _dialect, _statements in _SEARCH.items():
@@ -324,6 +327,8 @@ RUNS = Table(
     Column("servers", Integer, comment="read; null until the end, as what follows"),
     Column("changed", Integer, comment="scored anew"),
     Column("tools", BigInteger, comment="asked about"),
+    Column("requests", Integer, comment="sent to models"),
+    Column("cost", BigInteger, comment="nanodollars; null too where a price is not known"),
     Column("problems", Text, comment="JSON: what could not be read, one sentence each"),
     Column("statistics", Text, comment="JSON: the store's statistics by the method, which a dashboard reads"),
 )
@@ -338,6 +343,17 @@ ANSWERS = Table(
     Column("answer", Text, nullable=False),
 )
 """What models answered, so that nothing is paid for twice."""
+
+RETRIES = Table(
+    "retries",
+    METADATA,
+    Column("method", String(16), ForeignKey("methods.method"), primary_key=True),
+    Column("question", String(32), primary_key=True, comment="inputHash; of a tool set rubric and context"),
+    Column("attempts", Integer, nullable=False, comment="answers in a row that could not be used"),
+    Column("ask_after", BigInteger, nullable=False, comment="seconds since 1970"),
+    Column("reason", Text, nullable=False),
+)
+"""Questions whose answers are paid for and cannot be used: each is asked again after twice the time."""
 
 BATCHES = Table(
     "batches",

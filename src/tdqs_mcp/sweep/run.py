@@ -13,7 +13,6 @@ from ipaddress import ip_address
 from itertools import chain
 from logging import CRITICAL, getLogger
 from multiprocessing import resource_tracker
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -222,12 +221,14 @@ def _connected(cluster: str | None, warn: Callable[[str], None]) -> Generator[An
         stack.enter_context(config.set(_SETTINGS))
         target = cluster
         if target is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="tdqs-sweep-", ignore_cleanup_errors=True))
             stack.enter_context(_without_main())
             with _without_sigint():
-                target = stack.enter_context(_start_processes(folder))
+                target = stack.enter_context(_start_processes())
         try:
             client = stack.enter_context(Client(target, timeout=CONNECT_TIMEOUT))
+        except TypeError as error:  # distributed's for TLS without certificates
+            hint = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and CLIENT__CERT and CLIENT__KEY below the same"
+            raise InputError(f"the scheduler {cluster!r} needs certificates: {hint}") from error
         except (OSError, ValueError) as error:
             raise InputError(f"there is no Dask scheduler at {cluster!r}: start dask scheduler there") from error
         with suppress(TimeoutError):
@@ -271,8 +272,11 @@ def _without_sigint() -> Generator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_processes(folder: str) -> Any:  # noqa: ANN401
-    """A cluster of processes of this machine, which may be killed while they start. Raises InputError."""
+def _start_processes() -> Any:  # noqa: ANN401
+    """A cluster of processes of this machine, which may be killed while they start. Raises InputError.
+
+    Dask's own folder for temporary files loses those of a killed sweep as soon as the next one starts.
+    """
     from distributed import LocalCluster  # noqa: PLC0415
 
     retrying = Retrying(retry=retry_if_exception_type(RuntimeError), stop=stop_after_attempt(3), reraise=True)
@@ -283,7 +287,6 @@ def _start_processes(folder: str) -> Any:  # noqa: ANN401
             processes=True,
             dashboard_address="127.0.0.1:0",  # without one, the scheduler's HTTP server takes port 8787
             scheduler_kwargs={"dashboard": False},
-            local_directory=folder,
             silence_logs=CRITICAL,
         )
     except (OSError, RuntimeError) as error:

@@ -1,6 +1,7 @@
 """Scores the servers of one shard: what the store knows is carried forward, the rest is judged, all of it is stored."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
@@ -19,9 +20,13 @@ from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_h
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, ScoredCapture, StoredVerdict, known_verdicts, write
+from tdqs_mcp.store.judgements import Retry, put_retries, read_retries
 from tdqs_mcp.sweep.records import Entry, SweepTally
 
 Outcome: TypeAlias = StoredVerdict | Ungraded
+
+RETRY_SECONDS, MAX_RETRY_SECONDS = 3_600, 30 * 86_400
+"""The time before a question is asked again whose answer could not be used, which doubles with each answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +58,7 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
             servers.append(_read(entry, stored_verdicts[entry.server], method))
         except InputError as error:
             problems.append(str(error))
-    outcomes = await _judge(servers, judge, method)
+    outcomes = await _judge(servers, judge, method, store)
     captures = [
         _finish(server, server_outcomes, method) for server, server_outcomes in zip(servers, outcomes, strict=True)
     ]
@@ -112,15 +117,39 @@ def _context(measured: Measured) -> str:
     return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
 
 
-async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp) -> list[list[Outcome]]:
+async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp, store: Engine) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases; the judge is asked about all servers at once."""
     open_cases = [(server, case) for server in servers for case in server.open_cases]
-    verdicts = await judge.grade([case for _, case in open_cases]) if open_cases else []
+    questions = [_question(server, case) for server, case in open_cases]
+    now, is_offline = int(time.time()), method.judge.is_offline
+    retries = {} if is_offline or not questions else read_retries(store, method, questions)
+    waiting = {question: retry for question, retry in retries.items() if retry.ask_after > now}
+    cases = [case for (_, case), question in zip(open_cases, questions, strict=True) if question not in waiting]
+    answers = iter(await judge.grade(cases) if cases else [])
+    verdicts: list[Verdict | Ungraded] = []
+    failed: dict[str, Retry] = {}
+    for question in questions:
+        if retry := waiting.get(question):
+            verdicts.append(Ungraded(judge=method.judge.id, reason=retry.reason))
+            continue
+        verdicts.append(answer := next(answers))
+        if isinstance(answer, Ungraded) and answer.fault:
+            attempts = retries[question].attempts + 1 if question in retries else 1
+            pause = min(RETRY_SECONDS * 2 ** (attempts - 1), MAX_RETRY_SECONDS)
+            failed[question] = Retry(attempts=attempts, ask_after=now + pause, reason=answer.reason)
+    if failed:
+        put_retries(store, method, failed)
     fresh = iter(
         verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
         for (server, case), verdict in zip(open_cases, verdicts, strict=True)
     )
     return [[verdict or next(fresh) for verdict in server.stored] for server in servers]
+
+
+def _question(server: _Server, case: Case) -> str:
+    return (
+        case.subject.signals.input_hash if isinstance(case, ToolCase) else f"{case.rubric} {_context(server.measured)}"
+    )
 
 
 def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) -> StoredVerdict:
