@@ -32,6 +32,7 @@ from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.server.http_transport import Http
+from tdqs_mcp.sources.files import read_content
 from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import finish_run, start_run
 from tdqs_mcp.store.captures import write as store_captures
@@ -104,9 +105,25 @@ def query(path, **params):
     return f"{path}?{urlencode(params)}"
 
 
-ZOO = ("/", "/server?name=zoo", "/tool?server=zoo&name=list_zebras", "/statistics", "/rules", "/rules/TDQ101")
+ZOO = (
+    "/",
+    "/server?name=zoo",
+    "/tools",
+    "/tools?text=zebras",
+    "/check",
+    "/tool?server=zoo&name=list_zebras",
+    "/statistics",
+    "/rules",
+    "/rules/TDQ101",
+)
 PRIVATE = ("/report?name=zoo", "/changes?name=zoo")
-API = ("/api/servers", "/api/server?name=zoo", "/api/tool?server=zoo&name=list_zebras", "/api/statistics")
+API = (
+    "/api/servers",
+    "/api/tools?text=zebras",
+    "/api/server?name=zoo",
+    "/api/tool?server=zoo&name=list_zebras",
+    "/api/statistics",
+)
 BADGES = ("/badge/zoo.svg", "/badge/zoo.json")
 
 
@@ -213,6 +230,88 @@ def test_the_page_leads_to_the_next_servers_with_the_same_filters(board):
     assert 'value="org"' in board.page(following)
 
 
+# Search and checks
+
+
+def test_tools_are_found_by_what_they_do(dashboard):
+    failed = {0: Ungraded(judge="x", reason="A secret reason.")}
+    silent = scored_capture("mute", {"tools": [tool("list_zebras", "Zebras.")]}, outcomes=failed)
+    browser = dashboard([zoo(), silent], token=WORD)
+    text = browser.page("/tools?text=list+the+zebras")
+    links = {unescape(link) for link in re.findall(r'class="name" href="([^"]+)"', text)}
+    assert {"/tool?server=zoo&name=list_zebras", "/tool?server=mute&name=list_zebras"} <= links
+    assert "No tool has one of these words" in browser.page("/tools?text=xylophone")
+    assert browser.ask("/tools?text=%3F%3F").status_code == 404
+    public = json.loads(browser.page("/api/tools?text=zebras"))["matches"]
+    assert {match["server"] for match in public} == {"zoo", "mute"}
+    assert {match["ungraded"] for match in public} == {None}
+    full = json.loads(browser.page("/api/tools?text=zebras", authorization=f"Bearer {WORD}"))["matches"]
+    assert "A secret reason." in {match["ungraded"] for match in full}
+
+
+def form_of(**members):
+    """A form with files as a browser sends it."""
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{name}"{"; filename=f.json" if name == "file" else ""}\r\n\r\n{value}\r\n'
+        for name, value in members.items()
+    ]
+    return {
+        "method": "POST",
+        "content": "".join([*parts, "--x--\r\n"]).encode(),
+        "content_type": "multipart/form-data; boundary=x",
+    }
+
+
+PASTED = json.dumps({"tools": [tool("list_zebras", ZEBRAS), tool("process", "Process", flat(6))]})
+
+
+@pytest.mark.parametrize("name", ["definitions", "file"])
+def test_pasted_definitions_are_scored_and_nothing_is_stored(dashboard, name, store_url):
+    browser = dashboard([zoo()], token=WORD)
+    before = browser.scores.revision()
+    answer = browser.ask("/check", **form_of(**{name: PASTED}))
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+    score = score_offline(read_content(PASTED.encode(), origin="", name="your server"))
+    for words in ("list_zebras", str(score.rollup.overall / 10), "/rules/TDQ", "Playground"):
+        assert words in answer.text
+    assert browser.scores.revision() == before
+    assert "process" not in browser.page("/")
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "words"),
+    [
+        (form_of(definitions="{broken"), 422, "what you sent is not valid JSON"),
+        (form_of(definitions="<script>alert(1)</script>"), 422, "what you sent is not valid JSON"),
+        (form_of(definitions=" "), 422, "there is nothing to check"),
+        (form_of(definitions=json.dumps([tool(f"t{place}") for place in range(201)])), 422, "200 tools at most"),
+        (form_of(definitions="x" * (2**20 + 2**14)), 413, "too large"),
+        (form_of(url="http://127.0.0.1:9/mcp"), 422, "there is nothing to check"),
+        ({**form_of(definitions=PASTED), "sec_fetch_site": "cross-site"}, 403, "Another site"),
+        ({**form_of(definitions=PASTED), "origin": "https://evil.example"}, 403, "Another site"),
+    ],
+)
+def test_what_cannot_be_checked_is_told(dashboard, form, status, words):
+    answer = dashboard().ask("/check", **form)
+    assert (answer.status_code, words in answer.text) == (status, True), answer.text
+    assert "<script>alert" not in answer.text
+
+
+def test_one_address_checks_only_so_often_and_others_are_not_disturbed(dashboard, monkeypatch):
+    monkeypatch.setattr("tdqs_mcp.dashboard.CHECKS_PER_MINUTE", 3)
+    monkeypatch.setattr("tdqs_mcp.dashboard.time.monotonic", lambda: 600.0)
+    browser, empty = dashboard(), form_of(definitions=" ")
+    assert [browser.ask("/check", **empty).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
+    assert browser.ask("/check", **empty, x_forwarded_for="203.0.113.9").status_code == 422
+    monkeypatch.setattr("tdqs_mcp.dashboard.time.monotonic", lambda: 661.0)
+    assert browser.ask("/check", **empty).status_code == 422
+
+
+def test_a_full_queue_is_told(dashboard, monkeypatch):
+    monkeypatch.setattr("tdqs_mcp.dashboard.CHECKS_WAITING", -2)
+    assert dashboard().ask("/check", **form_of(definitions=PASTED)).status_code == 503
+
+
 # Servers and tools
 
 
@@ -256,7 +355,7 @@ def test_a_tool_that_stayed_has_one_version(dashboard):
 
 def test_tools_of_one_name_have_pages_of_their_own(dashboard):
     browser = dashboard([zoo(tool("twice", ZEBRAS), tool("twice", "Twice."))])
-    links = [unescape(each) for each in re.findall(r'href="(/tool[^"]+)"', browser.page("/server?name=zoo"))]
+    links = [unescape(each) for each in re.findall(r'href="(/tool\?[^"]+)"', browser.page("/server?name=zoo"))]
     assert len(links) == 2
     assert sorted("Twice." in browser.page(link) for link in links) == [False, True]
 
@@ -267,7 +366,7 @@ def test_every_name_leads_to_its_page(dashboard):
     links = [unescape(each) for each in re.findall(r'href="(/server[^"]+)"', browser.page("/?order=name"))]
     assert len(links) == len(ODD_NAMES)
     for link in links:
-        (to_tool,) = {unescape(each) for each in re.findall(r'href="(/tool[^"]+)"', browser.page(link))}
+        (to_tool,) = {unescape(each) for each in re.findall(r'href="(/tool\?[^"]+)"', browser.page(link))}
         assert "zebras" in browser.page(to_tool)
 
 
@@ -612,6 +711,8 @@ def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
         "/rules",
         "/rules/TDQ101",
         "/sign-in",
+        "/tools?text=zebras",
+        "/check",
     )
     for path in paths:
         seen.page.goto(address + path)
@@ -645,6 +746,23 @@ def test_a_visitor_finds_a_tool_and_signs_in(served, visit, is_scripted):
     assert seen.logged == []
     page.goto(f"{address}/report?name=zoo")
     assert page.locator("text=This needs the maintainers' token.").count() == 1
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_scripted", [True, False])
+def test_definitions_are_pasted_and_checked(served, visit, is_scripted, tmp_path):
+    seen = visit(served([zoo()]) + "/check", java_script_enabled=is_scripted)
+    page = seen.page
+    page.fill("[name=definitions]", "{broken")
+    page.click("main button")
+    assert "not valid JSON" in page.locator("[role=alert]").inner_text()
+    (tmp_path / "tools.json").write_text(PASTED)
+    page.set_input_files("[name=file]", tmp_path / "tools.json")
+    page.click("main button")
+    assert page.locator("text=Playground").count() == 1
+    assert page.locator(".overall .big").inner_text()[0].isdigit()
+    assert not is_scripted or seen.serious() == []
+    assert [line for line in seen.logged if "422" not in line] == []
 
 
 @pytest.mark.process

@@ -7,7 +7,8 @@ only when it has changed.
 import hmac
 import logging
 import re
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -16,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import anyio
 from cachetools import LRUCache
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -28,10 +30,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from tdqs_mcp.app.judging import explain
+from tdqs_mcp.app import catalogs
+from tdqs_mcp.app.improving import rewrite
+from tdqs_mcp.app.judging import explain, grade, score_offline
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.errors import TdqsError, UnknownIdError
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
 from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
 from tdqs_mcp.report.html_pages import assets, render_page, score_page, tool_card
@@ -39,10 +45,13 @@ from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
 from tdqs_mcp.results.contract import generated_by
-from tdqs_mcp.results.statistics import Statistics, StoredToolHistory
+from tdqs_mcp.results.statistics import Statistics, StoredToolHistory, ToolSearch
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
+from tdqs_mcp.server.permissions import Permissions, UrlPattern
+from tdqs_mcp.sources.files import read_content
+from tdqs_mcp.sources.locator import LiveOptions, Url
 from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
 
 if TYPE_CHECKING:
@@ -52,7 +61,10 @@ SITE = "dashboard/site.html.j2"
 HTML, JSON, SVG = "text/html", "application/json", "image/svg+xml"
 
 MAX_TEXT = 200
-"""Characters of a name that is searched for."""
+"""Characters of a name or a query that is searched for."""
+
+MAX_MATCHES = 30
+"""Tools that a query lists."""
 
 MAINTAINERS = {"": None, "official": True, "community": False}
 
@@ -72,6 +84,7 @@ class Visit:
     """All that stands behind the scores."""
 
     may_sign_in: bool
+    may_open_urls: bool
 
     @property
     def name(self) -> str:
@@ -124,7 +137,21 @@ def report(visit: Visit) -> Content:
     """The report of a server with all its definitions, reasons and findings."""
     _check(visit)
     score, measured = visit.scores.score_in_full(visit.name)
-    return Content(text=score_page(score, measured, base=SITE, visit=visit, of=visit.name, rules="/rules/"))
+    values: dict[str, Any] = {"of": visit.name, "rules": "/rules/", "grade": grade(measured.catalog)}
+    return Content(text=score_page(score, measured, base=SITE, visit=visit, **values))
+
+
+def tools(visit: Visit) -> Content:
+    """Tools by a query."""
+    search = _search(visit) if visit.params.get("text", "").strip() else None
+    values = {"method": method_words(search.method)} if search else {}
+    return _page(visit, "tools", title="Tools", search=search, text=visit.params.get("text", "")[:MAX_TEXT], **values)
+
+
+def check(visit: Visit) -> Content:
+    """The form for definitions; `problem` says why those that were sent have no score."""
+    values = {"problem": visit.params.get("problem"), "max_tools": MAX_CHECKED, "max_bytes": MAX_CHECK}
+    return _page(visit, "check", title="Check definitions", **values)
 
 
 def tool(visit: Visit) -> Content:
@@ -200,6 +227,8 @@ PAGES: Mapping[str, View] = {
     "/server": server,
     "/report": report,
     "/tool": tool,
+    "/tools": tools,
+    "/check": check,
     "/changes": changes,
     "/statistics": statistics,
     "/rules": rules,
@@ -212,6 +241,7 @@ PAGES: Mapping[str, View] = {
     ),
     "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
     "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
+    "/api/tools": lambda visit: _json(document(_search(visit))),
     "/api/tool": lambda visit: _json(document(_tool(visit))),
     "/api/statistics": lambda visit: _json(document(_statistics(visit))),
 }
@@ -249,6 +279,15 @@ def _tool(visit: Visit) -> StoredToolHistory:
     index = visit.params.get("index", "")
     place = int(index) if index.isdecimal() and len(index) < 9 else None
     return visit.scores.find_tool(visit.params.get("server", ""), visit.name, place, in_full=visit.sees_all)
+
+
+def _search(visit: Visit) -> ToolSearch:
+    """The public sees that a match has no score, but not why."""
+    search = visit.scores.search_tools(visit.params.get("text", "")[:MAX_TEXT], limit=MAX_MATCHES)
+    if visit.sees_all:
+        return search
+    matches = (replace(match, tool=replace(match.tool, ungraded=None)) for match in search.matches)
+    return replace(search, matches=tuple(matches))
 
 
 def _statistics(visit: Visit) -> Statistics:
@@ -310,11 +349,7 @@ class Access:
 
     async def sign_in(self, request: Request, refuse: Callable[[Request], Response]) -> Response:
         """Sets the cookie and leads back to where the visitor came from; `refuse` answers another token."""
-        content = b""
-        async for chunk in request.stream():
-            content += chunk
-            if len(content) > MAX_FORM:
-                return Response(status_code=413)
+        content = await _read_body(request, MAX_FORM)
         form = {name: values[0] for name, values in parse_qs(content.decode(errors="replace")).items()}
         if self.token is None or not _equal(form.get("token", "").strip(), self.token):
             return refuse(request)
@@ -323,12 +358,21 @@ class Access:
         answer.set_cookie(COOKIE, self.session, httponly=True, samesite="strict", secure=is_secure)
         return answer
 
-    async def sign_out(self, _: Request) -> Response:
+    async def sign_out(self, request: Request) -> Response:
         """Takes the cookie away."""
+        await _read_body(request, MAX_FORM)
         answer = RedirectResponse("/", status_code=303)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer
 
+
+_REFUSALS = {
+    401: "This needs the maintainers' token.",
+    403: "Another site has sent this form: send it from this page.",
+    413: "This is too large.",
+    429: "Too many checks from this address: wait a minute.",
+    503: "Others are being checked: try again in a moment.",
+}
 
 _FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"})
 """Headers of proxies: who is behind one is somewhere else, although the proxy connects from this machine."""
@@ -337,8 +381,8 @@ _FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-r
 class _Site:
     """Answers visits, each rendered once as long as the store is the same."""
 
-    def __init__(self, scores: StoredScores, access: Access) -> None:
-        self._scores, self._access = scores, access
+    def __init__(self, scores: StoredScores, access: Access, *, may_open_urls: bool) -> None:
+        self._scores, self._access, self._may_open_urls = scores, access, may_open_urls
         self._build = "\0".join([generated_by(), *assets()])
         self._kept: LRUCache[str, Content] = LRUCache(MAX_KEPT, getsizeof=lambda content: len(content.text))
         self._lock = Lock()
@@ -347,7 +391,7 @@ class _Site:
         """Return a handler that answers requests for a view, in a thread."""
 
         def answer(request: Request) -> Response:
-            visit = self._visit(request)
+            visit = self.visit(request)
             state = [self._build, self._scores.revision(), visit.address, str(visit.sees_all)]
             etag = f'"{sha256(chr(0).join(state).encode()).hexdigest()[:32]}"'
             caching = "private, no-cache" if visit.sees_all else "no-cache"
@@ -372,35 +416,138 @@ class _Site:
             status, message = 404, str(error)
         elif isinstance(error, HTTPException):
             status = error.status_code
-            message = "This needs the maintainers' token." if status == 401 else "There is no such page."
+            message = _REFUSALS.get(status, "There is no such page.")
         else:
             _LOG.error("%s", error)
-        content = problem(self._visit(request), message, needs_token=status == 401)
+        content = problem(self.visit(request), message, needs_token=status == 401)
         return Response(content.text, status, {"cache-control": "no-store"}, content.media_type)
 
     def refuse(self, request: Request) -> Response:
         """Return the form again, after a wrong token."""
-        content = sign_in(self._visit(request, wrong="yes"))
+        content = sign_in(self.visit(request, wrong="yes"))
         return Response(content.text, 401, {"cache-control": "no-store"}, content.media_type)
 
-    def _visit(self, request: Request, **more: str) -> Visit:
+    def visit(self, request: Request, **more: str) -> Visit:
+        """Return a request as the views take it."""
         return Visit(
             scores=self._scores,
             params={**request.query_params, **request.path_params, **more},
             address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
             sees_all=self._access.sees_all(request),
             may_sign_in=self._access.token is not None,
+            may_open_urls=self._may_open_urls,
         )
 
 
-def make_site(scores: StoredScores, http: Http) -> "ASGIApp":
-    """The application."""
+CHECKS_PER_MINUTE, CHECKS_AT_ONCE, CHECKS_WAITING = 20, 2, 16
+"""Checks of one address, of all addresses at a time, and that wait for their turn."""
+
+MAX_CHECK, MAX_CHECKED = 2**20, 200
+"""Bytes and tools of one check."""
+
+CHECK_SECONDS = 30
+"""Of the capture of a live server."""
+
+
+class _CheckQueue:
+    """Scores definitions that visitors send; nothing of them is stored or kept."""
+
+    def __init__(self, site: _Site, permissions: Permissions) -> None:
+        self._site, self._permissions = site, permissions
+        self._recent: LRUCache[tuple[str, int], int] = LRUCache(10_000)
+        self._waiting = 0
+        self._places = anyio.Semaphore(CHECKS_AT_ONCE)
+
+    async def answer(self, request: Request) -> Response:
+        """Return the report of the definitions in a form. Raises HTTPException beyond the limits."""
+        minute = (_address_of(request), int(time.monotonic() // 60))
+        self._recent[minute] = self._recent.get(minute, 0) + 1
+        if self._recent[minute] > CHECKS_PER_MINUTE:
+            raise HTTPException(429)
+        form = await _read_form(request)
+        if self._waiting >= CHECKS_AT_ONCE + CHECKS_WAITING:
+            raise HTTPException(503)
+        self._waiting += 1
+        try:
+            async with self._places:
+                catalog = await self._read(form)
+                text = await anyio.to_thread.run_sync(_checked_page, catalog, self._site.visit(request))
+        except TdqsError as error:
+            content = check(self._site.visit(request, problem=str(error)))
+            return Response(content.text, 422, {"cache-control": "no-store"}, content.media_type)
+        finally:
+            self._waiting -= 1
+        return Response(text, media_type=HTML, headers={"cache-control": "no-store"})
+
+    async def _read(self, form: Mapping[str, bytes]) -> Catalog:
+        """The definitions of the file, else those that were pasted, else of the URL. Raises TdqsErrors."""
+        content = form.get("file", b"").strip() or form.get("definitions", b"").strip()
+        if content:
+            catalog = read_content(content, origin="what you sent", name="your server")
+        elif self._permissions.urls and (url := form.get("url", b"").decode(errors="replace").strip()):
+            self._permissions.admit(Url(url=url))
+            admit = self._permissions.check_and_resolve
+            await admit(url)
+            limits: dict[str, Any] = {"max_tools": MAX_CHECKED + 1, "max_bytes": MAX_CHECK}
+            catalog = await catalogs.load(url, LiveOptions(timeout=CHECK_SECONDS, admit=admit, **limits))
+        else:
+            raise InputError("there is nothing to check: paste definitions or choose a file")
+        if len(catalog.tools) > MAX_CHECKED:
+            raise InputError(f"a check takes {MAX_CHECKED} tools at most, and these are {len(catalog.tools)}")
+        return catalog
+
+
+def _checked_page(catalog: Catalog, visit: Visit) -> str:
+    """The report of a catalog, with better words."""
+    rewrites = anyio.run(rewrite, catalog)
+    values: dict[str, Any] = {"of": None, "rules": "/rules/", "grade": grade(catalog)}
+    return score_page(score_offline(catalog), measure(catalog), rewrites, base=SITE, visit=visit, **values)
+
+
+async def _read_form(request: Request) -> dict[str, bytes]:
+    """The members of a form, with or without files. Raises HTTPException for another site's, and a large one."""
+    body = await _read_body(request, MAX_CHECK + MAX_FORM)
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body}
+
+    form: dict[str, bytes] = {}
+    async with Request(request.scope, receive).form(max_files=1, max_fields=4, max_part_size=MAX_CHECK) as parts:
+        for name, value in parts.items():
+            form[name] = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else await value.read()
+    return form
+
+
+async def _read_body(request: Request, most: int) -> bytes:
+    """The body of a form. Raises HTTPException if it is longer, or another site has sent it."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    if site not in (None, "same-origin", "none") or (site is None and is_foreign):
+        raise HTTPException(403)
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > most:
+            raise HTTPException(413)
+    return content
+
+
+def _address_of(request: Request) -> str:
+    """The visitor's address: behind a proxy on this machine, the one that the proxy has seen."""
+    address = request.client.host if request.client else ""
+    forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    return forwarded if forwarded and address in ("127.0.0.1", "::1") else address
+
+
+def make_site(scores: StoredScores, http: Http, urls: Sequence[UrlPattern] = ()) -> "ASGIApp":
+    """The application; `urls` are those of live servers that visitors may have checked."""
     access = Access(token=http.token, is_open=is_open(http))
-    site = _Site(scores, access)
+    site = _Site(scores, access, may_open_urls=bool(urls))
     routes = [Route(path, site.endpoint(view)) for path, view in PAGES.items()]
     routes += [
         Route("/sign-in", partial(access.sign_in, refuse=site.refuse), methods=["POST"]),
         Route("/sign-out", access.sign_out, methods=["POST"]),
+        Route("/check", _CheckQueue(site, Permissions(urls=tuple(urls))).answer, methods=["POST"]),
         Route("/static/{name}", _answer_asset),
         Route(HEALTH, answer_health),
     ]

@@ -65,13 +65,11 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
 
 def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
     """The tools of the store that a query finds."""
-
-    def search(connection: Connection) -> ToolSearch:
-        stamp = find_method(connection, method)
-        matches = server_queries.search_tools(connection, stamp, query, limit=limit)
-        return ToolSearch(query=query, method=stamp, matches=matches)
-
-    return _read(store, search)
+    scores = StoredScores(store, method=method)
+    try:
+        return scores.search_tools(query, limit=limit)
+    finally:
+        scores.close()
 
 
 def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
@@ -182,6 +180,15 @@ class StoredScores:
             score, measured = self._score(now, capture)
             among = percentiles_among(now.connection, now.method.key, server=standing.server, rollup=standing.rollup)
             return replace(score, percentiles=among), measured
+
+        return self._query(ask)
+
+    def search_tools(self, query: str, *, limit: int) -> ToolSearch:
+        """The tools that a query finds, the most relevant first."""
+
+        def ask(now: _Snapshot) -> ToolSearch:
+            matches = server_queries.search_tools(now.connection, now.method, query, limit=limit)
+            return ToolSearch(query=query, method=now.method, matches=matches)
 
         return self._query(ask)
 

@@ -297,8 +297,13 @@ def stats(
     metavar="HOST",
     help="Host name that is answered to, such as that of a proxy in front: scores.example.org.",
 )
+@click.option(
+    "--allow-url", "urls", multiple=True, metavar="PATTERN", help="Live servers at these URLs may be checked at /check."
+)
 @method_option
-def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...], method: str | None) -> None:
+def dashboard(
+    *, store: str | None, address: str, allowed_hosts: tuple[str, ...], urls: tuple[str, ...], method: str | None
+) -> None:
     """Show a store's scores in a browser: servers, tools, their history, statistics, rules and badges.
 
     Everybody who can connect sees scores. Reasons, findings and definitions need the token of TDQS_DASHBOARD_TOKEN; on
@@ -306,12 +311,14 @@ def dashboard(*, store: str | None, address: str, allowed_hosts: tuple[str, ...]
     """
     from tdqs_mcp.app.stored_scores import StoredScores  # noqa: PLC0415  # sweep and stats go without
     from tdqs_mcp.dashboard import is_open, make_site  # noqa: PLC0415  # Starlette
+    from tdqs_mcp.server.permissions import read_pattern  # noqa: PLC0415
 
     check_hosts(allowed_hosts)
     host, port = read_address(address)
     http = Http(host=host, port=port, token=read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts)
     http.check_token()
-    site = make_site(StoredScores(store or default_url(os.environ), method=method), http)
+    patterns = [read_pattern(url) for url in urls]
+    site = make_site(StoredScores(store or default_url(os.environ), method=method), http, patterns)
 
     def tell(url: str) -> None:
         click.echo(f"serving {url}/ (Ctrl-C ends it)", err=True)

@@ -215,4 +215,6 @@ def _read_dollars(text: str) -> int:
 
 def unpriced(model: str) -> str:
     """Why a bound on money cannot be kept."""
-    return f"no price is known for {model!r}, so --budget cost cannot be kept; give [prices.{model!r}] or --budget tokens"
+    return (
+        f"no price is known for {model!r}, so --budget cost cannot be kept; give [prices.{model!r}] or --budget tokens"
+    )

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.toolset.search import rarity, search_terms
 from tdqs_mcp.results.statistics import (
     Leaderboard,
@@ -365,13 +365,13 @@ _POSTGRESQL_INDEX: ColumnClause[str] = column("search")
 
 
 def search_tools(connection: Connection, method: MethodStamp, query: str, *, limit: int) -> tuple[Match, ...]:
-    """The best matches in the newest captures by BM25. Raises InputError.
+    """The best matches in the newest captures by BM25. Raises UnknownIdError.
 
     Any of the query's terms may match. Nothing in it is syntax.
     """
     terms = list(dict.fromkeys(search_terms(query)))[:MAX_TERMS]
     if not terms:
-        raise InputError("the query has no words to search for: say what the tool should do")
+        raise UnknownIdError("the query has no words to search for: say what the tool should do")
     is_postgresql = connection.dialect.name == "postgresql"
     ranked = _rank_in_postgresql(connection, terms) if is_postgresql else _rank_in_sqlite(terms)
     candidates = ranked.subquery()
