@@ -426,7 +426,9 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
     parts, prose = name_parts(subject.tool.name), subject.prose
     word = next((part for part in parts if part in _hint_words("adding")), None) if is_claimed else None
-    if word is None or (word not in (parts[0], parts[-1]) and prose.effect is not Effect.CREATE):
+    # `get_post`, "Get a post": the post is a thing
+    is_reading = prose.effect is prose.name_effect is Effect.READ
+    if word is None or is_reading or (word not in (parts[0], parts[-1]) and prose.effect is not Effect.CREATE):
         return
     # `create_or_update_user`, or a text that says that a second call changes nothing
     if _hint_words("either").isdisjoint(parts) and _hint_words("repeatable").isdisjoint(prose.words):

@@ -57,10 +57,13 @@ def restated_parameter(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ133", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
 def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
-    """Properties inside a parameter have no description."""
+    """Properties inside a parameter have no description, or nothing names a property that an object takes."""
     silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
     if silent:
         yield _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
+    for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
+        problem = f"{remark.node.name!r} is an object, and neither the schema nor the text names a property of it"
+        yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text")
 
 
 @rule(

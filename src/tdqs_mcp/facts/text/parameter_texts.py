@@ -345,6 +345,23 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
             yield node
 
 
+def unknown_members(remarks: Sequence[ParameterMention], description: str) -> Iterator[ParameterMention]:
+    """Described objects that take some members, of which neither the schema nor a text about them names one."""
+    for remark in remarks:
+        schema = remark.node.schema
+        if remark.node.is_top and schema.get("type") == "object" and _MEMBER_KEYWORDS.isdisjoint(schema):
+            is_shown = _TEXT_PATTERNS.members.search(remark.text) or f"`{remark.node.name}`" in description
+            is_explained = any(entry.name == remark.node.name for entry in list_entries(description))
+            if not (is_shown or is_explained):
+                yield remark
+
+
+_MEMBER_KEYWORDS = frozenset(
+    "properties additionalProperties patternProperties propertyNames examples anyOf oneOf allOf".split()
+)
+"""Keywords by which a schema says something of an object's members; a true `additionalProperties` is no such word."""
+
+
 def explained_elsewhere(shape: Shape) -> frozenset[str]:
     """Return the parameters that refer to a described schema, or whose own properties are all described."""
     tops = (node for node in shape.nodes if node.is_top and node.name and not _has_text(node.schema))
