@@ -52,15 +52,15 @@ async def improve(list_tools, call):
 
 async def judge(call, catalog, batch=7, model="a model"):
     """A whole host judgement in pieces, each answer read off its prompt; gives back the finished score."""
-    answers, offset = [], 0
+    answers, offset, schema = [], 0, None
     while offset is not None:
         page = await call("judge_definitions", catalog=catalog, limit=batch, offset=offset, model=model)
         catalog, offset = page["catalog"], page["nextOffset"]
+        schema = schema or page["answerSchema"]
+        assert ("system" in page) == (not answers), "the system prompt comes once"
         for prompt in page["prompts"]:
             assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]
-            answers.append(
-                {"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(page["answerSchema"])}
-            )
+            answers.append({"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(schema)})
     for start in range(0, len(answers), batch):
         part = answers[start : start + batch]
         result = await call("judge_definitions", catalog=catalog, answers=part, model=model)

@@ -8,6 +8,7 @@ from definitions import flat, tool
 from loopback import USUAL, rubric_of, tdqs, tool_name
 from own_server import caller, in_process, refusal
 
+from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.rubrics.rubric import RUBRICS, load
 
 pytestmark = pytest.mark.anyio
@@ -146,6 +147,35 @@ async def test_an_answer_that_stands_in_the_definition_is_refused_and_one_that_i
         low = [each | {"answer": tdqs(1, 1, 1, 1, 1, 1)} for each in given]
         result = await call("judge_definitions", catalog=[quoted, hostile], answers=low)
         assert (result["accepted"], result["missing"], result["scoredToolCount"]) == (2, [], 2)
+
+
+async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_versions():
+    async with connect() as (_, call):
+        page = await call("judge_definitions", catalog=TOOLS, model="m")
+        given = answers(page)
+        given[2]["answer"] = tdqs(1, 2, 2, 2, 2, 2)
+        given = [item if item is given[2] else item | {"answer": tdqs(5, 5, 5, 5, 5, 5)} for item in given]
+        await call("judge_definitions", catalog=TOOLS, answers=given, coherence=USUAL["coherence"], model="m")
+        draft = await call("suggest_rewrite", catalog=TOOLS, judge="host")
+        assert {each["id"].partition(".")[0] for each in draft["questions"]} - {"*"} == {"letters"}
+        compared = await call("compare_definitions", old=TOOLS, new=TOOLS, judge="host")
+        assert (compared["judge"]["id"], compared["ungraded"]) == ("host", [])
+        other = [TOOLS[0] | {"description": "Gets one order."}, *TOOLS[1:]]
+        compared = await call("compare_definitions", old=TOOLS, new=other, judge="host")
+        assert "judge_definitions has the prompt" in compared["ungraded"][0]
+
+
+async def test_the_prompts_of_117_tools_are_60_000_tokens_at_most(shared):
+    files = (shared / "data" / "catalogs" / f"{name}.json" for name in ("cloudflare", "playwright", "clickhouse"))
+    tools = [each for file in files for each in json.loads(file.read_text(encoding="utf-8"))["tools"]][:117]
+    tokens, offset, prompts = 0, 0, 0
+    async with connect(TDQS_CACHE="off") as (_, call):
+        while offset is not None:
+            page = await call("judge_definitions", catalog=tools, limit=100, offset=offset)
+            tokens += estimate_tokens(json.dumps(page, ensure_ascii=False, separators=(",", ":")))
+            prompts, offset = prompts + len(page["prompts"]), page["nextOffset"]
+    assert prompts == 117
+    assert tokens <= 60_000
 
 
 # A jury with the caller on it

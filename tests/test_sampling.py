@@ -10,8 +10,10 @@ import pytest
 from definitions import flat, tool
 from loopback import USUAL, tdqs, tool_of
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
+from mcp.types import CreateMessageResult, ElicitResult, ErrorData, ImageContent, TextContent
 from own_server import in_process, over_stdio, serving
+
+from tdqs_mcp.server import connected_client
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
@@ -77,10 +79,10 @@ async def test_the_client_s_model_scores_a_server(mode, start):
     assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
     scores = {each["name"]: each["tdqs"] for each in answer["tools"]}
     assert scores == {"good": 3.0, "mended": 3.0, "silent": 1.0, "stubborn": None}
-    assert "3 answers of 'host-model-1' broke the output format" in reasons(answer)["stubborn"]
+    assert "2 answers of 'host-model-1' broke the output format" in reasons(answer)["stubborn"]
     assert answer["coherenceScore"] == 4.0
     assert again["tdqs"] == 3.0
-    assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn", "stubborn"]
+    assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn"]
     _, params = next(asked for asked in host.asked if asked[0] == "good")
     assert params.system_prompt.startswith("You evaluate MCP tool definitions")
     _, corrected = [asked for asked in host.asked if asked[0] == "mended"][1]
@@ -286,7 +288,7 @@ async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mod
     async with in_process("--root", path.parent, mode=mode, sampling_callback=worded) as client:
 
         async def drafted(**arguments):
-            same = {"tool": "find_orders", "mode": "full", "detail": "full"}
+            same = {"tool": "find_orders", "detail": "full"}
             return await client.call_tool("suggest_rewrite", same | arguments)
 
         plain = await drafted(catalog=definition, material=material)
@@ -300,3 +302,70 @@ async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mod
     assert plainer["full"]["writer"] == "host-model-1", "its words are kept, and marked where nothing bears them out"
     assert wrong.is_error
     assert "trace 1 must have arguments and either result or error" in wrong.content[0].text
+
+
+# The person behind the client
+
+
+FORM = "What the tool definitions do not say"
+ORDER = tool("get_order", "Gets one order.", flat(1))
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_with_forms_asks_its_user_once_and_the_answers_are_written(mode):
+    forms = []
+
+    async def fill(context, params):
+        forms.append(params)
+        answers = dict.fromkeys(params.requested_schema["properties"], "")
+        return ElicitResult(
+            action="accept", content=answers | {"get_order.usage": "Use it when the order ID is known."}
+        )
+
+    async with in_process(mode=mode, elicitation_callback=fill) as client:
+        draft = (await client.call_tool("suggest_rewrite", {"catalog": [ORDER]})).structured_content
+        await client.call_tool("suggest_rewrite", {"catalog": [ORDER]})
+    [form] = forms
+    assert form.message.startswith(FORM)
+    assert 1 < len(form.requested_schema["properties"]) <= 5
+    [line] = draft["rewrites"]
+    assert "Use it when the order ID is known." in line["changes"][0]["new"]
+    assert "get_order.usage" not in [each["id"] for each in draft["questions"]]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_user_who_declines_costs_nothing_and_who_brings_words_is_not_asked(mode):
+    forms = []
+
+    async def decline(context, params):
+        forms.append(params)
+        return ElicitResult(action="decline")
+
+    async with in_process(mode=mode, elicitation_callback=decline) as client:
+        words = {"get_order": {"description": "Gets one order of a customer by its ID."}}
+        await client.call_tool("suggest_rewrite", {"catalog": [ORDER], "draft": words})
+        assert forms == []
+        draft = (await client.call_tool("suggest_rewrite", {"catalog": [ORDER]})).structured_content
+    assert len(forms) == 1
+    assert draft["questions"]
+
+
+async def test_a_client_hears_that_a_call_goes_on_while_its_model_thinks(monkeypatch):
+    monkeypatch.setattr(connected_client, "BEAT_SECONDS", 0.01)
+    heard, third = [], anyio.Event()
+
+    async def hear(progress, total, message):
+        heard.append(progress)
+        if len(heard) == 3:
+            third.set()
+
+    async def think(context, params):
+        await third.wait()
+        return CreateMessageResult(role="assistant", content=TextContent(type="text", text=GOOD), model="m")
+
+    async with in_process(mode="legacy", sampling_callback=think) as client:
+        arguments = {"definition": tool("good"), "judge": "sampling"}
+        answer = await client.call_tool("score_tool_definition", arguments, progress_callback=hear)
+    assert answer.structured_content["tdqs"] == 3.0
+    assert heard == sorted(set(heard)), "it only ever grows"
+    assert heard[0] < 1 <= heard[-1]

@@ -20,13 +20,15 @@ CheckedRequest: TypeAlias = tuple[Request, Callable[[str], Outcome]]
 """A request, and what reads the answer; it raises ContractError for one that cannot be used."""
 
 
-async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> list[Outcome | Failure]:
+async def ask(
+    model: Model, questions: Sequence[CheckedRequest[Outcome]], *, corrections: int = MAX_CORRECTIONS
+) -> list[Outcome | Failure]:
     """Return what is read from the answer to each question, in their order. A round asks for all that is open.
 
-    An answer that cannot be used goes back with the reason, MAX_CORRECTIONS times at most; then it is a Failure.
+    An answer that cannot be used goes back with the reason, so many times at most; then it is a Failure.
     """
     outcomes: list[Outcome | Failure | Request] = [request for request, _ in questions]
-    for _ in range(1 + MAX_CORRECTIONS):
+    for _ in range(1 + corrections):
         pending = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Request)}
         answers = await complete_all(model, list(pending.values())) if pending else []
         for (place, request), answer in zip(pending.items(), answers, strict=True):

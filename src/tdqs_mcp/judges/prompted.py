@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import EndpointError, InputError
-from tdqs_mcp.judges.asking import ask
+from tdqs_mcp.judges.asking import MAX_CORRECTIONS, ask
 from tdqs_mcp.judges.judge import (
     AnswerCache,
     Cache,
@@ -43,6 +43,9 @@ class Prompted:
     parameters: str = ""
     """Digest of what the model sends along; only answers made under equal parameters are taken from the cache."""
 
+    corrections: int = MAX_CORRECTIONS
+    """How often an invalid answer is sent back."""
+
     sample: int = 1
     """Which of several answers of this model this judge asks for."""
 
@@ -59,7 +62,7 @@ class Prompted:
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
         questions = [(self.request(case), partial(read_verdict, case)) for case in cases]
-        outcomes = await ask(self._answers or self.model, questions)
+        outcomes = await ask(self._answers or self.model, questions, corrections=self.corrections)
         return [
             Ungraded(judge=self.id, reason=outcome.reason, fault=outcome.fault)
             if isinstance(outcome, Failure)

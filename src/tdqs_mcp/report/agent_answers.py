@@ -150,10 +150,10 @@ def prompts_answer(
         "part": part,
         "rubric": rubric,
         "answeredCount": len(entries) - len(open_places),
-        **({"system": entries[page[0]]["system"]} if page else {}),
+        **({"system": entries[page[0]]["system"]} if page and not window.offset else {}),
         **({"siblings": fence(" ".join(names), PAGE_BUDGET)} if is_short else {}),
         "prompts": [_prompt_line(entries[place], users[place]) for place in page],
-        **({"answerSchema": dict(schema)} if page else {}),
+        **({"answerSchema": dict(schema)} if page and not window.offset else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content)

@@ -3,6 +3,7 @@
 Its model is asked during the call, or between two calls where the protocol has it so.
 """
 
+import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.types import (
     CreateMessageRequest,
     CreateMessageRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
     InputRequiredResult,
     SamplingMessage,
     TextContent,
@@ -25,6 +28,7 @@ from tdqs_mcp.canonical import escape_surrogates
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.judges.asking import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, JudgeWrapper, Model, ModelWrapper, Request
+from tdqs_mcp.results.improvements import Question
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 from tdqs_mcp.server.worker import compute, on_loop
@@ -40,6 +44,9 @@ MAX_SAMPLED_TOOLS = 300
 
 BATCH = 32
 """Cases between two reports: two rounds of a remote judge that has 16 under way, 20 ms of the offline one."""
+
+BEAT_SECONDS = 9.0
+"""How often a call that waits for a model says that it goes on; clients give up after 10 to 60 s without a word."""
 
 POLL_SECONDS = 0.2
 """How often a connection is checked."""
@@ -107,7 +114,7 @@ class Progress:
         self._call = call
         self._verb = verb
         self._is_silent = is_silent
-        self._done = self._total = 0
+        self._done = self._total = self._beats = 0
 
     def expect(self, count: int) -> None:
         """Adds requests that are about to be made."""
@@ -118,7 +125,21 @@ class Progress:
         self._done += count
         if not self._is_silent:
             message = f"{self._verb} {self._done} of {self._total}"
-            await self._call.report_progress(self._done, self._total, message)
+            await self._call.report_progress(self._done + self._beats / 1_000, self._total, message)
+
+    async def during(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Await what waits for a model or a person, and report meanwhile, as progress has to grow, by a thousandth."""
+        beat = asyncio.get_running_loop().create_task(self._beat())
+        try:
+            return await work
+        finally:
+            beat.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            self._beats += 1
+            await self.report(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +168,9 @@ class ProgressJudge(JudgeWrapper):
 
     async def _grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The offline judge computes here; every other one waits for somebody, which the event loop does."""
-        return await self.judge.grade(cases) if self.stamp.is_offline else on_loop(self.judge.grade, cases)
+        if self.stamp.is_offline:
+            return await self.judge.grade(cases)
+        return on_loop(lambda: self.progress.during(self.judge.grade(cases)))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +182,45 @@ class ProgressModel(ModelWrapper):
     async def complete(self, request: Request) -> str | Failure:
         """The model's answer."""
         self.progress.expect(1)
-        answer = await self.model.complete(request)
+        answer = await self.progress.during(self.model.complete(request))
         await self.progress.report(1)
         return answer
+
+
+MAX_ASKED = 5
+"""Questions of one form; a person answers a few, or none."""
+
+FORM = "questions"
+"""The key of a form among what a client is asked between two calls."""
+
+
+async def ask_user(call: CallContext, questions: Sequence[Question], *, catalog: str) -> dict[str, str] | None:
+    """Return the answers of the person behind the client by question; None where the client shows no forms.
+
+    Raises Paused where the call has to end to ask; `catalog` is the catalog that the next round goes on with.
+    """
+    capabilities = call.client_capabilities
+    has_forms = capabilities is not None and capabilities.elicitation is not None
+    if not has_forms or not questions:
+        return None
+    texts = {question.id: question.text for question in questions[:MAX_ASKED]}
+    schema = {"type": "object", "properties": {key: {"type": "string", "description": texts[key]} for key in texts}}
+    message = "What the tool definitions do not say. Leave empty what you do not know."
+    if ends_to_ask(call):
+        answer: object = (call.input_responses or {}).get(FORM)
+        if answer is None:
+            params = ElicitRequestFormParams(message=message, requested_schema=schema)
+            state = _State(catalog=catalog).model_dump_json(exclude_defaults=True)
+            pause = InputRequiredResult(input_requests={FORM: ElicitRequest(params=params)}, request_state=state)
+            raise Paused(pause)
+    else:
+        try:
+            answer = await call.session.elicit_form(message, schema, related_request_id=call.request_id)
+        except (MCPError, ValidationError):
+            return None
+    content = getattr(answer, "content", None) or {}
+    answers = {key: str(value).strip() for key, value in content.items() if key in texts and value is not None}
+    return {key: text for key, text in answers.items() if text}
 
 
 class _State(BaseModel):

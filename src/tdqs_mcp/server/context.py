@@ -128,6 +128,7 @@ class _Memory:
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
         self.folders: dict[str, Path] = {}
         self.model = ""
+        self.asked_catalogs: set[str] = set()
         self.sizes: dict[str, int] = {}
 
     @property
@@ -246,7 +247,7 @@ class ServerContext:
         if name != SAMPLING:
             return ProgressJudge(judge=self.find_judge(name), progress=Progress(call))
         batch = MAX_TOOLS + 1 if ends_to_ask(call) else BATCH
-        judge = Prompted(id=SAMPLING, model=make_client_model(call, tools=tools))
+        judge = Prompted(id=SAMPLING, model=make_client_model(call, tools=tools), corrections=1)
         return ProgressJudge(judge=judge, progress=Progress(call), batch=batch)
 
     def repeated_judge(self, name: str, progress: Progress) -> Judge:
@@ -285,6 +286,12 @@ class ServerContext:
             for catalog in keys
         )
         return unified(f"{old}\n", f"{new}\n", name="tools.json")
+
+    def asks_user_about(self, key: str, call: CallContext) -> bool:
+        """Return whether the user shall be asked about a catalog now: once, or again as the same call goes on."""
+        is_new = key not in self._kept.asked_catalogs
+        self._kept.asked_catalogs.add(key)
+        return is_new or resumed_catalog(call) is not None
 
     def find_catalog(self, key: str) -> Catalog | None:
         """The caller's catalog of this id."""

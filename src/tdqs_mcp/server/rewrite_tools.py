@@ -1,7 +1,7 @@
 """The tools that improve a catalog: drafts of the caller and of ours, and whether the new version is better."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,11 @@ from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, put_at, value_at
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.agent_answers import AgentAnswer, Scored, Window
+from tdqs_mcp.report.agent_answers import AgentAnswer, Window
 from tdqs_mcp.report.agent_improvements import (
     BETTER,
     WORSE,
+    RewritePage,
     compare_answer,
     in_order,
     rewrite_answer,
@@ -28,6 +29,7 @@ from tdqs_mcp.report.agent_improvements import (
 from tdqs_mcp.report.escape import fence, fence_exact, fence_name
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.improvements import (
+    OFFLINE,
     QUESTIONS_AT_ONCE,
     Question,
     Rewrite,
@@ -36,7 +38,8 @@ from tdqs_mcp.results.improvements import (
     questions_of,
     unused_by_all,
 )
-from tdqs_mcp.results.scores import ServerScore, ToolScore, unjudged
+from tdqs_mcp.results.scores import ServerScore, unjudged
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import HOST, Tier
 from tdqs_mcp.rewriting.targets import read_target
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
@@ -46,6 +49,7 @@ from tdqs_mcp.server.connected_client import (
     CallContext,
     Progress,
     ProgressModel,
+    ask_user,
     ends_to_ask,
     make_client_model,
     run_call,
@@ -59,6 +63,52 @@ MAX_WRITTEN = 25
 
 MAX_LOWEST = 5
 """Tools that the next step names; the lowest tool counts most in an overall score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """A call of suggest_rewrite, read."""
+
+    catalog: Catalog
+    key: str
+    state: Draft
+    drafts: Mapping[str, Mapping[str, Any]]
+    names: tuple[str, ...]
+    material: Mapping[str, Any]
+    target: str | None
+    goal: int
+    code: CodeReport | None
+    writer: str
+    judge: str
+
+    def with_answers(self, answers: Mapping[str, str], questions: Sequence[Question]) -> "_Request":
+        """Return the request with the answers of a person who was asked these questions."""
+        material = {"answers": dict(answers)}
+        tools = {question.id: question.tools for question in questions}
+        state = replace(self.state, open_questions={**self.state.open_questions, **tools}).with_answers(material)
+        return replace(self, state=state, material=merged(self.material, material))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suggestion:
+    """Rewrites, and what they make of the catalog."""
+
+    report: RewriteReport
+    page: RewritePage
+    left: int
+    """Tools with a rewrite that the page has no room for."""
+
+    improved: Catalog
+    comparison: Comparison | None
+    """With the catalog before all rewrites, by the offline judge; None where another one is asked."""
+
+    questions: tuple[Question, ...]
+    draft: Draft
+
+    @property
+    def overall(self) -> int:
+        """The overall score with the rewrites, in tenths; 0 without one."""
+        return (self.comparison.new.rollup.overall or 0) if self.comparison else 0
 
 
 class RewriteTools(ToolGroup):
@@ -89,88 +139,114 @@ class RewriteTools(ToolGroup):
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
         drafts = _whole_drafts(definitions, draft)
-        names = list(drafts) or [
-            find_tool(definitions, item) or item for item in ([tool] if isinstance(tool, str) else tool)
-        ]
-        all_material = merged(state.answers, material)
-        parsed_material = parse_material(all_material, origin="'material'", tool=names[0] if len(names) == 1 else None)
-        progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
-        active_judge = Offline() if judge == HOST else self._context.repeated_judge(judge, progress)
-        if writer == SAMPLING and active_judge.stamp.is_offline:
-            active_judge = Offline()  # the reports count what the client is asked
-        goal = _read_goal(target, definitions)
-        code = await self._context.read_code(call, source, catalog=state.origin)
-        rewrite = partial(improving.rewrite, definitions, material=parsed_material, drafts=drafts, code=code)
+        tools = [tool] if isinstance(tool, str) else tool
+        request = _Request(
+            catalog=definitions,
+            key=key,
+            state=state,
+            drafts=drafts,
+            names=tuple(drafts) or tuple(find_tool(definitions, name) or name for name in tools),
+            material=merged(state.answers, material),
+            target=None if target is None else str(target),
+            goal=_read_goal(target, definitions),
+            code=await self._context.read_code(call, source, catalog=state.origin),
+            writer=writer,
+            judge=judge,
+        )
+        suggestion = await self._suggest(call, request, is_full=detail == "full")
+        has_words = material or drafts or writer == SAMPLING
+        questions = () if has_words or not self._context.asks_user_about(key, call) else suggestion.questions
+        if answers := await ask_user(call, questions, catalog=key):
+            request = request.with_answers(answers, questions)
+            suggestion = await self._suggest(call, request, is_full=detail == "full")
+        page = suggestion.page
+        new = self._context.keep_draft(suggestion.improved, suggestion.draft, questions=suggestion.questions)
+        patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
+        goal = suggestion.report.goal
+        return rewrite_answer(
+            page,
+            catalogs=(key, new),
+            comparison=suggestion.comparison,
+            goal=request.goal,
+            questions=suggestion.questions,
+            descriptions=_unseen(definitions, page.rewrites, suggestion.questions, state),
+            unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
+            remaining=suggestion.left,
+            with_answers=goal.with_answers if goal else None,
+            patch=fence_exact(patch) if patch else "",
+            next_step=_after_rewrite(suggestion, request, new=new, same=", the same source" if source else ""),
+            card=rewrite_card(page.listed) if client_supports_apps(call) else None,
+        )
 
-        async def work() -> RewriteReport:
-            chosen, model = names, None
-            if judge == HOST and not names:
-                chosen = _low_tools(await judging.score(definitions, judge=self._context.find_judge(HOST)), goal)
-            if not chosen and (writer == SAMPLING or not active_judge.stamp.is_offline):
-                chosen = [item.name for item in in_order(_pending(await rewrite(), state))[:MAX_WRITTEN]]
-            if writer == SAMPLING:
-                model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
-            rewrites = await rewrite(tools=chosen or None, judge=active_judge, writer=model)
-            if target is not None:
-                return await improving.reach_target(definitions, rewrites, target=str(target), judge=active_judge)
-            return RewriteReport(**definitions.origin, rewrites=tuple(rewrites), spec_version=DEFAULT_SPEC)
-
+    async def _suggest(self, call: CallContext, request: "_Request", *, is_full: bool) -> "_Suggestion":
+        """Return the rewrites that one answer has room for, and what is left to ask."""
+        names, state = request.names, request.state
         try:
-            report = await run_call(call, work, catalog=key)
+            report = await self._rewrite(call, request)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         rewrites = report.rewrites
         if twin := next((item for item in names if sum(item == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
-        candidates = rewrites if names else _pending(rewrites, state)
-        asked_of = rewrites if names else [item for item in rewrites if _is_below(item, goal)]
-        goal_questions = report.goal.questions if report.goal else questions_of(asked_of)
-        page = rewrite_page(candidates, is_full=detail == "full")
-        left = len(candidates) - len(page.rewrites)
-        # An answer about several tools holds for those that were asked about, not for those of a later question.
-        after = replace(
-            state,
-            answers=all_material if left else {},
-            rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
-        )
-        improved = improving.with_rewrites(definitions, page.rewrites)
+        page = rewrite_page(rewrites if names else _pending(rewrites, state), is_full=is_full)
+        left = len(rewrites if names else _pending(rewrites, state)) - len(page.rewrites)
+        improved = improving.with_rewrites(request.catalog, page.rewrites)
         comparison = None
-        if active_judge.stamp.is_offline:
-            origin = self._context.find_catalog(state.origin) or definitions
+        if request.judge in (OFFLINE, HOST) or self._context.judge.stamp.is_offline:
+            origin = self._context.find_catalog(state.origin) or request.catalog
             comparison = await run_call(call, partial(improving.compare, origin, improved, judge=Offline()))
-        is_reached = comparison is not None and (comparison.new.rollup.overall or 0) >= goal
+        suggestion = _Suggestion(
+            report=report,
+            page=page,
+            left=left,
+            improved=improved,
+            comparison=comparison,
+            questions=(),
+            # An answer about several tools holds for those that were asked about, not for those of a later question.
+            draft=replace(
+                state,
+                answers=request.material if left else {},
+                rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
+            ),
+        )
+        is_done = suggestion.overall >= request.goal and not names
+        below = rewrites if names else [item for item in rewrites if _is_below(item, request.goal)]
+        candidates = report.goal.questions if report.goal else questions_of(below)
         questions = [
             question
-            for question in goal_questions
-            if not state.has_answer(question) and (names or (is_worth_asking(question) and not is_reached))
-        ][:QUESTIONS_AT_ONCE]
-        new = self._context.keep_draft(improved, after, questions=questions)
-        patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
-        return rewrite_answer(
-            page,
-            catalogs=(key, new),
-            comparison=comparison,
-            goal=goal,
-            questions=questions,
-            descriptions=_unseen(definitions, page.rewrites, questions, state),
-            unused=unused_by_all(rewrites) if material else (),
-            remaining=left,
-            with_answers=report.goal.with_answers if report.goal else None,
-            patch=fence_exact(patch) if patch else "",
-            next_step=_after_rewrite(
-                page.rewrites,
-                comparison,
-                old=state.origin,
-                new=new,
-                left=left,
-                goal=goal,
-                has_questions=any(map(is_worth_asking, questions)),
-                same=", the same source" if source else "",
-            )
-            if rewrites
-            else f"No tool here can be read as a definition: score_server with catalog {key} says why.",
-            card=rewrite_card(page.listed) if client_supports_apps(call) else None,
+            for question in candidates
+            if not state.has_answer(question) and (names or is_worth_asking(question))
+        ]
+        return replace(suggestion, questions=() if is_done else tuple(questions[:QUESTIONS_AT_ONCE]))
+
+    async def _rewrite(self, call: CallContext, request: "_Request") -> RewriteReport:
+        """Return the rewrites of all chosen tools; with a target, those that it needs."""
+        is_lent = request.writer == SAMPLING
+        progress = Progress(call, verb="answered", is_silent=is_lent and ends_to_ask(call))
+        judge = Offline() if request.judge == HOST else self._context.repeated_judge(request.judge, progress)
+        if is_lent and judge.stamp.is_offline:
+            judge = Offline()  # the reports count what the client is asked
+        only_tool = request.names[0] if len(request.names) == 1 else None
+        material = parse_material(request.material, origin="'material'", tool=only_tool)
+        rewrite = partial(
+            improving.rewrite, request.catalog, material=material, drafts=request.drafts, code=request.code
         )
+
+        async def work() -> RewriteReport:
+            chosen, model = list(request.names), None
+            if request.judge == HOST and not chosen:
+                score = await judging.score(request.catalog, judge=self._context.find_judge(HOST))
+                chosen = [tool.name for tool in score.lowest_tools if tool.tdqs < request.goal]
+            if not chosen and (is_lent or not judge.stamp.is_offline):
+                chosen = [item.name for item in in_order(_pending(await rewrite(), request.state))[:MAX_WRITTEN]]
+            if is_lent:
+                model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
+            rewrites = await rewrite(tools=chosen or None, judge=judge, writer=model)
+            if request.target is not None:
+                return await improving.reach_target(request.catalog, rewrites, target=request.target, judge=judge)
+            return RewriteReport(**request.catalog.origin, rewrites=tuple(rewrites), spec_version=DEFAULT_SPEC)
+
+        return await run_call(call, work, catalog=request.key)
 
     @mcp_tool("Compare definitions")
     async def compare_definitions(
@@ -246,11 +322,6 @@ def _property_path(schema_: Mapping[str, Any], name: str) -> str | None:
     return None
 
 
-def _low_tools(score: Scored, goal: int) -> list[str]:
-    """Names of the tools below a score, the lowest first."""
-    return [tool.name for tool in score.lowest_tools if isinstance(tool, ToolScore) and tool.tdqs < goal]
-
-
 def _is_below(rewrite: Rewrite, goal: int) -> bool:
     """Return whether the target is still ahead of a tool, whose author is asked unless the caller names others."""
     return rewrite.after is None or rewrite.after.tdqs < goal
@@ -283,38 +354,27 @@ def _unseen(
     return {tool.name: tool.description or "" for tool in catalog.tools if tool.name in new_tools - reworded}
 
 
-def _after_rewrite(
-    rewrites: Sequence[Rewrite],
-    comparison: Comparison | None,
-    *,
-    old: str,
-    new: str,
-    left: int,
-    goal: int,
-    has_questions: bool,
-    same: str,
-) -> str:
-    """The next step after drafts were checked or made; the answer had no room for `left` tools with a draft."""
+def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same: str) -> str:
+    """The next step after drafts were checked or made."""
+    rewrites, left, old = suggestion.page.rewrites, suggestion.left, request.state.origin
+    if not suggestion.report.rewrites:
+        return f"No tool here can be read as a definition: score_server with catalog {request.key} says why."
     if rewrites and all(rewrite.unjudged for rewrite in rewrites):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
-    compare = f"compare_definitions with old={old} and new={new}, then apply the new texts"
-    more = f"suggest_rewrite with catalog {new}{same} gives the next of the {left} tools left."
-    overall = comparison.new.rollup.overall if comparison else None
-    if overall is not None and overall >= goal:
-        if new == old:
-            return f"{goal / 10} is reached: there is nothing to do.{f' {more}' if left else ''}"
-        return f"{goal / 10} is reached: {compare}.{f' If you want more, {more}' if left else ''}"
+    is_same, goal = new == old, request.goal / 10
+    compare = f"compare_definitions with old={old} and new={new}, then apply the new texts."
+    more = f"suggest_rewrite with catalog {new}{same} gives the next of the {left} tools left." if left else ""
+    if suggestion.overall >= request.goal:
+        step = "there is nothing to do." if is_same else compare
+        return f"{goal} is reached: {step}{f' If you want more, {more}' if left else ''}"
     if left:
         return more
-    short = f"{overall / 10} is below {goal / 10}: draft the tools under `lowest` again. " if overall else ""
-    ask = f"answer what you can: suggest_rewrite with catalog {new}{same} and material={{answers: {{ID: text}}}}."
-    ending = f" When done, {compare}." if new != old else ""
-    if has_questions:
-        return f"{short}For the rest {ask}{ending}" if short else f"A{ask[1:]}{ending}"
-    nothing = (
-        "Nothing changes, and no answer is missing that gains." if new == old else "No answer is missing that gains."
-    )
-    return f"{short}{nothing}{ending}"
+    again = "draft the tools under `lowest` again"
+    short = f"{suggestion.overall / 10} is below {goal}: {again}. " if suggestion.overall else ""
+    if any(map(is_worth_asking, suggestion.questions)):
+        ask = f"nswer what you can: suggest_rewrite with catalog {new}{same} and material={{answers: {{ID: text}}}}."
+        return f"{short}{'For the rest a' if short else 'A'}{ask}{'' if is_same else f' When done, {compare}'}"
+    return f"{short}No answer is missing that gains{'.' if is_same else f': {compare}'}"
 
 
 def _lowest(score: ServerScore) -> str:
