@@ -261,8 +261,9 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
             texts = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
-            return None if names_host(texts, effect.host) else f"sends its input to {effect.host}"
-        case EffectKind.PROCESS if program := _program(effect.text):
+            is_told = _LOOPBACK.match(effect.host) or names_host(texts, effect.host)
+            return None if is_told else f"sends its input to {effect.host}"
+        case EffectKind.PROCESS if (program := _program(effect.text)) and _is_only_program(code):
             is_told = program.lower() in definition_words(subject)
             return None if is_told else f"runs `{program}` on the server's machine"
         case _:
@@ -276,6 +277,16 @@ _DELETIONS = {
     EffectKind.SQL_WRITE: "deletes data from a database",
     EffectKind.HTTP_WRITE: "deletes what the service stores",
 }
+
+
+_LOOPBACK = lazy_pattern(r"localhost\b|127\.|0\.0\.0\.0|\[?::1")
+"""A host that is the server's own machine, to which nothing is sent away."""
+
+
+def _is_only_program(code: ToolCode) -> bool:
+    """Return whether a tool runs one program: of several, such as `grep` and `findstr`, the machine takes its own."""
+    programs = {_program(effect.text) for effect in code.effects if effect.kind is EffectKind.PROCESS}
+    return len(programs) == 1
 
 
 def _program(command: str) -> str | None:
@@ -323,12 +334,14 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple
     """
     names = {parameter.name for parameter in subject.signals.parameters}
     text = _plain_error(error.text)
-    if not text or _leaks(text, names | {subject.tool.name, *code.credentials}):
+    is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
+    if not text or is_general or _leaks(text, names | {*code.credentials}):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
     if parts.isdisjoint(stem(word.lower()) for word in words_of(text)):
         return "", 0
-    if _PATTERNS.demand.fullmatch(text) and parts | _empty_demands() >= {stem(word.lower()) for word in words_of(text)}:
+    stems = {stem(part.lower()) for word in words_of(text) for part in name_parts(word)}
+    if _PATTERNS.demand.fullmatch(text) and parts | _empty_demands() >= stems:
         return "", 0  # "Board ID cannot be empty": the schema says it
     if _PATTERNS.demand.fullmatch(text) and "{" not in text:
         marked = _marked(text, names)
@@ -337,6 +350,10 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple
         return "", 0
     match = _PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text)
     return ("", 0) if match is None else (_marked(f"Fails if {_failing(match)}.", names), 2)
+
+
+_GENERAL_DEMAND = lazy_pattern(r"\bempty\b|^\w+: ", re.IGNORECASE)
+"""An error that any parameter can have, or one that is said for several tools: "Query must be a non-empty string"."""
 
 
 @cache
@@ -351,10 +368,14 @@ def _plain_error(text: str) -> str:
     first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
     first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
-    first = re.sub(r"^((?:[\w-]+ ){1,3})[\"'`]?\{\}[\"'`]? ", _without_name, first)
+    first = re.sub(rf"^((?:[\w-]+ ){{1,3}})[\"'`]?\{{\}}[\"'`]? (?={_PREDICATES})", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
     return first.rstrip(" .:") if is_plain else ""
+
+
+_PREDICATES = r"(?:is|are|was|were|not|does|do|has|have|already|can|cannot|must|could|exists?)\b"
+"""What follows the name of a thing; behind "exceeds {} bytes" a number is missing."""
 
 
 def _without_name(match: re.Match[str]) -> str:
@@ -487,12 +508,12 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
     for limit in own_limits(name, code):
         head, _, value = limit.text.rpartition(" ")
-        if value in numbers_of(texts) or value.strip("'") in words_of(texts):
+        if value in numbers_of(texts) or value.strip("'").lower() in map(str.lower, words_of(texts)):
             continue
         keyword = BOUNDS.get(head)
         if keyword and is_number and keyword not in schema and not value.endswith(".0") and value not in ("0", "1"):
             yield f"{head.capitalize()} {value}.", limit
-        elif head == "default" and not is_required and "default" not in schema and value not in _EMPTY:
+        elif head == "default" and not is_required and "default" not in schema and _VALUE.fullmatch(value):
             spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
             yield f"Default: {spelled}.", limit
         elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):
@@ -503,8 +524,8 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
                 yield f"One of {listed(values, 'or')}.", limit
 
 
-_EMPTY = ("''", "None", "[]", "{}")
-"""Defaults that say nothing."""
+_VALUE = lazy_pattern(r"'?(?!None\b)[\w./:+-]+'?")
+"""A default that says something: neither None nor an empty list, and no mark such as "(default)"."""
 
 
 # Questions
