@@ -456,7 +456,7 @@ def test_statistics_count_the_tools_that_a_search_for_their_first_sentence_finds
         "tools": [*tools, tool("paint_hull", "Paint the hull.")],
         "instructions": "Opens gates with x4, if asked.",
     }
-    lines = text(command, write("x.json", catalog), "--statistics")
+    lines = text(command, write("x.json", catalog), "--show", "statistics")
     assert "1 of 6 by name only, 4 by name and other text, 5 with the instructions" in " ".join(lines)
 
 
@@ -501,3 +501,15 @@ def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_
 def test_a_report_without_a_file_needs_none():
     report = linting.lint(catalogs.read([SILENT]))
     assert sarif_document([LocatedReport(report=report, catalog=catalogs.read([SILENT]))])["runs"][0]["results"]
+
+
+def test_null_defaults_of_half_the_tools_take_one_line_and_another_unfit_default_its_own(command, write):
+    def schema(default):
+        return {"properties": {"berth": {"type": "string", "description": "Number, such as B4.", "default": default}}}
+
+    tools = [tool(f"moor_{place}", f"Moors ship {place}.", schema(None)) for place in range(5)]
+    tools.append(tool("weigh_cargo", "Weighs cargo.", schema(5)))
+    lines = text(command, write("x.json", tools), "--select", "TDQ223")
+    assert " ".join(lines[2].split()).startswith("warning TDQ223 unfit-default in weigh_cargo: 'berth': the default 5")
+    last = next(line for line in lines if line.startswith("info"))
+    assert "TDQ223 unfit-default in 5 of 6 tools: the default null is not allowed by its type: annotate such" in last
