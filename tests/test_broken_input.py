@@ -293,7 +293,7 @@ def test_a_file_whose_last_page_has_a_cursor_is_incomplete_and_has_no_overall_sc
     assert catalog.problems == (catalog.incomplete,)
     assert sync.score(catalog).rollup.overall is None
     with pytest.raises(InputError, match="the pages after it are missing"):
-        sync.plan(catalog, target="A")
+        sync.reach_target(catalog, [], target="A")
 
 
 def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(write):

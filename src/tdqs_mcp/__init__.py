@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         list_again,
         load,
         lock,
-        plan,
         reach_target,
         rewrite,
         run_suite,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
         select,
         study_benchmark,
         submit_batch,
-        what_if,
         write_tasks,
     )
 
@@ -67,7 +65,6 @@ __all__ = [
     "lock",
     "patch_file",
     "patch_sources",
-    "plan",
     "portability",
     "prompts",
     "reach_target",
@@ -94,7 +91,6 @@ __all__ = [
     "submit_batch",
     "sweep_registry",
     "verify",
-    "what_if",
     "write_tasks",
 ]
 
@@ -113,8 +109,8 @@ _MODULES = {
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "sources.locator": "LiveOptions",
-    "sync": "calibrate collect_batch compare list_again load lock plan reach_target rewrite run_suite score "
-    "score_installed score_labels score_skill select study_benchmark submit_batch what_if write_tasks",
+    "sync": "calibrate collect_batch compare list_again load lock reach_target rewrite run_suite score "
+    "score_installed score_labels score_skill select study_benchmark submit_batch write_tasks",
 }
 
 

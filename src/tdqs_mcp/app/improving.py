@@ -1,4 +1,4 @@
-"""Better definitions: rewrite, fix, plan, compare, test tool selection, and write files and patches."""
+"""Better definitions: rewrite, fix, compare, test tool selection, and write files and patches."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,16 +24,14 @@ from tdqs_mcp.results.improvements import (
     OFFLINE,
     LeftOut,
     Patch,
-    Plan,
     Question,
     Rewrite,
     RewriteReport,
-    WhatIf,
 )
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
-from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
+from tdqs_mcp.rewriting import catalog_diff, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.author_material import assign_places, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
@@ -358,43 +356,11 @@ async def reach_target(
     return RewriteReport(**measured.catalog.origin, rewrites=tuple(remaining), goal=reached, spec_version=spec)
 
 
-async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:
-    """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
-
-    They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
-    they are chosen once more. Raises InputError for an unknown target, and if there is no overall score.
-    """
-    goal, judge = read_target(target), VerdictCache(judge=judge or Offline())
-    measured = measure(catalog)
-    before = await score_measured(measured, judge=judge)
-    rewrites = await rewrite(measured, judge=judge)
-    tried: dict[int, improvement_plan.Attempt] = {}
-    coherence: int | None = _planned_coherence(before, catalog)
-    while coherence is not None and coherence not in tried:
-        chosen = improvement_plan.choose(before, rewrites, target=goal, coherence=coherence)
-        after = await score_measured(_measure_proposed(measured, chosen), judge=judge) if chosen else before
-        tried[coherence] = chosen, after
-        coherence = after.rollup.coherence
-    return improvement_plan.plan([((), before), *tried.values()], target=goal, rewrites=rewrites)
-
-
-async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:
-    """Return what the overall score becomes when one tool gets better, for each tool of this name.
-
-    Raises UnknownIdError, UnmeasurableError, and InputError if there is no overall score.
-    """
-    judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
-    rewrites = await rewrite(measured, tools=[tool], judge=judge)
-    now = await score_measured(measured, judge=judge)
-    _planned_coherence(now, catalog)
-    return [improvement_plan.what_if(now, rewrite) for rewrite in rewrites]
-
-
 def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
     """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
     if score.rollup.overall is None or score.rollup.coherence is None:
         ungraded = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
-        raise InputError(f"without an overall score there is nothing to plan: {catalog.incomplete or ungraded}")
+        raise InputError(f"without an overall score no target can be reached: {catalog.incomplete or ungraded}")
     return score.rollup.coherence
 
 

@@ -49,7 +49,7 @@ _REWRITE = "name before.tdqs=tdqs after.tdqs=becomes tokens_added setback? unjud
 _DOUBTS = "refused?(path text refusal) conflicts?(path text conflict)"
 """Statements that were left out, or that something disproves."""
 
-_FULL = "definition claims unproven findings_removed findings_added likeness_before likeness_after writer"
+_FULL = "definition claims unproven findings_removed findings_added writer"
 _STANDINGS = f"standing_before({_OVERALL}) standing_after({_OVERALL})"
 _COMPARISON = f"old new tokens_before tokens_after judge({JUDGE}) {_STANDINGS}"
 

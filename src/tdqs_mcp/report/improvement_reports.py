@@ -316,14 +316,11 @@ def _rewrite_numbers(rewrite: Rewrite) -> str:
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:
-    """Each statement with what it rests on, the components, the nearest sibling and the findings."""
+    """Each statement with what it rests on, the components and the findings."""
     for claim in rewrite.claims:
         yield f"{claim.path[1:]}: {claim.text!r} from {'; '.join(claim.sources) or 'nothing that proves it'}"
     if rewrite.changes:
         yield f"tells: {', '.join(rewrite.components)}"
-    before, after = rewrite.likeness_before, rewrite.likeness_after
-    if rewrite.changes and before and after and after.sibling:
-        yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
     for words, rules in (("removes", rewrite.findings_removed), ("adds", rewrite.findings_added)):
         if rules:
             yield f"{words} {', '.join(rules)}"

@@ -7,11 +7,9 @@ from typing import Any
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema import compatibility, signals
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
-from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
-from tdqs_mcp.facts.text.words import Cue, empty_stems, identifiers_of, stem
-from tdqs_mcp.facts.toolset.names import MAX_CROWD
+from tdqs_mcp.facts.text.words import Cue, identifiers_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import PARAMETERS, CallOutcome, Material, Trace
 from tdqs_mcp.results.findings import Finding, by_tool
@@ -21,7 +19,6 @@ from tdqs_mcp.results.improvements import (
     Change,
     Component,
     Gain,
-    Likeness,
     OtherDraft,
     Question,
     QuestionTopic,
@@ -68,14 +65,11 @@ class ReviewBasis:
     growth: int
     """Tokens that a definition may grow by."""
 
-    likeness: Mapping[int, Likeness]
-    """Before anything is rewritten."""
-
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
         """The basis for the original catalog, read once for all its tools."""
         checker = DraftChecker(measured, material)
-        return cls(checker=checker, growth=growth, likeness=nearest_siblings(measured.subjects))
+        return cls(checker=checker, growth=growth)
 
 
 def assess(
@@ -169,7 +163,6 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         tokens_before=signals.definition_tokens(tool.raw),
         tokens_after=signals.definition_tokens(definition),
         claims=tuple(part.claim() for part in proposal.parts),
-        likeness_before=basis.likeness.get(tool.index),
         growth=basis.growth,
     )
 
@@ -239,7 +232,6 @@ def conclude(
     scores = {rewrite.index: rewrite.after for rewrite in rewrites if rewrite.after}
     after = assess(improved, scores, findings)
     subjects = {subject.tool.index: subject for subject in improved.subjects}
-    near = nearest_siblings(improved.subjects)
     answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
     questions: dict[str, list[Question]] = {}
     answered |= code_answers(improved) | set(_sibling_answers(improved))
@@ -255,7 +247,6 @@ def conclude(
                 *questions.get(rewrite.name, ()),
             ),
             components=describe_components(subjects[rewrite.index]),
-            likeness_after=near.get(rewrite.index),
             findings_removed=tuple(finding.rule for finding in _beyond(before[rewrite.index], after[rewrite.index])),
             findings_added=tuple(finding.rule for finding in _beyond(after[rewrite.index], before[rewrite.index])),
             unused=tuple(
@@ -425,44 +416,3 @@ def _left_out(rewrite: Rewrite) -> str:
     return (
         f"it does not fit into the {rewrite.growth} tokens to grow by, or the judge finds the definition worse with it"
     )
-
-
-MAX_RIVALS = 24
-"""Siblings that are compared word by word: those that share the most words."""
-
-
-def nearest_siblings(subjects: Sequence[Subject]) -> dict[int, Likeness]:
-    """Every tool's nearest sibling by its index; linear, as only words that few tools have make two tools rivals.
-
-    A sentence that names a sibling is left out: it tells the two apart, whatever words it takes from the other.
-    """
-    words = {subject.tool.index: _own_words(subject) for subject in subjects}
-    names = {subject.tool.index: subject.tool.name for subject in subjects}
-    crowds: dict[str, list[int]] = {}
-    for index, own in words.items():
-        for word in own:
-            crowds.setdefault(word, []).append(index)
-    return {index: _nearest(index, words, names, crowds) for index in words}
-
-
-def _nearest(
-    index: int, words: Mapping[int, frozenset[str]], names: Mapping[int, str], crowds: Mapping[str, Sequence[int]]
-) -> Likeness:
-    shared: dict[int, int] = {}
-    for word in words[index]:
-        for rival in crowds[word] if len(crowds[word]) <= MAX_CROWD else ():
-            if rival != index:
-                shared[rival] = shared.get(rival, 0) + 1
-    rivals = sorted(shared, key=lambda rival: (-shared[rival], rival))[:MAX_RIVALS]
-    own = words[index]
-    measured = [(100 * len(own & words[rival]) // max(1, len(own | words[rival])), -rival) for rival in rivals]
-    percent, place = max(measured, default=(0, 0))
-    return Likeness(sibling=names[-place] if measured else None, percent=percent)
-
-
-def _own_words(subject: Subject) -> frozenset[str]:
-    """The telling stems of the name and of all sentences that name no sibling."""
-    siblings = set(map(str.lower, subject.mentions))
-    spoken = [words for words in subject.prose.spoken if siblings.isdisjoint(words)]
-    stems = {stem(word) for words in (name_parts(subject.tool.name), *spoken) for word in words}
-    return frozenset(word_stem for word_stem in stems - empty_stems() if len(word_stem) > 1)

@@ -91,5 +91,4 @@ def _undone(rewrite: Rewrite) -> Rewrite:
         gain=None,
         findings_removed=(),
         findings_added=(),
-        likeness_after=rewrite.likeness_before,
     )
