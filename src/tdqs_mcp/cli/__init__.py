@@ -48,6 +48,7 @@ _SECTIONS = {
         "install": "cli.agent_commands",
         "uninstall": "cli.agent_commands",
         "route": "cli.agent_commands",
+        "lsp": "cli.agent_commands",
     },
     "Registry": dict.fromkeys(("sweep", "stats", "dashboard"), "cli.registry_commands"),
     "Research": {"study": "cli.registry_commands", "calibrate": "cli.score_commands"},

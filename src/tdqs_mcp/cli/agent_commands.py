@@ -26,6 +26,7 @@ from tdqs_mcp.cli.runner import (
     views,
     warn,
 )
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.report.registry_reports import list_blocks
 from tdqs_mcp.server.http_transport import http_options, read_http, run_http, tell_url
@@ -180,3 +181,17 @@ def _apply_change(change: Installation, *, is_dry_run: bool, has_agreed: bool = 
     backup = change.write()
     backup_note = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
     click.echo(f"written{backup_note}{then}")
+
+
+@command()
+def lsp() -> None:
+    """Show findings in an editor while you type (Language Server Protocol over standard input and output).
+
+    It reads what the editor has open: Python, JavaScript and TypeScript that registers tools, and JSON files of
+    definitions. docs/editor.md has the settings of VS Code, Neovim, Zed and Helix.
+    """
+    try:
+        from tdqs_mcp.language_server import serve  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError("the language server needs pygls: pip install 'tdqs-mcp[lsp]'") from error
+    serve()

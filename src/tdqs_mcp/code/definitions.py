@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -18,6 +18,7 @@ from tdqs_mcp.code.nodes import (
     Function,
     Literal,
     Logic,
+    Module,
     Name,
     ObjectLiteral,
     Other,
@@ -58,12 +59,19 @@ class StaticDefinition:
     gaps: tuple[DefinitionGap, ...]
 
 
-def read_definitions(folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> Catalog:
-    """Return a catalog of the tools that a folder's code registers, as far as the code tells it; nothing is run.
+def read_definitions(folder: Path) -> Catalog:
+    """Return a catalog of the tools that a folder's code registers; see `read_tools`. Raises InputError."""
+    return read_tools(folder)[0]
 
-    What is left out are tools whose name is computed. Raises InputError as `read_code`.
+
+def read_tools(
+    folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY, parsed: MutableMapping[str, Module] | None = None
+) -> tuple[Catalog, dict[str, dict[str, SourcePlace]]]:
+    """Return a catalog of the tools that a folder's code registers, as far as the code tells it, and their places.
+
+    Nothing is run. What is left out are tools whose name is computed. Raises InputError as `read_code`.
     """
-    interpreter, registrations, problems = find_tools(folder, overlay)
+    interpreter, registrations, problems = find_tools(folder, overlay, parsed)
     reader = DefinitionReader(interpreter, registrations)
     named = [registration for registration in registrations if not registration.is_computed]
     computed = [registration for registration in registrations if registration.is_computed]
@@ -80,13 +88,14 @@ def read_definitions(folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY) ->
     )
     if not tools:
         lost = "No tool was found in the code; if another package has them, give that one's folder."
-    return Catalog(
+    catalog = Catalog(
         server=folder.resolve().stem if folder.is_file() else folder.resolve().name,
         tools=tuple(tools),
         source=folder.name or ".",
         unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
         incomplete=lost,
     )
+    return catalog, {registration.name: reader.places(registration) for registration in named}
 
 
 def _sentences(definitions: Sequence[StaticDefinition]) -> Iterator[str]:

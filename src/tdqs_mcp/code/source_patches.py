@@ -36,7 +36,7 @@ from tdqs_mcp.code.places import MISSING, origin_at
 from tdqs_mcp.code.project import ProjectModule, last_name
 from tdqs_mcp.code.python_nodes import python_encoding
 from tdqs_mcp.code.registrations import Registration
-from tdqs_mcp.code.tool_search import find_tools, folder_of
+from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.json_text import TextEdit, edited
 from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified
@@ -69,13 +69,15 @@ Outcome = list[SourceEdit] | str
 _Entry = tuple[str, Change, list[SourceEdit]]
 
 
-def patch_source(source: Path, rewrites: Sequence[Rewrite], *, prefix: str = "") -> Patch:
+def patch_source(
+    source: Path, rewrites: Sequence[Rewrite], *, prefix: str = "", overlay: Mapping[str, bytes] = NO_OVERLAY
+) -> Patch:
     """Return the patch of a server's source, with `prefix` before the names of its files.
 
     Whatever is not certain to be a definition's only source is left out, and so is a change that the patched source,
     read again, would not show. Raises InputError as `read_code`.
     """
-    tools = _SourceTools(source)
+    tools = _SourceTools(source, overlay)
     left_out: list[LeftOut] = []
     entries: list[_Entry] = []
     for tool, change in ((rewrite.name, change) for rewrite in rewrites for change in rewrite.changes):
@@ -126,9 +128,9 @@ def _by_module(entries: Iterable[_Entry]) -> dict[ProjectModule, list[SourceEdit
 class _SourceText:
     """A file as it is on the disk."""
 
-    def __init__(self, path: Path, module: ProjectModule) -> None:
+    def __init__(self, path: Path, module: ProjectModule, content: bytes | None) -> None:
         self.text = module.tree.text.decode("utf-8", "surrogateescape")
-        self.encoding = python_encoding(path.read_bytes()) if module.is_python else "utf-8"
+        self.encoding = python_encoding(content or path.read_bytes()) if module.is_python else "utf-8"
         self.style: Style = style_of(path, self.text, self.encoding)
 
     def encoded(self, text: str) -> bytes:
@@ -145,9 +147,9 @@ class _SourceText:
 class _SourceTools:
     """The tools of a source with what stands where."""
 
-    def __init__(self, source: Path) -> None:
-        self._source = source
-        self._interpreter, registrations, self.problems = find_tools(source)
+    def __init__(self, source: Path, overlay: Mapping[str, bytes]) -> None:
+        self._source, self._overlay = source, overlay
+        self._interpreter, registrations, self.problems = find_tools(source, overlay)
         self._reader = DefinitionReader(self._interpreter, registrations)
         named = {registration.name: registration for registration in registrations if not registration.is_computed}
         self._tools = {name: (entry, self._reader.read(entry)) for name, entry in named.items()}
@@ -156,7 +158,8 @@ class _SourceTools:
     def file(self, module: ProjectModule) -> _SourceText:
         """Return the file of a module."""
         if module.path not in self._files:
-            self._files[module.path] = _SourceText(folder_of(self._source) / module.path, module)
+            path = folder_of(self._source) / module.path
+            self._files[module.path] = _SourceText(path, module, self._overlay.get(module.path))
         return self._files[module.path]
 
     def place(self, tool: str, change: Change) -> Outcome:
@@ -236,7 +239,7 @@ class _SourceTools:
         self, entries: Sequence[_Entry], contents: Mapping[ProjectModule, str]
     ) -> Iterator[tuple[str, Change, str]]:
         """Yield the changes that the patched source would not show, each with the reason."""
-        overlay = {}
+        overlay = dict(self._overlay)
         for module, text in contents.items():
             try:
                 overlay[module.path] = self.file(module).encoded(text)

@@ -1,7 +1,7 @@
 """The files of a project and the tools that they register. Nothing is run or imported."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
@@ -42,16 +42,16 @@ def folder_of(source: Path) -> Path:
 
 
 def find_tools(
-    folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY
+    folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY, parsed: MutableMapping[str, Module] | None = None
 ) -> tuple[Interpreter, list[Registration], list[str]]:
     """Return the registrations of a folder's tools, what resolves their names, and the files that were not read.
 
-    A single file is read alone. `overlay` has contents by path in place of those on the disk. Raises InputError as
-    `read_code`.
+    A single file is read alone. `overlay` has contents by path in place of those on the disk; `parsed` keeps modules
+    by path for the next time. Raises InputError as `read_code`.
     """
     if not folder.exists():
         raise InputError(f"there is no file or folder {str(folder)!r}; give a server's source, or an unpacked package")
-    modules, problems = _parse(folder, overlay)
+    modules, problems = _parse(folder, overlay, {} if parsed is None else parsed)
     if not modules:
         reason = f" ({problems[0]})" if problems else ""
         raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
@@ -80,7 +80,9 @@ def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
-def _parse(root: Path, overlay: Mapping[str, bytes]) -> tuple[list[Module], list[str]]:
+def _parse(
+    root: Path, overlay: Mapping[str, bytes], parsed: MutableMapping[str, Module]
+) -> tuple[list[Module], list[str]]:
     modules: list[Module] = []
     problems: list[str] = []
     for count, path in enumerate(source_files(root)):
@@ -89,7 +91,8 @@ def _parse(root: Path, overlay: Mapping[str, bytes]) -> tuple[list[Module], list
             problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")
             break
         try:
-            modules.append(_module(name, path, overlay.get(name)))
+            parsed[name] = _module(name, path, overlay.get(name), parsed.get(name))
+            modules.append(parsed[name])
         except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
@@ -97,12 +100,14 @@ def _parse(root: Path, overlay: Mapping[str, bytes]) -> tuple[list[Module], list
     return modules, problems
 
 
-def _module(name: str, path: Path, content: bytes | None) -> Module:
+def _module(name: str, path: Path, content: bytes | None, earlier: Module | None) -> Module:
     if content is None:
         with path.open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise ValueError(f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
+    if earlier is not None and earlier.text == content:
+        return earlier
     if name.endswith(_PYTHON):
         return read_python(name, content)
     from tdqs_mcp.code.script_nodes import read_script  # noqa: PLC0415  # tree-sitter: for JavaScript alone
