@@ -25,13 +25,16 @@ from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
     Leaderboard,
+    MethodComparison,
     Standing,
     Statistics,
+    StoreChanges,
     StoredServer,
     StoredTool,
     StoredToolHistory,
     SweepReport,
     ToolSearch,
+    Trend,
 )
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 from tdqs_mcp.results.tool_code import CodeReport
@@ -57,6 +60,9 @@ CONTRACTS = {
     "stats-server": Standing,
     "stats-query": ToolSearch,
     "stats-line": StoredTool,
+    "stats-compare": MethodComparison,
+    "stats-trend": Trend,
+    "stats-since": StoreChanges,
     "dashboard-servers": Leaderboard,
     "dashboard-server": StoredServer,
     "dashboard-tool": StoredToolHistory,

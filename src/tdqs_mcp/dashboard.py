@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
 from itertools import groupby
@@ -39,11 +40,20 @@ from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
-from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts
+from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts, trend_chart
 from tdqs_mcp.report.html_pages import assets, render_page, score_page, tool_card
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.registry_reports import method_words, scored_words, statistics_tables
+from tdqs_mcp.report.registry_reports import (
+    change_blocks,
+    change_feed,
+    comparison_blocks,
+    method_words,
+    metrics_text,
+    scored_words,
+    statistics_tables,
+    trend_blocks,
+)
 from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import Statistics, StoredToolHistory, ToolSearch
 from tdqs_mcp.results.verdicts import Tier
@@ -58,7 +68,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SITE = "dashboard/site.html.j2"
-HTML, JSON, SVG = "text/html", "application/json", "image/svg+xml"
+HTML, JSON, SVG, TEXT, ATOM = "text/html", "application/json", "image/svg+xml", "text/plain", "application/atom+xml"
 
 MAX_TEXT = 200
 """Characters of a name or a query that is searched for."""
@@ -79,6 +89,9 @@ class Visit:
 
     address: str
     """Path and query."""
+
+    site: str
+    """Scheme and host of the request."""
 
     sees_all: bool
     """All that stands behind the scores."""
@@ -190,6 +203,30 @@ def statistics(visit: Visit) -> Content:
     )
 
 
+def trend(visit: Visit) -> Content:
+    """Scores by sweep, and what changed in the last 30 days."""
+    runs, changes = visit.scores.trend(), visit.scores.changes_since(_since(visit))
+    chart, height = trend_chart(runs)
+    blocks = [*trend_blocks(runs), *change_blocks(changes)]
+    markup = Markup(chart)  # noqa: S704  # ours, escaped there
+    method = method_words(runs.method)
+    return _page(visit, "chart", title="Trend", charts=markup, height=height, blocks=blocks, method=method)
+
+
+def metrics(visit: Visit) -> Content:
+    """The numbers of the newest sweep for Prometheus."""
+    numbers, last = visit.scores.statistics(), visit.scores.trend().runs[-1]
+    finished = datetime.fromisoformat(last.finished_at).timestamp()
+    return Content(text=metrics_text(numbers, last, finished=finished), media_type=TEXT)
+
+
+def comparison(visit: Visit) -> Content:
+    """The shown method beside another one."""
+    blocks = comparison_blocks(visit.scores.compare_methods(visit.params.get("method", "")))
+    values = {"title": "Methods compared", "of": None, "blocks": blocks}
+    return Content(text=render_page("blocks.html.j2", base=SITE, visit=visit, **values))
+
+
 def rules(visit: Visit) -> Content:
     """All rules by lane."""
     listed = [(lane, list(group)) for lane, group in groupby(list_rules().rules, key=lambda rule: rule.lane)]
@@ -231,6 +268,14 @@ PAGES: Mapping[str, View] = {
     "/check": check,
     "/changes": changes,
     "/statistics": statistics,
+    "/trend": trend,
+    "/compare": comparison,
+    "/metrics": metrics,
+    "/changes.atom": lambda visit: Content(
+        text=change_feed(visit.scores.changes_since(_since(visit)), address=visit.site), media_type=ATOM
+    ),
+    "/api/changes": lambda visit: _json(document(visit.scores.changes_since(_since(visit)))),
+    "/api/trend": lambda visit: _json(document(visit.scores.trend())),
     "/rules": rules,
     "/rules/{rule}": rule,
     "/sign-in": sign_in,
@@ -255,6 +300,14 @@ def _page(visit: Visit, template: str, **values: Any) -> Content:  # noqa: ANN40
 
 def _json(value: object) -> Content:
     return Content(text=json_text(value), media_type=JSON)
+
+
+def _since(visit: Visit) -> datetime:
+    """The day that is asked for, else the one 30 days ago."""
+    try:
+        return datetime.fromisoformat(visit.params.get("since", "")).replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=30)
 
 
 def _check(visit: Visit) -> None:
@@ -392,7 +445,7 @@ class _Site:
 
         def answer(request: Request) -> Response:
             visit = self.visit(request)
-            state = [self._build, self._scores.revision(), visit.address, str(visit.sees_all)]
+            state = [self._build, self._scores.revision(), visit.site, visit.address, str(visit.sees_all)]
             etag = f'"{sha256(chr(0).join(state).encode()).hexdigest()[:32]}"'
             caching = "private, no-cache" if visit.sees_all else "no-cache"
             headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Cookie"}
@@ -433,6 +486,7 @@ class _Site:
             scores=self._scores,
             params={**request.query_params, **request.path_params, **more},
             address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+            site=f"{request.url.scheme}://{request.url.netloc}",
             sees_all=self._access.sees_all(request),
             may_sign_in=self._access.token is not None,
             may_open_urls=self._may_open_urls,

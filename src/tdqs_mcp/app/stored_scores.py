@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
@@ -17,23 +18,27 @@ from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
     Leaderboard,
+    MethodComparison,
     MethodStamp,
+    RunSummary,
     ServerStanding,
     Standing,
     Statistics,
+    StoreChanges,
     StoredServer,
     StoredTool,
     StoredToolHistory,
     ToolSearch,
+    Trend,
 )
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
-from tdqs_mcp.store import server_queries
+from tdqs_mcp.store import run_queries, server_queries
 from tdqs_mcp.store.captures import read_capture
 from tdqs_mcp.store.database import open_filled_store, read, revision
-from tdqs_mcp.store.score_queries import find_method, methods, percentiles_among, standing, statistics
+from tdqs_mcp.store.score_queries import find_method, iso_utc, methods, percentiles_among, standing, statistics
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
 Result = TypeVar("Result")
@@ -80,6 +85,69 @@ def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredToo
         yield from server_queries.export_tools(engine, chosen)
     finally:
         engine.dispose()
+
+
+def stored_servers(store: str, *, method: str | None = None) -> Iterator[ServerStanding]:
+    """Every listed server of the store with its scores, as of one moment. Raises InputError."""
+    engine = open_filled_store(store)
+    try:
+        chosen = read(engine, lambda connection: find_method(connection, method))
+        yield from server_queries.export_servers(engine, chosen)
+    finally:
+        engine.dispose()
+
+
+def store_trend(store: str, *, method: str | None = None) -> Trend:
+    """The finished sweeps of the newest run's method, or of the one that is given. Raises InputError."""
+    return _read(store, lambda connection: _trend(connection, find_method(connection, method)))
+
+
+def store_changes(store: str, since: datetime, *, method: str | None = None) -> StoreChanges:
+    """Servers that are new, changed or gone since a moment. Raises InputError."""
+    return _read(
+        store, lambda connection: run_queries.changes_since(connection, find_method(connection, method), since)
+    )
+
+
+def compare_methods(store: str, first: str, second: str) -> MethodComparison:
+    """Two methods of the store on the tools that both have scored. Raises InputError and UnknownIdError."""
+
+    def ask(connection: Connection) -> MethodComparison:
+        return run_queries.compare_methods(connection, find_method(connection, first), find_method(connection, second))
+
+    return _read(store, ask)
+
+
+def prune_store(store: str, before: datetime) -> int:
+    """Delete captures before a moment that no server has any longer; return how many went. Raises InputError."""
+    engine = open_filled_store(store)
+    try:
+        return run_queries.prune(engine, before)
+    finally:
+        engine.dispose()
+
+
+def _trend(connection: Connection, method: MethodStamp) -> Trend:
+    runs = []
+    for row in run_queries.finished_runs(connection, method):
+        try:
+            numbers = read_document(Statistics, json.loads(row.statistics))
+        except KeyError:  # of another version
+            continue
+        runs.append(
+            RunSummary(
+                finished_at=iso_utc(row.finished_at),
+                servers=numbers.servers,
+                tools=numbers.scored_tools.count,
+                tdqs=numbers.current.tdqs.mean,
+                overall=numbers.server_scores.overall.mean,
+                passing=numbers.current.passing,
+                changed=row.changed,
+                requests=row.requests,
+                cost=row.cost,
+            )
+        )
+    return Trend(method=method, runs=tuple(reversed(runs)))
 
 
 def _read(store: str, use: Callable[[Connection], Result]) -> Result:
@@ -132,13 +200,13 @@ class StoredScores:
 
     def find_standing(self, server: str) -> ServerStanding:
         """A server's scores alone."""
-        return self._query(lambda now: server_queries.find_server(now.connection, now.method, server)[1])
+        return self._query(lambda now: server_queries.find_server(now.connection, now.method, server).standing)
 
     def find_server(self, server: str, *, in_full: bool = False) -> StoredServer:
         """A server with its tools and captures; with `in_full` also its score."""
 
         def ask(now: _Snapshot) -> StoredServer:
-            capture, standing, parts = server_queries.find_server(now.connection, now.method, server)
+            capture, standing, parts, left_at = server_queries.find_server(now.connection, now.method, server)
             return StoredServer(
                 method=now.method,
                 standing=standing,
@@ -147,6 +215,7 @@ class StoredScores:
                     now.connection, now.method.key, server=standing.server, rollup=standing.rollup
                 ),
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
+                left_at=left_at,
                 captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
                 score=self._score(now, capture)[0] if in_full else None,
             )
@@ -157,7 +226,7 @@ class StoredScores:
         """A server's tool of this name, at this place if several have it; with `in_full` also reasons and findings."""
 
         def ask(now: _Snapshot) -> StoredToolHistory:
-            capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
+            capture, standing, *_ = server_queries.find_server(now.connection, now.method, server)
             named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
             if not named:
                 raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
@@ -176,7 +245,7 @@ class StoredScores:
         """The newest score of a server, and its definitions."""
 
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
-            capture, standing, _ = server_queries.find_server(now.connection, now.method, server)
+            capture, standing, *_ = server_queries.find_server(now.connection, now.method, server)
             score, measured = self._score(now, capture)
             among = percentiles_among(now.connection, now.method.key, server=standing.server, rollup=standing.rollup)
             return replace(score, percentiles=among), measured
@@ -199,6 +268,22 @@ class StoredScores:
             before = server_queries.previous_capture(now.connection, server, capture)
             (old, old_measured), (new, new_measured) = (self._score(now, version) for version in (before, capture))
             return compare(old_measured.catalog, new_measured.catalog, (old, new))
+
+        return self._query(ask)
+
+    def trend(self) -> Trend:
+        """The finished sweeps, the oldest first."""
+        return self._query(lambda now: _trend(now.connection, now.method))
+
+    def changes_since(self, since: datetime) -> StoreChanges:
+        """Servers that are new, changed or gone."""
+        return self._query(lambda now: run_queries.changes_since(now.connection, now.method, since))
+
+    def compare_methods(self, other: str) -> MethodComparison:
+        """The shown method beside another one."""
+
+        def ask(now: _Snapshot) -> MethodComparison:
+            return run_queries.compare_methods(now.connection, now.method, find_method(now.connection, other))
 
         return self._query(ask)
 

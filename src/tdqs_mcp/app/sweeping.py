@@ -1,6 +1,7 @@
 """Sweeps of a registry: records or live servers into a store, by the judge that the settings name."""
 
 import gc
+import hmac
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,8 +32,9 @@ from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture, start_run
 from tdqs_mcp.store.database import RECOVERY, file_of, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
+from tdqs_mcp.store.run_queries import mark_listed
 from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.sweep.records import Entry, Record, Shard, SweepTally, plan_shards, read_records
+from tdqs_mcp.sweep.records import Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_here, run_on_dask
 from tdqs_mcp.sweep.scoring import score_shard
 
@@ -41,6 +43,9 @@ CAPTURES_AT_ONCE = 8
 
 REQUESTS_AT_ONCE = 40
 """Requests to a model that are under way at once, unless the judge has a limit of its own."""
+
+WEBHOOK_SECONDS = 10
+"""Seconds for a webhook to answer."""
 
 GC_THRESHOLDS = (5_000, 10, 100)
 """Python's own make a worker collect garbage for 10% of a first sweep's time, and 19% where 1% of the tools changed.
@@ -119,13 +124,15 @@ def sweep_registry(
         progress.add(
             Shard(problems=tuple(_collect(store, method, judge, complete))), SweepTally(usage=used(judge) or Usage())
         )
-        shards = plan_shards(records, complete)
+        listed: dict[str, str] = {}
+        shards = plan_shards(records, complete, listed)
         if is_offline:
             run_on_dask(shards, partial(score_entries, job), cluster=request.cluster, report=progress.add, warn=warn)
         else:
             run_here(shards, partial(_score_unless_stopped, job, ledger=ledger), report=progress.add)
             _check_answers(ledger)
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
+        gone = 0 if unread or progress.has_unreadable else _mark_listed(store, listed)
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _worker_store.cache_info().currsize:  # this process has scored
@@ -133,7 +140,20 @@ def sweep_registry(
     finally:
         store.dispose()
     seconds = round(1000 * (time.monotonic() - started))
-    return progress.report(request, judge.stamp, unread=len(unread), milliseconds=seconds)
+    return progress.report(request, judge.stamp, unread=len(unread), gone=gone, milliseconds=seconds)
+
+
+def send_report(report: SweepReport, url: str, secret: str) -> None:
+    """Post a report as JSON, signed in `X-TDQS-Signature: sha256=HMAC` over the body. Raises InputError."""
+    import httpx2  # noqa: PLC0415
+
+    body = json.dumps(document(report)).encode()
+    signature = hmac.new(secret.encode(), body, "sha256").hexdigest()
+    headers = {"content-type": "application/json", "x-tdqs-signature": f"sha256={signature}"}
+    try:
+        httpx2.post(url, content=body, headers=headers, timeout=WEBHOOK_SECONDS).raise_for_status()
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise InputError(f"the webhook did not take the report: {type(error).__name__}; the sweep is stored") from error
 
 
 def _score_unless_stopped(job: Job, shard: Shard, *, ledger: Ledger) -> SweepTally:
@@ -233,6 +253,11 @@ class _Counts:
         self._on_progress(self._tally, shard.progress)
 
     @property
+    def has_unreadable(self) -> bool:
+        """Return whether a record could not be read: which server it is of is not known, so none counts as gone."""
+        return self._problem_count > 0
+
+    @property
     def columns(self) -> dict[str, object]:
         """Return what the store keeps of the run."""
         read_count, tally = self._tally.servers + self._unchanged, self._tally
@@ -240,7 +265,9 @@ class _Counts:
         counts |= {"requests": tally.usage.requests, "cost": tally.usage.cost}
         return {**counts, "problems": json.dumps(self._problems)}
 
-    def report(self, request: SweepRequest, judge: JudgeStamp, *, unread: int, milliseconds: int) -> SweepReport:
+    def report(
+        self, request: SweepRequest, judge: JudgeStamp, *, unread: int, gone: int, milliseconds: int
+    ) -> SweepReport:
         """The finished sweep."""
         tally = self._tally
         return SweepReport(
@@ -251,6 +278,7 @@ class _Counts:
             unchanged=self._unchanged,
             scored=tally.servers,
             new=tally.new,
+            gone=gone,
             changed=tuple(sorted(self._changed, key=lambda shard_tally: (-shard_tally.size, shard_tally.server))),
             tools=tally.tools,
             judged=tally.questions,
@@ -274,12 +302,27 @@ def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | 
     live = [name for name, locator in locators.items() if not isinstance(locator, File)]
     if objects := [name for name in live if isinstance(locators[name], InProcess)]:
         raise InputError(f"a sweep reads files and live servers: capture {objects[0]} first, and give that file")
-    files = [read_records(Path(name)) for name in request.inputs if name not in live]
+    files = [_listed_by(name, read_records(Path(name))) for name in request.inputs if name not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
     if live and all(isinstance(name, str) for name in captured):
         unread.append("no live server could be captured")
     return _chain(parts, unread)
+
+
+def _listed_by(name: str, records: Iterator[Record | str]) -> Iterator[Record | str]:
+    """The records with the file or folder of many that lists them."""
+    registry = str(Path(name).absolute()) if is_registry(Path(name)) else ""
+    return (record if isinstance(record, str) else replace(record, registry=registry) for record in records)
+
+
+def _mark_listed(store: Engine, listed: Mapping[str, str]) -> int:
+    """Mark the servers that their registries list no longer; return how many."""
+    by_registry: dict[str, set[str]] = {}
+    for server, registry in listed.items():
+        by_registry.setdefault(registry, set()).add(server)
+    by_registry.pop("", None)
+    return sum(mark_listed(store, registry, frozenset(servers)) for registry, servers in sorted(by_registry.items()))
 
 
 def _chain(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterator[Record | str]:

@@ -1,14 +1,16 @@
 """`sweep`: a registry's servers into a store; `stats`: what the store knows; `dashboard`: the same in a browser."""
 
+import csv
 import logging
 import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +42,31 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.report.blocks import count_words, price
-from tdqs_mcp.report.charts import statistics_svg
+from tdqs_mcp.report.charts import statistics_svg, trend_svg
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.registry_reports import search_blocks, standing_blocks, statistics_blocks, sweep_blocks
+from tdqs_mcp.report.registry_reports import (
+    change_blocks,
+    change_feed,
+    comparison_blocks,
+    flat_rows,
+    search_blocks,
+    standing_blocks,
+    statistics_blocks,
+    sweep_blocks,
+    trend_blocks,
+)
 from tdqs_mcp.report.study_reports import benchmark_blocks, front_svg, outcome_blocks, task_blocks, task_lines
 from tdqs_mcp.results.studies import TaskSet, ToolTask
-from tdqs_mcp.server.http_transport import DEFAULT_ADDRESS, Http, check_hosts, read_address, read_token, run_http
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.server.http_transport import (
+    DEFAULT_ADDRESS,
+    MIN_TOKEN,
+    Http,
+    check_hosts,
+    read_address,
+    read_token,
+    run_http,
+)
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.store.database import default_url, public_url
 
@@ -198,6 +219,8 @@ method_option = click.option(
 @store_option
 @click.option("--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, in place of own processes.")
 @click.option("--watch", type=click.FloatRange(min=1), metavar="MINUTES", help="Sweep again every so many minutes.")
+@click.option("--prune", type=click.DateTime(), help="First delete captures from before then that no server has now.")
+@click.option("--webhook", metavar="URL", help="Send the report there, signed with TDQS_WEBHOOK_SECRET.")
 @click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
 @judge_options
 @spec_option
@@ -209,6 +232,8 @@ def sweep(
     store: str | None,
     cluster: str | None,
     watch: float | None,
+    prune: datetime | None,
+    webhook: str | None,
     batch: bool,
     choice: JudgeChoice,
     spec: str,
@@ -220,7 +245,11 @@ def sweep(
     An INPUT is a file with a record for each server (.jsonl, .jsonl.gz, .parquet), a folder of captures, one capture,
     or the locator of a live server.
     """
-    named = store or default_url(os.environ)
+    named, secret = store or default_url(os.environ), os.environ.get("TDQS_WEBHOOK_SECRET", "")
+    refuse(webhook and len(secret) < MIN_TOKEN, f"--webhook needs TDQS_WEBHOOK_SECRET, at least {MIN_TOKEN} characters")
+    if prune:
+        count = stored_scores.prune_store(named, prune.replace(tzinfo=UTC))
+        click.echo(f"{count_words(count, 'earlier capture')} deleted", err=True)
     request = sweeping.SweepRequest(
         inputs=tuple(inputs),
         store=named,
@@ -238,6 +267,8 @@ def sweep(
             with _progress() as progress:
                 report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
             page.show([report], views(partial(sweep_blocks, statistics=_stats_command(store))))
+            if webhook:
+                sweeping.send_report(report, webhook, secret)
             if report.unread or not report.servers:
                 unread = f"{count_words(report.unread, 'input')} could not be read to the end"
                 raise InputError(unread if report.servers else "no server could be read")  # --watch goes on
@@ -250,8 +281,44 @@ def sweep(
         time.sleep(max(0, started + 60 * watch - time.monotonic()))
 
 
-_JSONL = "jsonl"
-_SVG = "svg"
+_JSONL, _SVG, _ATOM = "jsonl", "svg", "atom"
+_TABLES = (_JSONL, "csv", "parquet")
+ROWS = 10_000
+"""Rows of Parquet that are in memory at once."""
+
+
+def _write_table(results: Iterable[Any], page: Page) -> None:
+    """Write rows as CSV, or to a file as Parquet. Raises InputError."""
+    rows = flat_rows(results)
+    first = next(rows, None)
+    if first is None:
+        raise InputError("there is nothing to write: the method has no scores")
+    if page.form == "csv":
+        with click.open_file(page.output or "-", "w", encoding="utf-8", atomic=page.output is not None) as file:
+            writer = csv.DictWriter(file, _column_names(first), restval="", extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(chain([first], rows))
+        return
+    if page.output is None:
+        raise InputError("Parquet is no text: name a file with --output")
+    try:
+        import pyarrow as pa  # noqa: PLC0415  # an extra
+        from pyarrow import parquet  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise InputError("Parquet needs pyarrow: pip install 'tdqs-mcp[sweep]'") from error
+    names, remaining = _column_names(first), chain([first], rows)
+    texts = ("server", "tool", "inputHash", "tier", "ungraded", "specVersion", "smells", "flags", "overallTier")
+    kinds = {name: pa.string() if name in texts or name.startswith("judge.") else pa.float64() for name in names}
+    schema = pa.schema({**kinds, **({"official": pa.bool_()} if "official" in names else {})})
+    with parquet.ParquetWriter(page.output, schema) as writer:
+        while batch := list(islice(remaining, ROWS)):
+            writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+
+
+def _column_names(row: Mapping[str, object]) -> list[str]:
+    """The columns of a row; a tool without scores has them in one."""
+    scores = [f"scores.{dimension.key}" for dimension in load("tdqs").dimensions]
+    return [name for key in row for name in (scores if key == "scores" else [key])]
 
 
 @command()
@@ -260,25 +327,56 @@ _SVG = "svg"
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
 @click.option("--query", metavar="TEXT", help="Only tools that the text finds, the most relevant first.")
 @click.option("--limit", type=click.IntRange(1, 100), help="With --query: so many.  [default: 10]")
-@page_options(_JSONL, _SVG, help="What to print; jsonl has a line for each tool.")
+@click.option("--compare", nargs=2, metavar="METHOD METHOD", help="How far two judges or methods agree.")
+@click.option("--trend", is_flag=True, help="The scores at the end of each sweep.")
+@click.option("--since", type=click.DateTime(), help="Servers that are new, changed or gone since then, in UTC.")
+@click.option("--servers", is_flag=True, help="With jsonl, csv and parquet: a line for each server, not for each tool.")
+@page_options(*_TABLES, _SVG, _ATOM, help="What to print; jsonl, csv and parquet have a line for each tool.")
 def stats(
-    *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int | None, page: Page
+    *,
+    store: str | None,
+    method: str | None,
+    server: str | None,
+    query: str | None,
+    limit: int | None,
+    compare: tuple[str, str] | None,
+    trend: bool,
+    since: datetime | None,
+    servers: bool,
+    page: Page,
 ) -> None:
     """Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query."""
-    refuse(server is not None and query is not None, "--server and --query are two questions: ask one")
+    questions = {"--server": server, "--query": query, "--compare": compare, "--trend": trend or None, "--since": since}
+    chosen = [option for option, value in questions.items() if value is not None]
+    refuse(len(chosen) > 1, f"{' and '.join(chosen)} are {len(chosen)} questions: ask one")
     refuse(limit is not None and query is None, "--limit is of --query: add one, or leave it out")
-    of_whole = (_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()
-    refuse(page.form in of_whole, f"--format {page.form} is of the whole store: leave --server and --query out")
+    refuse(servers and page.form not in _TABLES, "--servers is of --format jsonl, csv and parquet")
+    own = (
+        {"--query": (_JSONL,), "--trend": (_SVG,), "--since": (_ATOM,)}.get(chosen[0], ())
+        if chosen
+        else (*_TABLES, _SVG)
+    )
+    is_foreign = page.form in (*_TABLES, _SVG, _ATOM) and page.form not in own
+    refuse(is_foreign, f"--format {page.form} is not for this")
     named, again = store or default_url(os.environ), _stats_command(store)
-    if server is not None:
+    if compare:
+        page.show([stored_scores.compare_methods(named, *compare)], views(comparison_blocks))
+    elif trend:
+        result = stored_scores.store_trend(named, method=method)
+        page.show([result], {**views(trend_blocks), _SVG: trend_svg})
+    elif since:
+        changes = stored_scores.store_changes(named, since.replace(tzinfo=UTC), method=method)
+        page.show([changes], {**views(change_blocks), _ATOM: change_feed})
+    elif server is not None:
         standing = stored_scores.server_standing(named, server, method=method)
         page.show([standing], views(partial(standing_blocks, command=again)))
     elif query is not None:
         search = stored_scores.search_tools(named, query, method=method, limit=limit or 10)
         search_views = views(partial(search_blocks, command=again))
         page.show([search], search_views) if page.form != _JSONL else page.stream(search.matches)
-    elif page.form == _JSONL:
-        page.stream(stored_scores.stored_tools(named, method=method))
+    elif page.form in _TABLES:
+        rows = (stored_scores.stored_servers if servers else stored_scores.stored_tools)(named, method=method)
+        page.stream(rows) if page.form == _JSONL else _write_table(rows, page)
     else:
         statistics_views = views(partial(statistics_blocks, command=again))
         numbers = stored_scores.store_statistics(named, method=method)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from tdqs_mcp.report.blocks import score_words
 from tdqs_mcp.report.escape import markdown, markup, printable
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.statistics import Statistics
+from tdqs_mcp.results.statistics import Statistics, Trend
 from tdqs_mcp.results.verdicts import Tier, tier_of
 
 WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
@@ -64,6 +64,41 @@ def statistics_charts(statistics: Statistics) -> tuple[str, int]:
         placed.append(f'<g transform="translate(0 {height})">{chart}</g>')
         height += chart_height
     return "".join(placed), height
+
+
+def trend_svg(trend: Trend) -> str:
+    """The trend of a store as a document."""
+    return document(*trend_chart(trend), title="TDQS by sweep")
+
+
+def trend_chart(trend: Trend) -> tuple[str, int]:
+    """Mean TDQS and mean overall score of each sweep as two lines from 1 to 5, and their height."""
+    runs, height = trend.runs, 200
+    step = (WIDTH - 80) / max(1, len(runs) - 1)
+    parts = [_title("Mean TDQS and mean overall score by sweep")]
+    for points in range(1, 6):
+        top = HEAD + height * (5 - points) // 4
+        parts.append(f'<text x="12" y="{top + 4}">{points}</text><path d="M30 {top}H{WIDTH - 50}" stroke="#ccc"/>')
+    for name, color, means in (
+        ("TDQS", COLORS[Tier.B], [run.tdqs for run in runs]),
+        ("overall", COLORS[Tier.F], [run.overall for run in runs]),
+    ):
+        places = [
+            (30 + round(place * step), HEAD + height * (500 - mean) // 400)
+            for place, mean in enumerate(means)
+            if mean is not None
+        ]
+        if places:
+            line = " ".join(f"{left},{top}" for left, top in places)
+            parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
+            parts += [f'<circle cx="{left}" cy="{top}" r="3" fill="{color}"/>' for left, top in places]
+            shift = -8 if name == "TDQS" else 18
+            parts.append(f'<text x="{WIDTH - 48}" y="{places[-1][1] + shift}" fill="{color}">{name}</text>')
+    bottom = HEAD + height + 22
+    if runs:
+        parts.append(f'<text x="30" y="{bottom}">{runs[0].finished_at[:10]}</text>')
+        parts.append(f'<text x="{WIDTH - 50}" y="{bottom}" text-anchor="end">{runs[-1].finished_at[:10]}</text>')
+    return "".join(parts), bottom + GAP
 
 
 def document(content: str, height: int, *, title: str) -> str:

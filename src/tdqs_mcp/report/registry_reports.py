@@ -1,7 +1,10 @@
 """For people: what a sweep of a registry did, and what its store holds: statistics, one server, what a query finds."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.blocks import (
@@ -24,6 +27,8 @@ from tdqs_mcp.report.blocks import (
     problem_items,
     score_words,
 )
+from tdqs_mcp.report.escape import readable
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.clients import (
     ClientSet,
     InstalledOutcome,
@@ -35,13 +40,17 @@ from tdqs_mcp.results.clients import (
 from tdqs_mcp.results.statistics import (
     Distribution,
     GroupStatistics,
+    MethodComparison,
     MethodStamp,
+    RunSummary,
     Share,
     Standing,
     Statistics,
+    StoreChanges,
     SweepReport,
     ToolSearch,
     ToolStatistics,
+    Trend,
     UngradedStatistics,
 )
 from tdqs_mcp.results.verdicts import Tier
@@ -153,6 +162,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     tools = count_words(report.tools, "tool")
     judged = f" ({report.judged:,} judged now)" if report.tools else ""
     new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
+    new += f" · {report.gone:,} gone" if report.gone else ""
     blocks: list[Block] = [
         Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
         Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
@@ -215,6 +225,113 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
         *_groups(statistics.groups),
         *_ungraded(statistics.ungraded),
     ]
+
+
+def comparison_blocks(comparison: MethodComparison) -> list[Block]:
+    """How far two methods agree, and on which tools least."""
+    if not comparison.tools:
+        return [Line("no tool has scores by both methods")]
+    sign = "+" if (comparison.difference or 0) > 0 else ""
+    dimensions = [(key.replace("_", " "), _share(share)) for key, share in comparison.dimensions.items()]
+    blocks: list[Block] = [
+        Title(f"{count_words(comparison.tools, 'tool')} by two methods"),
+        Items([(f"first: {method_words(comparison.first)}", ""), (f"second: {method_words(comparison.second)}", "")]),
+        Line(f"same TDQS: {_share(comparison.same_score)}; same tier: {_share(comparison.same_tier)}"),
+        Line(
+            f"second less first: {sign}{_mean(comparison.difference)}; apart on average: {_mean(comparison.distance)}"
+        ),
+        Table(columns("dimension", "same score"), dimensions),
+    ]
+    if comparison.tier_changes:
+        changes = [(f"{change.before} to {change.after}", f"{change.count:,}") for change in comparison.tier_changes]
+        blocks += [Heading("Tiers that change"), Table(columns("tier", "tools"), changes)]
+    if comparison.biggest:
+        pairs = [(pair.tool, pair.server, number(pair.before), number(pair.after)) for pair in comparison.biggest]
+        blocks += [Heading("Biggest differences"), Table(columns("tool", "server", "first", "second", left=2), pairs)]
+    return blocks
+
+
+def trend_blocks(trend: Trend) -> list[Block]:
+    """A row for each finished sweep."""
+    heads = columns("sweep", "servers", "tools", "mean TDQS", "mean overall", "tier B and above", "changed", "cost")
+    rows = [
+        (
+            run.finished_at.replace("T", " ").removesuffix("Z"),
+            f"{run.servers:,}",
+            f"{run.tools:,}",
+            _mean(run.tdqs),
+            _mean(run.overall),
+            _percent(run.passing),
+            f"{run.changed or 0:,}",
+            price(run.cost) if run.requests else "",
+        )
+        for run in trend.runs
+    ]
+    return [Title(f"{count_words(len(rows), 'sweep')} · {method_words(trend.method)}"), Table(heads, rows)]
+
+
+def change_blocks(changes: StoreChanges) -> list[Block]:
+    """A row for each server that is new, changed or gone."""
+    rows = [
+        (event.at, event.kind, event.server, number(event.before), number(event.after)) for event in changes.changes
+    ]
+    head = f"{count_words(len(rows), 'change')} since {changes.since} · {method_words(changes.method)}"
+    return [Title(head), Table(columns("at", "", "server", "before", "after", left=3), rows)]
+
+
+def change_feed(changes: StoreChanges, *, address: str = "") -> str:
+    """The same as an Atom feed; `address` is where the dashboard is."""
+    feed = ET.Element("feed", xmlns="http://www.w3.org/2005/Atom")
+
+    def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> None:
+        ET.SubElement(parent, name, attributes).text = readable(text) or None
+
+    add(feed, "id", f"urn:tdqs:{changes.method.key}")
+    add(feed, "title", f"Tool definitions: {method_words(changes.method)}")
+    add(feed, "updated", changes.changes[0].at if changes.changes else changes.since)
+    for event in changes.changes:
+        entry = ET.SubElement(feed, "entry")
+        scores = ", ".join(
+            f"{name} {score_words(score)}" for name, score in (("before", event.before), ("now", event.after))
+        )
+        add(entry, "id", f"urn:tdqs:{changes.method.key}:{event.at}:{quote(event.server, safe='')}")
+        add(entry, "title", f"{event.server} {'is ' if event.kind != 'changed' else 'has '}{event.kind}")
+        add(entry, "updated", event.at)
+        add(entry, "summary", scores)
+        add(entry, "link", href=f"{address}/server?name={quote(event.server, safe='')}")
+    return ET.tostring(feed, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def metrics_text(statistics: Statistics, last: RunSummary, *, finished: float) -> str:
+    """The numbers of the newest sweep, which ended at a Unix time, as Prometheus reads them."""
+    values: dict[str, Mapping[str, float | None]] = {
+        "servers": {"": statistics.servers},
+        "tools": {"": statistics.tools},
+        "tools_ungraded": {"": statistics.ungraded.tools},
+        "tdqs_mean": {"": (statistics.current.tdqs.mean or 0) / 100},
+        "overall_mean": {"": (statistics.server_scores.overall.mean or 0) / 100},
+        "tools_by_tier": {f'{{tier="{tier}"}}': share.count for tier, share in statistics.current.tiers.items()},
+        "sweep_finished_seconds": {"": finished},
+        "sweep_requests": {"": last.requests},
+        "sweep_cost_dollars": {"": (last.cost or 0) / 10**9},
+    }
+    lines = []
+    for name, samples in values.items():
+        lines.append(f"# TYPE tdqs_{name} gauge")
+        lines += [f"tdqs_{name}{labels} {value or 0:.15g}" for labels, value in samples.items()]
+    return "\n".join([*lines, ""])
+
+
+def flat_rows(results: Iterable[Any]) -> Iterator[dict[str, object]]:
+    """Results as rows of a table: `scores.purpose_clarity` is a column, and lists are one text."""
+    for result in results:
+        row: dict[str, object] = {}
+        for key, value in document(result).items():
+            if isinstance(value, Mapping):
+                row |= {f"{key}.{name}": member for name, member in value.items()}
+            else:
+                row[key] = "; ".join(map(str, value)) if isinstance(value, list) else value
+        yield row
 
 
 def standing_blocks(standing: Standing, *, command: str) -> list[Block]:

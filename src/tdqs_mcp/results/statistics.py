@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.results.contract import (
@@ -28,6 +28,7 @@ MAX_PROBLEMS = 1_000
 """Problems that the report of a sweep holds."""
 
 PercentHundredths = Annotated[int, Unit(divisor=100, low=0, high=100, says="Percent, with two decimals")]
+Dollars = Annotated[int, Unit(divisor=10**9, low=0, says="Dollars")]
 MeanScore = Annotated[int, Unit(divisor=100, low=1, high=5, says="A mean score with two decimals")]
 
 
@@ -310,6 +311,9 @@ class SweepReport(Document):
     new: int
     """Of the scored, those that the store had no scores of by this method."""
 
+    gone: int
+    """Servers that their registry lists no longer; statistics count them no more."""
+
     changed: tuple[ServerChange, ...]
     """Of the scored, those whose record or score has changed; the biggest change of a score first."""
 
@@ -335,7 +339,7 @@ class SweepReport(Document):
     requests: int
     """Sent to models."""
 
-    cost: Annotated[int | None, Unit(divisor=10**9, low=0, says="Dollars")]
+    cost: Dollars | None
     """What they cost; null where a price is not known."""
 
     seconds: Annotated[int, Unit(divisor=1000, low=0, says="Seconds, with milliseconds")]
@@ -409,6 +413,9 @@ class StoredServer(Document):
     """Among the store's other servers; null without an overall score."""
 
     tools: tuple[ToolStanding, ...]
+    left_at: str | None
+    """When its registry was first read without it; null for a listed server."""
+
     captures: tuple[ServerVersion, ...]
     """The newest first, 20 at most."""
 
@@ -453,3 +460,94 @@ class StoredToolHistory(Document):
 
     definition: Annotated[Any, Trait.AS_JSON] = None
     """As the server sent it; null for who is not a maintainer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """A finished sweep, with the store's statistics at its end."""
+
+    finished_at: str
+    servers: int
+    tools: int
+    """With a score."""
+
+    tdqs: MeanScore | None
+    overall: Annotated[MeanScore | None, Key("overallScore")]
+    passing: Share
+    changed: int | None
+    """Servers that were scored anew."""
+
+    requests: int | None
+    cost: Dollars | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend(Document):
+    """The finished sweeps of one method, the oldest first; the last 200."""
+
+    method: MethodStamp
+    runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEvent:
+    """A server that is new, has changed or is gone."""
+
+    server: Name
+    kind: Literal["new", "changed", "gone"]
+    at: str
+    before: Annotated[Tenths | None, Key("overallBefore")]
+    after: Annotated[Tenths | None, Key("overallAfter")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreChanges(Document):
+    """Changes of servers since a moment, the latest first; the last 1,000."""
+
+    method: MethodStamp
+    since: str
+    changes: tuple[ServerEvent, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierChange:
+    """Tools whose tier is another by the second method."""
+
+    before: Tier
+    after: Tier
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDifference:
+    """A tool by two methods."""
+
+    server: Name
+    tool: Name
+    before: Tenths
+    after: Tenths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodComparison(Document):
+    """Two methods on the tools that both have scored."""
+
+    first: MethodStamp
+    second: MethodStamp
+    tools: int
+    same_score: Share
+    same_tier: Share
+    difference: Hundredths | None
+    """Mean of the second TDQS less the first."""
+
+    distance: Hundredths | None
+    """Mean of how far they lie apart."""
+
+    dimensions: Mapping[str, Share]
+    """Tools with the same score."""
+
+    tier_changes: tuple[TierChange, ...]
+    """The most frequent first."""
+
+    biggest: tuple[ScoreDifference, ...]
+    """The 20 tools that lie furthest apart."""

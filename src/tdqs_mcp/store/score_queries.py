@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
 from fractions import Fraction
 from typing import Any
 
@@ -98,18 +99,18 @@ def statistics(connection: Connection, key: str) -> Statistics:
     standings = connection.execute(_server_scores(key)).all()
     overall = _histogram((row.overall, row.servers) for row in standings)
     servers, tools = connection.execute(
-        select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0)).select_from(
-            SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
-        )
+        select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0))
+        .select_from(SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture))
+        .where(SERVERS.c.left_at.is_(None))
     ).one()
     tools_by_tdqs = _histogram((row.tdqs, row.tools) for row in current)
     return Statistics(
         method=methods_by_key[key],
         other_methods=tuple(method for method in methods_by_key.values() if method.key != key),
         servers=servers,
-        scored_servers=_share(overall.total(), servers),
+        scored_servers=share_of(overall.total(), servers),
         tools=tools,
-        scored_tools=_share(tools_by_tdqs.total(), tools),
+        scored_tools=share_of(tools_by_tdqs.total(), tools),
         current=_tool_statistics(current),
         versions=_tool_statistics([*current, *earlier]),
         server_scores=_server_statistics(standings, overall, connection.execute(_gaps(key)).all()),
@@ -189,9 +190,16 @@ def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS
     return MethodStamp(rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
 
 
-def newest(scores: Table, method: str) -> FromClause:
-    """Every server with the scores of its newest capture, as one of the tables with scores has them."""
-    return SERVERS.join(scores, and_(scores.c.capture == SERVERS.c.capture, scores.c.method == method))
+def newest(scores: Table, method: str, *, with_left: bool = False) -> FromClause:
+    """Every listed server with the scores of its newest capture, as one of the tables with scores has them."""
+    is_scored = and_(scores.c.capture == SERVERS.c.capture, scores.c.method == method)
+    return SERVERS.join(scores, is_scored if with_left else and_(is_scored, SERVERS.c.left_at.is_(None)))
+
+
+def iso_utc(moment: Any) -> str:  # noqa: ANN401  # SQLite's have no zone
+    """Return a stored moment as JSON has it."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return f"{aware.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _scores(method: str) -> Select[Any]:
@@ -207,6 +215,7 @@ def _earlier(method: str) -> Select[Any]:
         .select_from(SERVERS)
         .join(CAPTURES, and_(CAPTURES.c.server == SERVERS.c.server, CAPTURES.c.capture != SERVERS.c.capture))
         .join(TOOL_SCORES, and_(TOOL_SCORES.c.capture == CAPTURES.c.capture, TOOL_SCORES.c.method == method))
+        .where(SERVERS.c.left_at.is_(None))
         .distinct()
         .subquery()
     )
@@ -261,16 +270,18 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
         tdqs=_distribution(by_tdqs),
         histogram=tuple(by_tdqs[tenths] for tenths in range(MIN_TENTHS, MAX_TENTHS + 1)),
         tiers=tiers,
-        passing=_share(tiers[Tier.A].count + tiers[Tier.B].count, total),
+        passing=share_of(tiers[Tier.A].count + tiers[Tier.B].count, total),
         dimensions={
             key: DimensionStatistics(
                 mean=_mean_points(scores, key),
-                smells=_share(sum(count for smells, count in by_smells.items() if key in smells), total),
+                smells=share_of(sum(count for smells, count in by_smells.items() if key in smells), total),
             )
             for key in DIMENSIONS
         },
-        any_smell=_share(total - by_smells[frozenset()], total),
-        flags={flag: _share(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()},
+        any_smell=share_of(total - by_smells[frozenset()], total),
+        flags={
+            flag: share_of(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()
+        },
     )
 
 
@@ -286,7 +297,7 @@ def _server_statistics(standings: Sequence[Any], overall: Counter[int], gaps: Se
             key: _mean(_histogram((getattr(row, key), row.servers) for row in standings), unit=1) for key in PARTS
         },
         worst_tool_gap=round_half_up(gap.numerator, gap.denominator * described) if described else None,
-        with_worst_tool=_share(sum(int(row.far) for row in gaps), described),
+        with_worst_tool=share_of(sum(int(row.far) for row in gaps), described),
     )
 
 
@@ -304,7 +315,7 @@ def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, Group
                 tools=by_tdqs.total(),
                 tdqs=_mean(by_tdqs),
                 dimensions={key: _mean_points(tools, key) for key in DIMENSIONS},
-                any_smell=_share(sum(row.tools for row in tools if _smells(row)), by_tdqs.total()),
+                any_smell=share_of(sum(row.tools for row in tools if _smells(row)), by_tdqs.total()),
             )
     return groups
 
@@ -416,8 +427,9 @@ def _tiers(scores: Counter[int]) -> dict[Tier, Share]:
     by_tier: Counter[Tier] = Counter()
     for score, count in scores.items():
         by_tier[tier_of(score)] += count
-    return {tier: _share(by_tier[tier], scores.total()) for tier in Tier}
+    return {tier: share_of(by_tier[tier], scores.total()) for tier in Tier}
 
 
-def _share(count: int, total: int) -> Share:
+def share_of(count: int, total: int) -> Share:
+    """Return a count and what it is of all."""
     return Share(count=count, share=round_half_up(1000 * count, total) if total else None)

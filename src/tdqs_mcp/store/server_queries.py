@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnClause,
@@ -47,7 +46,7 @@ from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store import tables
 from tdqs_mcp.store.captures import select_captures
 from tdqs_mcp.store.database import explained, rows_among, snapshot
-from tdqs_mcp.store.score_queries import newest, read_rollup
+from tdqs_mcp.store.score_queries import iso_utc, newest, read_rollup
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -134,15 +133,28 @@ def leaderboard(connection: Connection, method: MethodStamp, server_filter: Serv
     )
 
 
-def find_server(
-    connection: Connection, method: MethodStamp, server: str
-) -> tuple[str, ServerStanding, dict[str, int | None]]:
-    """The key of its newest capture, its scores, and those of its tool set by part. Raises UnknownIdError."""
-    query = _standings(method.key).add_columns(SERVERS.c.capture, *(SERVER_SCORES.c[part] for part in PARTS))
+class StandingServer(NamedTuple):
+    """A server with scores."""
+
+    capture: str
+    """The key of its newest capture."""
+
+    standing: ServerStanding
+    parts: dict[str, int | None]
+    """The scores of its tool set."""
+
+    left_at: str | None
+
+
+def find_server(connection: Connection, method: MethodStamp, server: str) -> StandingServer:
+    """A server by its key, also one that has left its registry. Raises UnknownIdError."""
+    columns = (SERVERS.c.capture, SERVERS.c.left_at)
+    query = _standings(method.key, with_left=True).add_columns(*columns, *(SERVER_SCORES.c[part] for part in PARTS))
     row = connection.execute(query.where(SERVERS.c.server == tables.clean_text(server))).first()
     if row is None:
         raise UnknownIdError(f"there is no server {server!r} with scores")
-    return row.capture, _standing(row), {part: getattr(row, part) for part in PARTS}
+    parts = {part: getattr(row, part) for part in PARTS}
+    return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at))
 
 
 def list_tools(
@@ -189,7 +201,7 @@ def server_versions(connection: Connection, method: MethodStamp, server: str) ->
         versions.append(
             ServerVersion(
                 capture=row.capture,
-                captured_at=_utc(row.captured_at),
+                captured_at=iso_utc(row.captured_at),
                 tool_count=row.tool_count,
                 overall=row.overall,
                 added=sum(max(0, len(new[name]) - len(old.get(name, ()))) for name in new),
@@ -214,7 +226,7 @@ def tool_versions(connection: Connection, method: MethodStamp, server: str, tool
             continue
         if versions and _content(versions[-1].standing) == _content(standing):
             versions.pop()
-        versions.append(ToolVersion(capture=row.capture, captured_at=_utc(row.captured_at), standing=standing))
+        versions.append(ToolVersion(capture=row.capture, captured_at=iso_utc(row.captured_at), standing=standing))
     return versions[:MAX_CAPTURES]
 
 
@@ -262,11 +274,11 @@ def newest_statistics(connection: Connection, method: MethodStamp) -> str | None
 def finished_at(connection: Connection, method: MethodStamp) -> str | None:
     """Return when the newest finished run of the method ended."""
     moment = connection.scalar(select(func.max(RUNS.c.finished_at)).where(RUNS.c.method == method.key))
-    return None if moment is None else _utc(moment)
+    return None if moment is None else iso_utc(moment)
 
 
-def _standings(method: str) -> Select[Any]:
-    """The newest scores of every server."""
+def _standings(method: str, *, with_left: bool = False) -> Select[Any]:
+    """The newest scores of every listed server."""
     return (
         select(
             SERVERS.c.server,
@@ -275,7 +287,7 @@ def _standings(method: str) -> Select[Any]:
             SERVER_SCORES.c.scored_tool_count,
             *(SERVER_SCORES.c[name] for name in ROLLUP),
         )
-        .select_from(newest(SERVER_SCORES, method))
+        .select_from(newest(SERVER_SCORES, method, with_left=with_left))
         .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
     )
 
@@ -337,11 +349,6 @@ def _tool(row: Any) -> ToolStanding:  # noqa: ANN401  # a row of list_tools
 
 def _content(tool: ToolStanding) -> tuple[object, ...]:
     return tool.input_hash, tool.tdqs, tool.scores
-
-
-def _utc(moment: Any) -> str:  # noqa: ANN401  # SQLite's have no zone
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return f"{aware.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 NAME_WEIGHT = 2
@@ -433,10 +440,21 @@ def export_tools(engine: Engine, method: MethodStamp) -> Iterator[StoredTool]:
     order = "C" if engine.dialect.name == "postgresql" else "BINARY"
     table = CAPTURED_TOOLS.outerjoin(DEFINITIONS, _SAME_DEFINITION)
     query = _select_tools(method.key, table).order_by(collate(SERVERS.c.server, order), CAPTURED_TOOLS.c.position)
+    return (_stored_tool(row, method) for row in _stream(engine, query))
+
+
+def export_servers(engine: Engine, method: MethodStamp) -> Iterator[ServerStanding]:
+    """Every listed server with scores, by name. Raises InputError where the database fails."""
+    order = "C" if engine.dialect.name == "postgresql" else "BINARY"
+    query = _standings(method.key).order_by(collate(SERVERS.c.server, order))
+    return map(_standing, _stream(engine, query))
+
+
+def _stream(engine: Engine, query: Select[Any]) -> Iterator[Any]:
+    """The rows of a query as of one moment, a thousand at a time. Raises InputError where the database fails."""
     try:
         with snapshot(engine).begin() as connection:
-            for row in connection.execute(query, execution_options={"yield_per": 1000}):
-                yield _stored_tool(row, method)
+            yield from connection.execute(query, execution_options={"yield_per": 1000})
     except DBAPIError as error:
         raise explained(engine.url, error) from error
 
@@ -465,7 +483,7 @@ def _select_tools(
             DEFINITIONS.c.definition_bytes,
         )
         .select_from(table)
-        .join(SERVERS, SERVERS.c.capture == capture)
+        .join(SERVERS, and_(SERVERS.c.capture == capture, SERVERS.c.left_at.is_(None)))
         .join(SERVER_SCORES, and_(SERVER_SCORES.c.capture == place[0], SERVER_SCORES.c.method == method))
         .outerjoin(TOOL_SCORES, scored)
         .outerjoin(UNGRADED, ungraded)

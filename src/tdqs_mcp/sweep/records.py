@@ -45,6 +45,9 @@ class Record:
     progress: float
     """The share of the input that has been read, 0-1."""
 
+    registry: str = ""
+    """The input with many records that lists it; empty for a server that was named itself."""
+
     @cached_property
     def digest(self) -> str:
         """32 hex digits over all that the registry says of the server."""
@@ -265,8 +268,12 @@ class SweepTally:
         )
 
 
-def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Shard]:
+def plan_shards(
+    records: Iterable[Record | str], complete: Mapping[str, str], listed: dict[str, str] | None = None
+) -> Iterator[Shard]:
     """Shards with every server whose record is not among the complete captures, which are given with their servers.
+
+    `listed` gets the registry of each server.
 
     The last one may be empty. Nothing of an unchanged record is parsed.
     """
@@ -274,7 +281,7 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
     problems: list[str] = []
     unchanged = tools = size = 0
     progress = 0.0
-    for record in _select(records, complete):
+    for record in _select(records, complete, {} if listed is None else listed):
         if isinstance(record, str):
             problems.append(record)
         elif isinstance(record, Entry):
@@ -289,9 +296,10 @@ def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) ->
     yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), progress=1)
 
 
-def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:
+def _select(
+    records: Iterable[Record | str], complete: Mapping[str, str], listed: dict[str, str]
+) -> Iterator[Entry | Record | str]:
     """Yield what to score, unchanged records, and problems; the second record of a server is one."""
-    servers: set[str] = set()
     for record in records:
         if isinstance(record, str):
             yield record
@@ -302,8 +310,8 @@ def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Ite
             yield str(error)
             continue
         server = entry.server if entry else complete[record.digest]
-        if server in servers:
+        if server in listed:
             yield f"{record.origin} is left out: another record is about {server!r} too"
         else:
-            servers.add(server)
+            listed[server] = record.registry
             yield entry or record

@@ -1,0 +1,171 @@
+"""Runs and methods beside each other: changes since a moment, two methods on the same tools, who has left, pruning."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, and_, case, delete, func, or_, select, update
+
+from tdqs_mcp.canonical import round_half_up
+from tdqs_mcp.results.statistics import (
+    MethodComparison,
+    MethodStamp,
+    ScoreDifference,
+    ServerEvent,
+    StoreChanges,
+    TierChange,
+)
+from tdqs_mcp.results.verdicts import Tier, tier_of
+from tdqs_mcp.store.database import BATCH, transact
+from tdqs_mcp.store.score_queries import iso_utc, newest, share_of
+from tdqs_mcp.store.tables import (
+    CAPTURED_TOOLS,
+    CAPTURES,
+    DEFINITIONS,
+    DIMENSIONS,
+    RUNS,
+    SERVER_SCORES,
+    SERVERS,
+    TOOL_SCORES,
+    UNGRADED,
+    VERDICTS,
+    clean_text,
+)
+
+MAX_RUNS, MAX_EVENTS, MAX_DIFFERENCES = 200, 1_000, 20
+"""Runs of a trend, changes that are listed, and tools with the biggest differences."""
+
+
+def finished_runs(connection: Connection, method: MethodStamp) -> Sequence[Any]:
+    """The finished runs of a method with the JSON of their statistics, the newest first."""
+    query = select(RUNS).where(RUNS.c.method == method.key, RUNS.c.statistics.is_not(None))
+    return connection.execute(query.order_by(RUNS.c.run.desc()).limit(MAX_RUNS)).all()
+
+
+def changes_since(connection: Connection, method: MethodStamp, since: datetime) -> StoreChanges:
+    """Servers that are new, changed or gone since a moment, the latest first, with their overall scores."""
+    is_later = or_(CAPTURES.c.captured_at >= since, SERVERS.c.left_at >= since)
+    query = (
+        select(SERVERS.c.server, SERVERS.c.capture, SERVERS.c.left_at, CAPTURES.c.captured_at, SERVER_SCORES.c.overall)
+        .select_from(newest(SERVER_SCORES, method.key, with_left=True))
+        .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
+        .where(is_later)
+        .order_by(func.coalesce(SERVERS.c.left_at, CAPTURES.c.captured_at).desc(), SERVERS.c.server)
+        .limit(MAX_EVENTS)
+    )
+    events = []
+    for row in connection.execute(query).all():
+        earlier = connection.execute(
+            select(SERVER_SCORES.c.overall)
+            .join(CAPTURES, CAPTURES.c.capture == SERVER_SCORES.c.capture)
+            .where(CAPTURES.c.server == row.server, CAPTURES.c.capture != row.capture)
+            .where(SERVER_SCORES.c.method == method.key, CAPTURES.c.captured_at < row.captured_at)
+            .order_by(CAPTURES.c.captured_at.desc())
+            .limit(1)
+        ).first()
+        before = earlier.overall if earlier else None
+        events.append(
+            ServerEvent(
+                server=row.server,
+                kind="gone" if row.left_at else "changed" if earlier else "new",
+                at=iso_utc(row.left_at or row.captured_at),
+                before=row.overall if row.left_at else before,
+                after=None if row.left_at else row.overall,
+            )
+        )
+    return StoreChanges(method=method, since=iso_utc(since), changes=tuple(events))
+
+
+def compare_methods(connection: Connection, first: MethodStamp, second: MethodStamp) -> MethodComparison:
+    """How far two methods agree on the tools that both have scored."""
+    old, new = TOOL_SCORES.alias(), TOOL_SCORES.alias()
+    is_same = and_(new.c.capture == old.c.capture, new.c.position == old.c.position, new.c.method == second.key)
+    table = (
+        SERVERS.join(
+            old, and_(old.c.capture == SERVERS.c.capture, old.c.method == first.key, SERVERS.c.left_at.is_(None))
+        )
+    ).join(new, is_same)
+    counted = select(old.c.tdqs, new.c.tdqs, func.count()).select_from(table).group_by(old.c.tdqs, new.c.tdqs)
+    pairs = [(before, after, count) for before, after, count in connection.execute(counted)]
+    tools = sum(count for _, _, count in pairs)
+    equal = [func.sum(case((old.c[key] == new.c[key], 1), else_=0)) for key in DIMENSIONS]
+    by_dimension = connection.execute(select(*equal).select_from(table)).one()
+    tiers: dict[tuple[Tier, Tier], int] = {}
+    for before, after, count in pairs:
+        change = (tier_of(before), tier_of(after))
+        tiers[change] = tiers.get(change, 0) + count
+    place = and_(CAPTURED_TOOLS.c.capture == old.c.capture, CAPTURED_TOOLS.c.position == old.c.position)
+    biggest = (
+        select(SERVERS.c.server, CAPTURED_TOOLS.c.name, old.c.tdqs, new.c.tdqs)
+        .select_from(table.join(CAPTURED_TOOLS, place))
+        .where(old.c.tdqs != new.c.tdqs)
+        .order_by(func.abs(new.c.tdqs - old.c.tdqs).desc(), SERVERS.c.server, old.c.position)
+        .limit(MAX_DIFFERENCES)
+    )
+
+    def mean(differences: Iterable[int]) -> int | None:
+        return round_half_up(sum(differences), tools) if tools else None
+
+    return MethodComparison(
+        first=first,
+        second=second,
+        tools=tools,
+        same_score=share_of(sum(count for before, after, count in pairs if before == after), tools),
+        same_tier=share_of(sum(count for (before, after), count in tiers.items() if before == after), tools),
+        difference=mean((after - before) * count for before, after, count in pairs),
+        distance=mean(abs(after - before) * count for before, after, count in pairs),
+        dimensions={key: share_of(count or 0, tools) for key, count in zip(DIMENSIONS, by_dimension, strict=True)},
+        tier_changes=tuple(
+            TierChange(before=before, after=after, count=count)
+            for (before, after), count in sorted(tiers.items(), key=lambda change: (-change[1], change[0]))
+            if before != after
+        ),
+        biggest=tuple(
+            ScoreDifference(server=server, tool=tool, before=before, after=after)
+            for server, tool, before, after in connection.execute(biggest)
+        ),
+    )
+
+
+def mark_listed(engine: Engine, registry: str, servers: frozenset[str]) -> int:
+    """Mark the servers that a registry has listed before and lists no longer; return how many. Raises InputError."""
+    now, listed = datetime.now(UTC), frozenset(map(clean_text, servers))
+
+    def mark(connection: Connection) -> int:
+        rows = connection.execute(select(SERVERS.c.server, SERVERS.c.registry, SERVERS.c.left_at)).all()
+        here = [row.server for row in rows if row.server in listed and (row.registry, row.left_at) != (registry, None)]
+        gone = [row.server for row in rows if row.registry == registry and not row.left_at and row.server not in listed]
+        for names, values in ((here, {"registry": registry, "left_at": None}), (gone, {"left_at": now})):
+            for start in range(0, len(names), BATCH):
+                chosen = SERVERS.c.server.in_(names[start : start + BATCH])
+                connection.execute(update(SERVERS).where(chosen).values(values))
+        return len(gone)
+
+    return transact(engine, mark)
+
+
+def prune(engine: Engine, before: datetime) -> int:
+    """Delete captures first read before a moment that no server points to, with what only they need.
+
+    Definitions and verdicts that another capture has are kept. Return how many captures went. Raises InputError.
+    """
+
+    def remove(connection: Connection) -> int:
+        newest_captures = select(SERVERS.c.capture).where(SERVERS.c.capture.is_not(None))
+        old: ColumnElement[bool] = and_(CAPTURES.c.captured_at < before, CAPTURES.c.capture.not_in(newest_captures))
+        chosen = select(CAPTURES.c.capture).where(old)
+        for table in (TOOL_SCORES, UNGRADED, SERVER_SCORES, CAPTURED_TOOLS):
+            connection.execute(delete(table).where(table.c.capture.in_(chosen)))
+        count = connection.execute(delete(CAPTURES).where(old)).rowcount
+        listed = select(CAPTURED_TOOLS.c.input_hash).where(CAPTURED_TOOLS.c.input_hash.is_not(None))
+        connection.execute(delete(DEFINITIONS).where(DEFINITIONS.c.input_hash.not_in(listed)))
+        used = [select(TOOL_SCORES.c.verdict), select(SERVER_SCORES.c.verdict), select(SERVER_SCORES.c.shadow_verdict)]
+        for place, column in enumerate(
+            (TOOL_SCORES.c.verdict, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
+        ):
+            used[place] = used[place].where(column.is_not(None))
+        unused = [VERDICTS.c.verdict.not_in(query) for query in used]
+        connection.execute(delete(VERDICTS).where(*unused))
+        return int(count)
+
+    return transact(engine, remove)

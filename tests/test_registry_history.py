@@ -1,0 +1,201 @@
+"""A store over time: trend, changes, servers that leave, two methods, export, pruning, metrics and the webhook."""
+
+import csv
+import hmac
+import io
+import json
+from dataclasses import replace
+from datetime import datetime
+from xml.etree import ElementTree as ET
+
+import pytest
+from definitions import tool
+from loopback import Loopback
+from pyarrow import parquet
+from schemas import VALIDATORS
+from scored import METHOD, scored_capture, stored_scores
+from starlette.responses import Response
+from starlette.routing import Route
+from test_dashboard import Browser
+
+from tdqs_mcp.app import sweeping
+from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.store.captures import finish_run, start_run
+from tdqs_mcp.store.captures import write as store_captures
+from tdqs_mcp.store.database import open_store
+
+GOOD = "Lists the loans of one account, newest first, at most 100. Use get_loan for one loan; it never changes data."
+LOANS = {"id": "loans", "tools": [tool("list_loans", GOOD), tool("get_loan", "Returns one loan.")]}
+CARDS = {"id": "cards", "tools": [tool("list_cards", "Lists all cards.")]}
+FEES = {"id": "fees", "tools": [tool("list_fees", "Fees.")]}
+
+
+@pytest.fixture
+def sweep(store_url, write):
+    """Sweeps these records as one registry."""
+
+    def run(*records, name="registry.jsonl"):
+        path = write(name, "".join(json.dumps(record) + "\n" for record in records))
+        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=read_settings({}))
+        return sweeping.sweep_registry(request, warn=pytest.fail)
+
+    return run
+
+
+@pytest.fixture
+def stats(command, store_url):
+    def run(*options, form="json"):
+        done = command("stats", "--store", store_url, "--format", form, *options)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout) if form == "json" else done.stdout.decode()
+
+    return run
+
+
+def test_a_server_that_leaves_is_marked_and_counts_no_more_until_it_is_back(sweep, stats, store_url):
+    assert sweep(LOANS, CARDS).gone == 0
+    assert sweep(LOANS).gone == 1
+    assert stats()["servers"] == 1
+    assert [json.loads(line)["server"] for line in stats(form="jsonl").splitlines()] == ["loans", "loans"]
+    assert [match["server"] for match in stats("--query", "list all cards")["matches"]] == ["loans"]
+    browser = Browser(store_url)
+    assert "cards" not in browser.page("/")
+    assert "its registry has not listed it since" in browser.page("/server?name=cards")
+    assert json.loads(browser.page("/api/server?name=cards"))["leftAt"]
+    browser.scores.close()
+    assert sweep(LOANS, CARDS).gone == 0
+    assert stats()["servers"] == 2
+
+
+def test_another_input_or_one_that_cannot_be_read_marks_nobody(sweep, stats):
+    sweep(LOANS, CARDS)
+    assert sweep(FEES, name="other.jsonl").gone == 0
+    assert sweep(LOANS, {"id": "broken"}).gone == 0
+    assert stats()["servers"] == 3
+
+
+def test_changes_since_a_moment_are_json_and_a_feed(sweep, stats, store_url):
+    sweep(LOANS, CARDS)
+    sweep({**LOANS, "tools": [tool("list_loans", "Loans.")]}, FEES)
+    changes = stats("--since", "2020-01-01")
+    assert not list(VALIDATORS["stats-since"].iter_errors(changes))
+    kinds = {change["server"]: change["kind"] for change in changes["changes"]}
+    assert kinds == {"loans": "changed", "cards": "gone", "fees": "new"}
+    (loans,) = [change for change in changes["changes"] if change["server"] == "loans"]
+    assert loans["overallBefore"] > loans["overallAfter"]
+    assert stats("--since", "2999-01-01")["changes"] == []
+    feed = ET.fromstring(stats("--since", "2020-01-01", form="atom"))  # noqa: S314  # ours
+    titles = {entry.findtext("{*}title") for entry in feed.findall("{*}entry")}
+    assert titles == {"loans has changed", "cards is gone", "fees is new"}
+    browser = Browser(store_url)
+    answer = browser.ask("/changes.atom?since=2020-01-01")
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    assert "http://127.0.0.1:8000/server?name=loans" in answer.text
+    assert json.loads(browser.page("/api/changes"))["changes"] == changes["changes"]
+    browser.scores.close()
+
+
+def test_the_trend_has_a_point_for_each_sweep(sweep, stats, store_url):
+    sweep(LOANS)
+    sweep(LOANS, FEES)
+    trend = stats("--trend")
+    assert not list(VALIDATORS["stats-trend"].iter_errors(trend))
+    first, last = trend["runs"]
+    assert (first["servers"], last["servers"], last["changed"]) == (1, 2, 1)
+    assert first["tdqs"] > last["tdqs"]
+    svg = ET.fromstring(stats("--trend", form="svg"))  # noqa: S314
+    assert len(svg.findall(".//{*}circle")) == 4
+    browser = Browser(store_url)
+    assert "polyline" in browser.page("/trend")
+    assert json.loads(browser.page("/api/trend")) == trend
+    metrics = dict(line.rsplit(" ", 1) for line in browser.page("/metrics").splitlines() if line[0] != "#")
+    assert (metrics["tdqs_servers"], metrics["tdqs_tools"]) == ("2", "3")
+    assert float(metrics["tdqs_tdqs_mean"]) == last["tdqs"]
+    assert sum(int(value) for name, value in metrics.items() if name.startswith("tdqs_tools_by_tier")) == 3
+    finished = datetime.fromisoformat(last["finishedAt"])
+    assert float(metrics["tdqs_sweep_finished_seconds"]) == finished.timestamp()
+    browser.scores.close()
+
+
+def test_two_methods_are_compared_on_the_same_tools(stats, store_url):
+    engine = open_store(store_url)
+    other = replace(METHOD, parameters="other")
+    tools = [tool("list_loans", GOOD), tool("get_loan", "Returns one loan."), tool("process", "Process")]
+    first = scored_capture("s", {"tools": tools})
+    scores = first.score.tools
+    poor = {key: replace(judgement, score=1) for key, judgement in scores[0].judgements.items()}
+    changed = replace(scores[0], judgements=poor, tdqs=10)
+    second = replace(first, score=replace(first.score, tools=(changed, *scores[1:])))
+    for method, capture in ((METHOD, first), (other, second)):
+        run = start_run(engine, method)
+        store_captures(engine, method, [capture, scored_capture(f"only/{method.key}", {"tools": [tool("x")]})])
+        finish_run(engine, run, statistics="{}")
+    engine.dispose()
+    found = stats("--compare", METHOD.key, other.key)
+    assert not list(VALIDATORS["stats-compare"].iter_errors(found))
+    assert (found["tools"], found["sameScore"]["count"], found["sameTier"]["count"]) == (3, 2, 2)
+    gap = scores[0].tdqs / 10 - 1
+    assert found["biggest"] == [{"server": "s", "tool": "list_loans", "before": scores[0].tdqs / 10, "after": 1.0}]
+    assert found["difference"] == pytest.approx(-gap / 3, abs=0.01)
+    assert found["distance"] == pytest.approx(gap / 3, abs=0.01)
+    assert {share["count"] for share in found["dimensions"].values()} == {2}
+    assert [change["after"] for change in found["tierChanges"]] == ["D"]
+    assert "Biggest differences" in stats("--compare", METHOD.key, other.key, form="text")
+
+
+@pytest.mark.parametrize("options", [[], ["--servers"]])
+def test_tables_hold_what_the_lines_hold(sweep, stats, command, store_url, tmp_path, options):
+    sweep(LOANS, CARDS, {"id": "none", "tools": []})
+    lines = [json.loads(line) for line in stats(*options, form="jsonl").splitlines()]
+    rows = list(csv.DictReader(io.StringIO(stats(*options, form="csv"))))
+    path = tmp_path / "tools.parquet"
+    done = command("stats", "--store", store_url, "--format", "parquet", *options, "--output", str(path))
+    assert done.returncode == 0, done.stderr
+    table = parquet.read_table(path).to_pylist()
+    key = "overallScore" if options else "tdqs"
+    assert len(lines) == len(rows) == len(table) == 3
+    for line, row, entry in zip(lines, rows, table, strict=True):
+        assert line["server"] == row["server"] == entry["server"]
+        assert line[key] == entry[key] == (float(row[key]) if row[key] else None)
+        if not options:
+            assert line["scores"]["purpose_clarity"] == entry["scores.purpose_clarity"]
+    done = command("stats", "--store", store_url, "--format", "parquet")
+    assert (done.returncode, b"name a file with --output" in done.stderr) == (2, True)
+
+
+def test_pruning_deletes_what_no_server_has_any_longer(sweep, store_url, command, write):
+    sweep(LOANS, CARDS)
+    sweep({**LOANS, "tools": [tool("list_loans", "Loans.")]}, CARDS)
+    engine = open_store(store_url)
+    before = stored_scores(engine)
+    path = write("registry.jsonl", json.dumps(CARDS))
+    for moment, count in (("2020-01-01", 0), ("2999-01-01", 1), ("2999-01-01", 0)):
+        done = command("sweep", path, "--store", store_url, "--prune", moment)
+        assert (done.returncode, f"{count} earlier capture".encode() in done.stderr) == (0, True), done.stderr
+    assert [line["tools"] for line in stored_scores(engine)] == [line["tools"] for line in before]
+    engine.dispose()
+    browser = Browser(store_url)
+    assert len(json.loads(browser.page("/api/server?name=loans"))["captures"]) == 1
+    browser.scores.close()
+
+
+def test_a_webhook_gets_the_signed_report(command, write, store_url, monkeypatch):
+    posts = []
+
+    async def take(request):
+        posts.append((await request.body(), request.headers["x-tdqs-signature"]))
+        return Response(status_code=204 if len(posts) == 1 else 500)
+
+    hook = Loopback([Route("/hook", take, methods=["POST"])])
+    path, secret = write("registry.jsonl", json.dumps(CARDS)), "a-secret-of-the-tests"
+    options = ("sweep", path, "--store", store_url, "--webhook", f"{hook.address}/hook")
+    refused = command(*options)
+    assert (refused.returncode, b"--webhook needs TDQS_WEBHOOK_SECRET" in refused.stderr) == (2, True)
+    monkeypatch.setenv("TDQS_WEBHOOK_SECRET", secret)
+    assert command(*options).returncode == 0
+    ((body, signature),) = posts
+    assert signature == "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
+    assert not list(VALIDATORS["sweep"].iter_errors(json.loads(body)))
+    failed = command(*options)
+    assert (failed.returncode, b"the webhook did not take the report" in failed.stderr) == (2, True)
+    hook.close()
