@@ -280,7 +280,7 @@ def change_blocks(changes: StoreChanges) -> list[Block]:
 
 
 def change_feed(changes: StoreChanges, *, address: str = "") -> str:
-    """The same as an Atom feed; `address` is where the dashboard is."""
+    """Return the changes as an Atom feed; `address` is where the dashboard is."""
     feed = ET.Element("feed", xmlns="http://www.w3.org/2005/Atom")
 
     def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> None:
