@@ -652,3 +652,38 @@ def test_await_of_an_imported_function_is_followed_in_compiled_scripts(read):
         "async ({ url }) => {\n    const data = await (0, api.load)(url);\n    return data;\n});\n",
     )
     assert [effect.kind for effect in report.tools[0].effects] == ["http-read"]
+
+
+def test_the_code_of_a_known_library_in_a_bundle_is_that_library(read):
+    report = read(
+        server_js="// node_modules/axios/lib/axios.js\nfunction createInstance(config) { return Reflect.make(config); }\n"
+        "var axios = createInstance({});\nvar axios_default = axios;\n\n// src/server.ts\n"
+        'var client = axios_default.create({ baseURL: "https://boats.example" });\n'
+        'server.registerTool("drop", { description: "Drops." }, async ({ id }) => client.delete(`/boats/${id}`));\n'
+    )
+    (tool,) = report.tools
+    assert ([(effect.kind, effect.host) for effect in tool.effects], tool.unresolved) == (
+        [("http-write", "boats.example")],
+        (),
+    )
+
+
+POSTS = {
+    "the function adds": ("add_boat", "add_boat", "http-write"),
+    "the function reads": ("find_boats", "find_boats", "http-read"),
+    "a way of sending tells nothing": ("boats", "send_request", "sends-data-out"),
+    "the nearest and the farthest disagree": ("add_boat", "get_token", "sends-data-out"),
+    "both agree": ("add_boat", "create_item", "http-write"),
+    "a name with two verbs": ("get_or_create_boat", "get_or_create_boat", "sends-data-out"),
+}
+
+
+@pytest.mark.parametrize("case", POSTS)
+def test_a_post_does_what_the_functions_around_it_are_for(read, case):
+    tool, function, kind = POSTS[case]
+    report = read(
+        server_py=HEAD + "import requests\n\n"
+        f"def {function}_(text):\n    return requests.post('https://boats.example/v1/' + text, json=text)\n\n"
+        f"@server.tool()\ndef {tool}(text: str) -> str:\n    return {function}_(text)\n"
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == [kind]

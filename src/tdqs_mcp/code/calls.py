@@ -4,7 +4,7 @@ import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, statement_harm
+from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, purpose_of_post, statement_harm
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
@@ -53,7 +53,7 @@ _PASS_THROUGH = frozenset(
     "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
     "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
     "builtins.next anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
-    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
+    "util.promisify __toESM contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
 )
 """Calls whose result is their first argument, as far as effects and texts go."""
 
@@ -120,10 +120,13 @@ class Calls(Resolution):
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
         trace.calls += 1
-        trace.active[key] = None
         conditions = self._conditions
         if shared:
-            self.trace, self._conditions = CallTrace(calls=trace.calls, active=trace.active), ()
+            self.trace, self._conditions = (
+                CallTrace(calls=trace.calls, active=trace.active, outside=len(trace.active)),
+                (),
+            )
+        self.trace.active[key] = None
         value = self._run(closure, arguments, keywords, depth=0 if shared else depth + 1, is_new=is_new)
         if shared:
             part, self.trace, self._conditions = self.trace, trace, conditions
@@ -131,7 +134,7 @@ class Calls(Resolution):
             self._merge(part, depth)
             if not any(sighting.kind == "depth" for sighting in part.unresolved):
                 self._shared[key] = (value, part)
-        del trace.active[key]
+        trace.active.pop(key, None)
         trace.finished[key] = (value, conditions)
         contexts.append(value)
         return value
@@ -278,8 +281,11 @@ class Calls(Resolution):
                     results.append(self._external(target, arguments, keywords, node, frame))
                 case Instance():
                     method = self.member(target, "__call__")
+                    is_ours = isinstance(method, Closure)
                     results.append(
-                        self.call(method, arguments, keywords, node, frame) if isinstance(method, Closure) else UNKNOWN
+                        self.call(method, arguments, keywords, node, frame)
+                        if is_ours
+                        else self._unknown_call(target, arguments, keywords, node, frame)
                     )
                 case _:
                     results.append(self._unknown_call(target, arguments, keywords, node, frame))
@@ -454,6 +460,11 @@ class Calls(Resolution):
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
+        if effect.kind == "sends-data-out" and effect.text == "POST":
+            names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
+            purpose = purpose_of_post([self.trace.name, *names])
+            if purpose is not None:
+                effect = replace(purpose, host=effect.host, address=effect.address)
         kind, text, harm = effect.kind, effect.text, effect.harm
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "file-write" and text in MAKING and not parameters:

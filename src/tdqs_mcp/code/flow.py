@@ -87,9 +87,11 @@ _BUILTIN_METHODS = frozenset(
 class Interpreter(Calls):
     """Follows handlers through a project."""
 
-    def follow(self, handler: Closure, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> CallTrace:
-        """Return what a call of the handler with these arguments reaches."""
-        self.trace = CallTrace()
+    def follow(
+        self, name: str, handler: Closure, arguments: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> CallTrace:
+        """Return what a call of a tool's handler with these arguments reaches."""
+        self.trace = CallTrace(name=name)
         self._conditions = ()
         try:
             value = self._invoke(handler, tuple(arguments), dict(keywords), depth=-1, line=handler.function.line)

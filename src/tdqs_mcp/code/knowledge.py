@@ -1,5 +1,6 @@
 """Effects of libraries' calls as data: `data/python.toml`, `data/script.toml`; their heads explain the entries."""
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Any
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.values import (
@@ -81,6 +83,10 @@ class Spec:
                 return _command(arguments, keywords)
             case "verb":
                 return _by_verb(target.name, details[0] if details else "http")
+            case "client":
+                if "()" in target.name.rpartition(".")[0]:
+                    return _by_verb(target.name, details[0])
+                return LibraryEffect("unknown", f"{target.name}()")
             case _:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
@@ -115,7 +121,9 @@ class Knowledge:
                 specs = package.get(last, package.get("*"))
                 # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
                 is_part = len(parts) - length > 1
-                is_plain = is_part and specs is not None and specs[0].words[0] == "verb" and not _has_verb(last)
+                is_plain = (
+                    is_part and specs is not None and specs[0].words[0] in ("verb", "client") and not _has_verb(last)
+                )
                 return data.methods.get(last, specs) if is_plain else specs
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
         if scope in data.packages:
@@ -123,6 +131,11 @@ class Knowledge:
         if not data.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
         return data.methods.get(last) if "." in name else None
+
+    def is_library(self, package: str) -> bool:
+        """Return whether anything is known of a package of scripts."""
+        data, scope = self._languages[False], package.partition("/")[0]
+        return not data.harmless.isdisjoint({package, scope}) or package in data.packages or scope in data.packages
 
     def is_content(self, name: str, *, is_python: bool) -> bool:
         """Return whether a call gives back what was put into a container: `tools.get(name)` of a Map."""
@@ -138,6 +151,9 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Language:
+    by_hand: frozenset[str]
+    """Packages that the file kept by hand names."""
+
     harmless: frozenset[str]
     containers: frozenset[str]
     plain: frozenset[str]
@@ -155,8 +171,13 @@ def _load(name: str) -> _Language:
         for package in entry["names"].split():
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
+    by_hand = frozenset(packages) | frozenset(data["harmless"].split())
+    derived = _derived()[name]
+    for package, entry in derived["packages"].items():
+        packages[package] = _calls(entry) | packages.get(package, {})
     return _Language(
-        harmless=frozenset(data["harmless"].split()),
+        by_hand=by_hand,
+        harmless=frozenset(data["harmless"].split()) | frozenset(derived["harmless"].split()) - packages.keys(),
         containers=frozenset(data["containers"].split()),
         plain=frozenset(data["plain"].split()),
         packages=packages,
@@ -164,9 +185,21 @@ def _load(name: str) -> _Language:
     )
 
 
+@cache
+def _derived() -> Mapping[str, Mapping[str, Any]]:
+    """Return what `calibration/library_effects.py` read in the libraries' own code."""
+    text = files("tdqs_mcp.code").joinpath("data", "libraries.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return {"python.toml": data["py"], "script.toml": data["js"]}
+
+
 def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:
     """Return specs by the names of calls: `"http GET" = "get fetch"`."""
-    return {name: (Spec(tuple(spec.split())),) for spec, names in entry.items() for name in names.split()}
+    specs: dict[str, Sequence[Spec]] = {}
+    for spec, names in entry.items():
+        for name in names.split():
+            specs[name] = (*specs.get(name, ()), Spec(tuple(spec.split())))
+    return specs
 
 
 def last_name(name: str) -> str:
@@ -206,7 +239,8 @@ def _request(
     if method == "POST":
         method = _graphql((*arguments, *keywords.values())) or method
     host = _host(url) or next((host for host in map(_host, target.arguments) if host), "")
-    for option in options:
+    made_with = [value for value in target.arguments if isinstance(value, Dictionary)]  # axios.create({ baseURL: … })
+    for option in (*options, *made_with):
         host = host or _host(option.get("baseURL") or option.get("url"))
     is_read = method in ("GET", "HEAD", "OPTIONS", "POST query")
     path = _path(url)
@@ -225,9 +259,43 @@ def _posted(path: str, host: str, address: str) -> LibraryEffect:
     Without one it proves no write.
     """
     last = path.rstrip("/").rpartition("/")[2].rpartition(".")[2].replace("-", "_")
-    verb = "" if _is_noun(last) else _verb_kind(last)
+    verb = "" if _is_noun(last) else verb_kind(last)
     kind = {"read": "http-read", "": "sends-data-out"}.get(verb, "http-write")
     return LibraryEffect(kind, f"POST {last}" if verb else "POST", host, _harm(last) if verb else "", address)
+
+
+def purpose_of_post(names: Sequence[str]) -> LibraryEffect | None:
+    """Return what a POST does by the functions that it is sent from, the outermost first; None where they do not tell.
+
+    `create_issue` that calls `client.add_issue` adds something, `search_notes` reads. The nearest and the farthest
+    function whose name has a verb must agree: `get_token` on the way of `create_issue` leaves it open.
+    """
+    verbs = [(verb, name) for name in names if (verb := _purpose(name))]
+    if not verbs or {verbs[0][0], verbs[-1][0]} in ({"read", "write"}, {"read", "delete"}):
+        return None
+    verb, name = verbs[-1]
+    words = "_".join(_words(name))
+    return LibraryEffect("http-read" if verb == "read" else "http-write", f"POST in {name}()", harm=_harm(words))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def _purpose(name: str) -> str:
+    """Return the verb of a function's name; empty for a way of sending, such as `send_request`, and for two verbs."""
+    words = _words(name)
+    if len(words) < 2 or not _SENDING.isdisjoint(words):
+        return ""
+    kinds = [kind for word in words if (kind := "" if _is_noun(word) else verb_kind(word))]
+    return "" if not kinds or (kinds[0] == "read" and set(kinds) != {"read"}) else kinds[0]
+
+
+_SENDING = frozenset(
+    "request requests http https api rest rpc graphql url response json data client retry fetch query call method "
+    "endpoint transport tool handler".split()
+)
+"""Words of functions that send whatever they are told."""
 
 
 def _path(url: Value | None) -> str:
@@ -389,7 +457,7 @@ _DATA_METHODS = frozenset(
 
 
 def _has_verb(name: str) -> bool:
-    return name in _HTTP_METHODS or bool(_verb_kind(name))
+    return name in _HTTP_METHODS or bool(verb_kind(name))
 
 
 @cache
@@ -398,7 +466,7 @@ def _verbs() -> Mapping[str, re.Pattern[str]]:
     return {kind: re.compile(f"({'|'.join(words.split())})(?=_|[A-Z]|$)") for kind, words in data.items()}
 
 
-def _verb_kind(name: str) -> str:
+def verb_kind(name: str) -> str:
     """Return `read`, `delete` or `write` by the verb that a method's name begins with, else nothing."""
     kind = next((kind for kind, verbs in _verbs().items() if verbs.match(name)), "")
     return {"noun": "read", "add": "write"}.get(kind, kind)
@@ -410,7 +478,7 @@ def _is_noun(name: str) -> bool:
 
 def _harm(name: str) -> str:
     """Return what a method does to what is there, by the verb that its name begins with."""
-    verb = _verb_kind(name)
+    verb = verb_kind(name)
     if verb == "delete" or name.startswith(("update", "replace")):
         return DESTROYS
     return ADDS if verb == "write" and _verbs()["add"].match(name) else ""
@@ -424,7 +492,7 @@ def _plain(kind: str, text: str) -> LibraryEffect:
         case "file-write":
             harm = ADDS if text in _ADDING else ""
         case "sql-write" | "http-write":  # deleteOne, `sql-write DELETE`; insert_one
-            harm = statement_harm(text) or _harm(text)
+            harm = DESTROYS if text == "PUT" else statement_harm(text) or _harm(text)
         case "process":
             harm = DESTROYS if command_kind(text) == "delete" else ""
         case _:
@@ -472,5 +540,5 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
         return None
     if name in _HTTP_METHODS and channel == "http":
         return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
-    verb = _verb_kind(name)
+    verb = verb_kind(name)
     return LibraryEffect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))

@@ -278,6 +278,9 @@ class Module:
     text: bytes
     """The file as UTF-8, without a byte order mark where the file is Python."""
 
+    bundled: Sequence[tuple[int, str]] = ()
+    """Lines from which on a bundle has the code of a package, as bundlers note it; an empty name for its own."""
+
 
 def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield the nodes directly below a node."""

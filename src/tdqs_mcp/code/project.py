@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -77,6 +78,11 @@ class ProjectModule:
     def is_python(self) -> bool:
         """Return whether the file is Python, not JavaScript or TypeScript."""
         return self.tree.language == "python"
+
+    def package_at(self, line: int) -> str:
+        """Return the package that a line of a bundle comes from; empty for the project's own code."""
+        position = bisect_right(self.tree.bundled, line, key=itemgetter(0))
+        return self.tree.bundled[position - 1][1] if position else ""
 
     @cached_property
     def bindings(self) -> Mapping[str, Sequence[Binding]]:

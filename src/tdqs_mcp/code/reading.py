@@ -82,7 +82,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
 def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
     if registration.handler is None:
         return None
-    return interpreter.follow(registration.handler, registration.arguments, registration.keywords)
+    return interpreter.follow(registration.name, registration.handler, registration.arguments, registration.keywords)
 
 
 def _no_tools(project: Project) -> str:

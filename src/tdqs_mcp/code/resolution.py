@@ -80,7 +80,7 @@ class Resolution(ABC):
             if name in place.names:
                 return place.names[name]
             place = place.parent
-        scope: NameScope | None = place if name != "__awaiter" else None
+        scope: NameScope | None = place if name not in ("__awaiter", "__toESM") else None
         while scope is not None:
             if name in scope.names or self._parameter(scope, name):
                 return self._scoped(scope, name)
@@ -107,12 +107,24 @@ class Resolution(ABC):
         scope.cache[name] = UNKNOWN  # a name that is made from itself
         with self.muted():
             bindings = scope.names.get(name, ())
-            if bindings:
+            library = self._library(scope, bindings)
+            if library:
+                # esbuild's `axios_default` is the module, `import_pg` what it was required as
+                value = External(name=library if name.endswith("_default") else f"{library}.{name}")
+            elif bindings:
                 value = join(self._bound(binding, scope) for binding in bindings[-MAX_BINDINGS:])
             else:
                 value = self._given(scope, name)
         scope.cache[name] = value
         return value
+
+    def _library(self, scope: NameScope, bindings: Sequence[Binding]) -> str:
+        """Return the known package that a name at the top of a bundle belongs to; empty for the project's own names."""
+        first = bindings[0] if bindings else None
+        if scope.function is not None or not isinstance(first, SyntaxNode) or not scope.module.tree.bundled:
+            return ""
+        package = scope.module.package_at(first.line)
+        return package if package and self.knowledge.is_library(package) else ""
 
     def _bound(self, binding: Binding, scope: NameScope) -> Value:
         match binding:

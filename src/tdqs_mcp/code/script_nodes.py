@@ -65,12 +65,29 @@ def read_script(path: str, content: bytes) -> Module:
     """Return a JavaScript or TypeScript file's nodes; what does not parse is left out."""
     tree = _parser(path.rpartition(".")[2]).parse(content)
     body = Block(line=1, statements=list(_statements(tree.root_node.named_children)))
-    return Module(path=path, body=body, language="script", text=content)
+    return Module(path=path, body=body, language="script", text=content, bundled=_bundled(content))
 
 
 def has_script_error(path: str, content: bytes) -> bool:
     """Return whether a part of a JavaScript or TypeScript file cannot be parsed."""
     return _parser(path.rpartition(".")[2]).parse(content).root_node.has_error
+
+
+_ORIGIN = re.compile(r"^[ \t]*// (?:\.{1,2}/)*((?:[\w@.+~-]+/)*[\w@.+-]+\.[cm]?[jt]sx?)[ \t]*$", re.MULTILINE)
+
+
+def _bundled(content: bytes) -> list[tuple[int, str]]:
+    """Return where a bundle notes the file that its next lines come from: `// node_modules/axios/lib/axios.js`."""
+    if b"// node_modules/" not in content and b"/node_modules/" not in content:
+        return []
+    text = content.decode("utf-8", "replace")
+    origins: list[tuple[int, str]] = []
+    line, position = 1, 0
+    for match in _ORIGIN.finditer(text):
+        line, position = line + text.count("\n", position, match.start()), match.start()
+        _, is_library, inner = match[1].rpartition("node_modules/")
+        origins.append((line, "/".join(inner.split("/")[: 2 if inner.startswith("@") else 1]) if is_library else ""))
+    return origins
 
 
 def _line(tree: Tree) -> int:

@@ -46,6 +46,9 @@ class Sighting:
 class CallTrace:
     """Sightings on the way of one handler."""
 
+    name: str = ""
+    """The tool's name."""
+
     effects: list[Sighting] = field(default_factory=list)
     errors: list[Sighting] = field(default_factory=list)
     limits: list[Sighting] = field(default_factory=list)
@@ -84,6 +87,9 @@ class CallTrace:
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
     active: dict[tuple[Closure, bool, tuple[Value, ...], object], None] = field(default_factory=dict)
     """Calls that are being followed, the handler's first."""
+
+    outside: int = 0
+    """Of these, how many make the call that this is the trace of, where several tools make it."""
 
     guards: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """How a parameter's text must begin, because the code refuses others."""
