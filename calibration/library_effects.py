@@ -3,12 +3,13 @@
     library_effects.py FOLDER > src/tdqs_mcp/code/data/libraries.json
 
 FOLDER has unpacked packages: `py/NAME` from `pip download --no-deps NAME`, `js/NAME` from `npm pack NAME`. Packages
-that `python.toml` and `script.toml` name are left out. Each public function and method is followed as a tool's handler is,
-with all of its parameters unknown. A name goes to the effects that all functions of that name in the package have; that
-nothing was found proves nothing, but for functions at the top of a Python module that could be followed whole. Objects
-of a package whose code opens network connections are clients: their methods reach the network, and change something by
-their verb. A package whose code refers to nothing of files, programs, networks or databases, and imports nothing that
-might, is `harmless`. Google's discovery documents (`google-api-python-client`) give the methods of its resources.
+that `python.toml` and `script.toml` name are left out. Each public function and method is followed as a tool's
+handler is, with all of its parameters unknown. A name goes to the effects that all functions of that name in the
+package have; that nothing was found proves nothing, but for functions at the top of a Python module that could be
+followed whole. Objects of a package whose code opens network connections are clients: their methods reach the
+network, and change something by their verb. A package whose code refers to nothing of files, programs, networks or
+databases, and imports nothing that might, is `harmless`. Google's discovery documents (`google-api-python-client`)
+give the methods of its resources.
 """
 
 import json
