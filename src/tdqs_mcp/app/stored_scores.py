@@ -206,7 +206,7 @@ class StoredScores:
         """A server with its tools and captures; with `in_full` also its score."""
 
         def ask(now: _Snapshot) -> StoredServer:
-            capture, standing, parts, left_at = server_queries.find_server(now.connection, now.method, server)
+            capture, standing, parts, left_at, listing = server_queries.find_server(now.connection, now.method, server)
             return StoredServer(
                 method=now.method,
                 standing=standing,
@@ -216,6 +216,7 @@ class StoredScores:
                 ),
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
                 left_at=left_at,
+                listing=listing,
                 captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
                 score=self._score(now, capture)[0] if in_full else None,
             )

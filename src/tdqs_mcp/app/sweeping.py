@@ -4,7 +4,7 @@ import gc
 import hmac
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from multiprocessing import parent_process
@@ -29,14 +29,18 @@ from tdqs_mcp.results.statistics import MAX_PROBLEMS, MethodStamp, ServerChange,
 from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator, public
+from tdqs_mcp.sources.registry_feed import PREFIX, FeedServer, read_feed
 from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture, start_run
 from tdqs_mcp.store.database import RECOVERY, file_of, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.run_queries import mark_listed
 from tdqs_mcp.store.score_queries import statistics
-from tdqs_mcp.sweep.records import Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
+from tdqs_mcp.sweep.records import LISTING, Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
 from tdqs_mcp.sweep.run import check_packages, is_local, run_here, run_on_dask
 from tdqs_mcp.sweep.scoring import score_shard
+
+FEED_BATCH, MAX_FEED_BYTES = 64, 8 * 2**20
+"""Servers of a registry whose captures are in memory at once, and bytes of one."""
 
 CAPTURES_AT_ONCE = 8
 """Live servers that are captured at once."""
@@ -74,6 +78,11 @@ class SweepRequest:
 
     is_batch: bool = False
     live: LiveOptions = field(default_factory=LiveOptions)
+    admit: Callable[[str], Awaitable[list[str]]] | None = field(default=None, repr=False)
+    """Checks the URL of every remote that a registry names, and gives its addresses: they are foreign."""
+
+    starters: Mapping[str, str] = field(default_factory=dict)
+    """Commands that start a registry's packages, by type, with `{package}` in them; no others are started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +126,8 @@ def sweep_registry(
         batch_judge(judge)
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
     unread: list[str] = []
-    records, progress, store = _read_inputs(request, unread), _Counts(on_progress), open_store(url)
+    feed_servers: dict[str, str] = {}
+    records, progress, store = _read_inputs(request, unread, feed_servers), _Counts(on_progress), open_store(url)
     job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch, file=file_of(url))
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
@@ -132,7 +142,8 @@ def sweep_registry(
             run_here(shards, partial(_score_unless_stopped, job, ledger=ledger), report=progress.add)
             _check_answers(ledger)
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
-        gone = 0 if unread or progress.has_unreadable else _mark_listed(store, listed)
+        listed = {} if unread or progress.has_unreadable else listed
+        gone = _mark_listed(store, {**listed, **feed_servers})
         numbers = read(store, partial(statistics, key=method.key))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _worker_store.cache_info().currsize:  # this process has scored
@@ -293,18 +304,21 @@ class _Counts:
         )
 
 
-def _read_inputs(request: SweepRequest, unread: list[str]) -> Iterator[Record | str]:
+def _read_inputs(request: SweepRequest, unread: list[str], listed: dict[str, str]) -> Iterator[Record | str]:
     """The records of all inputs, live servers last; `unread` gets why the rest of one cannot be read.
 
     Raises InputError for a file that cannot be opened and for an object in this process.
     """
-    locators = {name: parse_locator(name) for name in request.inputs}
+    feeds = [name.removeprefix(PREFIX) for name in request.inputs if name.startswith(PREFIX)]
+    inputs = [name for name in request.inputs if not name.startswith(PREFIX)]
+    locators = {name: parse_locator(name) for name in inputs}
     live = [name for name, locator in locators.items() if not isinstance(locator, File)]
     if objects := [name for name in live if isinstance(locators[name], InProcess)]:
         raise InputError(f"a sweep reads files and live servers: capture {objects[0]} first, and give that file")
-    files = [_listed_by(name, read_records(Path(name))) for name in request.inputs if name not in live]
+    files = [_listed_by(name, read_records(Path(name))) for name in inputs if name not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
+    parts += [_capture_feed(feed, request, listed) for feed in feeds]
     if live and all(isinstance(name, str) for name in captured):
         unread.append("no live server could be captured")
     return _chain(parts, unread)
@@ -336,6 +350,46 @@ def _chain(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterat
                 )
         except InputError as error:
             unread.append(str(error))
+
+
+def _capture_feed(feed: str, request: SweepRequest, listed: dict[str, str]) -> Iterator[Record | str]:
+    """The servers of a registry, captured; `listed` gets them all, so that one that does not answer is not gone.
+
+    A foreign server gets none of the caller's headers and variables. Raises InputError.
+    """
+    if request.admit is None:
+        raise InputError("a registry names foreign URLs: give `admit`, which checks them")
+    servers = blocking(read_feed)(feed)
+    is_whole = "updated_since=" not in feed
+    listed.update({server.name: feed for server in servers} if is_whole else {})
+    options = LiveOptions(timeout=request.live.timeout, max_bytes=MAX_FEED_BYTES, admit=request.admit)
+    located = [(server, locator) for server in servers if (locator := _locator(server, request.starters))]
+    if len(located) < len(servers):
+        rest = f"{len(servers) - len(located)} of {len(servers)} servers have no remote that can be reached as it is"
+        yield f"{feed!r}: {rest}, and no package that --start allows to start"
+    for start in range(0, len(located), FEED_BATCH):
+        batch = located[start : start + FEED_BATCH]
+        records = blocking(_capture_all)([locator for _, locator in batch], options)
+        for (server, _), record in zip(batch, records, strict=True):
+            if isinstance(record, str):
+                yield f"{server.name}: {record}"
+                continue
+            document = {**json.loads(record.content), "id": server.name, LISTING: server.listing}
+            content = json.dumps(document).encode()
+            registry = feed if is_whole else ""
+            yield replace(record, content=content, registry=registry, progress=(start + 1) / len(located))
+
+
+def _locator(server: FeedServer, starters: Mapping[str, str]) -> str | None:
+    """Where a server is captured: its first remote, else a package that may be started; None for neither."""
+    if server.remotes:
+        return server.remotes[0]
+    for kind, identifier, version in server.packages:
+        if kind in starters:
+            separator = "==" if kind == "pypi" else ":" if kind == "oci" else "@"
+            package = f"{identifier}{separator}{version}" if version else identifier
+            return f"stdio:{starters[kind].replace('{package}', package)}"
+    return None
 
 
 async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Record | str]:

@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -68,6 +68,7 @@ from tdqs_mcp.server.http_transport import (
     run_http,
 )
 from tdqs_mcp.sources.locator import LiveOptions
+from tdqs_mcp.sources.registry_feed import PREFIX
 from tdqs_mcp.store.database import default_url, public_url
 
 if TYPE_CHECKING:
@@ -202,6 +203,13 @@ def _agreed_tasks(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Calla
     return reading
 
 
+def _pairs(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    pairs = dict(value.partition("=")[::2] for value in values)
+    if any("{package}" not in command for command in pairs.values()):
+        raise click.BadParameter("write TYPE=COMMAND with {package} in the command, as in pypi='uvx {package}'")
+    return pairs
+
+
 store_option = click.option(
     "--store",
     metavar="URL",
@@ -219,6 +227,17 @@ method_option = click.option(
 @store_option
 @click.option("--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, in place of own processes.")
 @click.option("--watch", type=click.FloatRange(min=1), metavar="MINUTES", help="Sweep again every so many minutes.")
+@click.option(
+    "--start",
+    "starters",
+    multiple=True,
+    metavar="TYPE=COMMAND",
+    callback=_pairs,
+    help="Start a registry's packages so, as in npm='docker run -i --rm node npx -y {package}'.  [default: none]",
+)
+@click.option(
+    "--allow-url", "urls", multiple=True, metavar="PATTERN", help="Remotes of a registry that may be private."
+)
 @click.option("--prune", type=click.DateTime(), help="First delete captures from before then that no server has now.")
 @click.option("--webhook", metavar="URL", help="Send the report there, signed with TDQS_WEBHOOK_SECRET.")
 @click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
@@ -232,6 +251,8 @@ def sweep(
     store: str | None,
     cluster: str | None,
     watch: float | None,
+    starters: Mapping[str, str],
+    urls: tuple[str, ...],
     prune: datetime | None,
     webhook: str | None,
     batch: bool,
@@ -243,7 +264,7 @@ def sweep(
     """Score a registry's servers into a store: only what is new or has changed since the last sweep.
 
     An INPUT is a file with a record for each server (.jsonl, .jsonl.gz, .parquet), a folder of captures, one capture,
-    or the locator of a live server.
+    the locator of a live server, or registry+URL or registry+FILE: a list of servers as the official registry gives it.
     """
     named, secret = store or default_url(os.environ), os.environ.get("TDQS_WEBHOOK_SECRET", "")
     refuse(webhook and len(secret) < MIN_TOKEN, f"--webhook needs TDQS_WEBHOOK_SECRET, at least {MIN_TOKEN} characters")
@@ -258,6 +279,8 @@ def sweep(
         cluster=cluster,
         is_batch=batch,
         live=live,
+        admit=_admit_remotes(urls) if any(name.startswith(PREFIX) for name in inputs) else None,
+        starters=starters,
     )
     while True:
         started = time.monotonic()
@@ -281,6 +304,14 @@ def sweep(
         time.sleep(max(0, started + 60 * watch - time.monotonic()))
 
 
+def _admit_remotes(urls: Sequence[str]) -> Callable[[str], Awaitable[list[str]]]:
+    """A check of foreign URLs: public addresses, and what the operator has named."""
+    from tdqs_mcp.server.permissions import Permissions, read_pattern  # noqa: PLC0415
+
+    patterns = tuple(map(read_pattern, ("https://*", "http://*:*", *urls)))
+    return Permissions(urls=patterns).check_and_resolve
+
+
 _JSONL, _SVG, _ATOM = "jsonl", "svg", "atom"
 _TABLES = (_JSONL, "csv", "parquet")
 ROWS = 10_000
@@ -289,6 +320,8 @@ ROWS = 10_000
 
 def _write_table(results: Iterable[Any], page: Page) -> None:
     """Write rows as CSV, or to a file as Parquet. Raises InputError."""
+    if page.form == "parquet" and page.output is None:
+        raise InputError("Parquet is no text: name a file with --output")
     rows = flat_rows(results)
     first = next(rows, None)
     if first is None:
@@ -299,8 +332,6 @@ def _write_table(results: Iterable[Any], page: Page) -> None:
             writer.writeheader()
             writer.writerows(chain([first], rows))
         return
-    if page.output is None:
-        raise InputError("Parquet is no text: name a file with --output")
     try:
         import pyarrow as pa  # noqa: PLC0415  # an extra
         from pyarrow import parquet  # noqa: PLC0415

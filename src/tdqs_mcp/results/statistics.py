@@ -416,6 +416,9 @@ class StoredServer(Document):
     left_at: str | None
     """When its registry was first read without it; null for a listed server."""
 
+    listing: Mapping[str, str] | None
+    """Title, version and links as its registry has them; null without a registry."""
+
     captures: tuple[ServerVersion, ...]
     """The newest first, 20 at most."""
 

@@ -1,5 +1,6 @@
 """Writes scored captures to a store, and reads what a sweep, a report or another machine needs of them."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -86,6 +87,9 @@ class ScoredCapture:
     coherence: StoredVerdict | None = None
     shadowing: StoredVerdict | None = None
     is_official: bool | None = None
+    listing: Mapping[str, str] | None = None
+    """Title, version and links as its registry has them."""
+
     is_complete: bool = True
     """Nothing is left that the judge can be asked again about."""
 
@@ -150,6 +154,7 @@ def _server(capture: ScoredCapture) -> Row:
         "capture": capture.capture,
         "is_official": capture.is_official,
         "source": source and tables.clean_text(source),
+        "listing": json.dumps(capture.listing) if capture.listing else None,
     }
 
 

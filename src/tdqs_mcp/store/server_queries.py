@@ -1,5 +1,6 @@
 """Queries of servers and tools: the leaderboard, a server with its captures, stored verdicts, search, all tools."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -144,17 +145,19 @@ class StandingServer(NamedTuple):
     """The scores of its tool set."""
 
     left_at: str | None
+    listing: Mapping[str, str] | None
 
 
 def find_server(connection: Connection, method: MethodStamp, server: str) -> StandingServer:
     """A server by its key, also one that has left its registry. Raises UnknownIdError."""
-    columns = (SERVERS.c.capture, SERVERS.c.left_at)
+    columns = (SERVERS.c.capture, SERVERS.c.left_at, SERVERS.c.listing)
     query = _standings(method.key, with_left=True).add_columns(*columns, *(SERVER_SCORES.c[part] for part in PARTS))
     row = connection.execute(query.where(SERVERS.c.server == tables.clean_text(server))).first()
     if row is None:
         raise UnknownIdError(f"there is no server {server!r} with scores")
     parts = {part: getattr(row, part) for part in PARTS}
-    return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at))
+    listing = json.loads(row.listing) if row.listing else None
+    return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at), listing)
 
 
 def list_tools(
@@ -453,8 +456,9 @@ def export_servers(engine: Engine, method: MethodStamp) -> Iterator[ServerStandi
 def _stream(engine: Engine, query: Select[Any]) -> Iterator[Any]:
     """The rows of a query as of one moment, a thousand at a time. Raises InputError where the database fails."""
     try:
-        with snapshot(engine).begin() as connection:
-            yield from connection.execute(query, execution_options={"yield_per": 1000})
+        options = {"yield_per": 1000}
+        with snapshot(engine).begin() as connection, connection.execute(query, execution_options=options) as rows:
+            yield from rows
     except DBAPIError as error:
         raise explained(engine.url, error) from error
 

@@ -190,6 +190,7 @@ SERVERS = Table(
     Column("capture", String(32), ForeignKey("captures.capture"), index=True, comment="the newest capture"),
     Column("is_official", Boolean, comment="as the registry says; null where it says nothing"),
     Column("source", String, comment="where it was captured, without credentials"),
+    Column("listing", Text, comment="JSON: title, version and links as a registry has them"),
     Column("registry", String, comment="the input that listed it last"),
     Column("left_at", DateTime(timezone=True), comment="when that input was first read to its end without it"),
 )

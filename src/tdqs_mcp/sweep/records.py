@@ -25,6 +25,9 @@ MAX_BYTES = 64 * 2**20
 PARQUET_ROWS = 64
 """Rows of Parquet that are in memory at once."""
 
+LISTING = "registryListing"
+"""The member of a record with what a registry says of the server."""
+
 SHAPE = "give each record an `id`, `server` or `name`: text or a whole number"
 
 
@@ -64,6 +67,9 @@ class Entry:
     """The key under which the server is stored."""
 
     is_official: bool | None
+    listing: Mapping[str, str] | None = None
+    """Title, version and links as its registry has them."""
+
     tools: int
     """About how many tools it has."""
 
@@ -92,6 +98,7 @@ def read_entry(record: Record) -> Entry:
         record=record,
         server=server,
         is_official=official if isinstance(official, bool) else None,
+        listing=members[LISTING] if isinstance(members.get(LISTING), Mapping) else None,
         tools=sum(len(page.get("tools") or []) for page in pages),
     )
 

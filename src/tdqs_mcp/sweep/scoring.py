@@ -180,5 +180,6 @@ def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -
         coherence=sets.get("coherence"),
         shadowing=sets.get("shadowing"),
         is_official=server.entry.is_official,
+        listing=server.entry.listing,
         is_complete=not any(isinstance(outcome, Ungraded) and outcome.was_asked for outcome in outcomes),
     )
