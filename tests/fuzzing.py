@@ -346,7 +346,7 @@ LINES = {
     ],
     "rewrite": [
         *(f"rewrite FILE --format {form}" for form in REPORTS),
-        *(f"rewrite FILE --mode full --format {form}" for form in REPORTS[:2]),
+        *(f"rewrite FILE --format {form}" for form in REPORTS[:2]),
         "rewrite FILE --write BETTER",
         *(f"rewrite --target A FILE --target A --format {form}" for form in REPORTS),
     ],

@@ -258,8 +258,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
     ("words", "said"),
     [
         ("lock x.json --accept-all --accept tool:a", "--accept-all accepts everything; leave --accept out"),
-        ("stats --server a --query b", "--server and --query are two questions"),
-        ("stats --limit 3", "--limit is of --query"),
+        ("stats --server a --query b", "--server and --query are 2 questions"),
         ("score x.json --tool a --rubric smells", "--tool shows one tool under the tdqs rubric"),
         ("score x.json --tool a --fail-under B", "--tool shows one tool under the tdqs rubric"),
         ("score x.json --fail-under acceptable", "--fail-under Acceptable is no bar of the tdqs rubric; it takes A, B"),

@@ -55,7 +55,9 @@ def test_our_own_file_comes_before_pyproject_and_a_nearer_one_before_both(lint, 
     assert rules(lint('select = ["TDQ102"]')[1]) == {"TDQ102"}
     (tmp_path / "a").mkdir()
     write("a/pyproject.toml", '[tool.tdqs]\nselect = ["TDQ109"]')
-    assert rules(lint(folder="a")[1]) == {"TDQ109"}
+    write("a/shop.json", (tmp_path / "shop.json").read_bytes())
+    assert rules(lint(folder="a")[1]) == {"TDQ102"}
+    assert rules(lint(locators=["a/shop.json"])[1]) == {"TDQ109"}
     write("a/pyproject.toml", "[tool.other]\nname = 'tdqs'")
     assert rules(lint(folder="a")[1]) == {"TDQ102"}
 

@@ -35,8 +35,7 @@ def at(command, tmp_path, write):
         ("score srv.py", "to start it as a server: tdqs-mcp score -- python srv.py"),
         ("score srv.mjs", "to start it as a server: tdqs-mcp score -- node srv.mjs"),
         ("score start-shop x", "tdqs-mcp score -- start-shop x"),
-        ("score .mcp.json", "it configures servers; score one of them by name: config:project/shop"),
-        ("score other/.mcp.json", "score one of them by name: config:project/NAME, in the folder of its project"),
+        ("score other/.mcp.json", "it configures servers: config:project/NAME, in the folder of its project"),
         ("score localhost:8000/mcp", "did you mean http://localhost:8000/mcp ?"),
         ("score mcp.example.org:8443/mcp", "did you mean https://mcp.example.org:8443/mcp ?"),
         ("score tool.json", "did you mean tools.json?"),
@@ -44,7 +43,7 @@ def at(command, tmp_path, write):
             "score nothing",
             "to score a live server, give its URL, or its command last: tdqs-mcp score -- COMMAND ARG...",
         ),
-        ("portability other", "this command takes one file: other/.mcp.json"),
+        ("portability other", "it configures servers: config:project/NAME, in the folder of its project"),
     ],
 )
 def test_a_locator_that_cannot_be_read_comes_with_a_hint(at, words, hint):
@@ -108,6 +107,112 @@ def test_a_folder_means_its_json_files(at, write, tmp_path):
 def test_a_tier_may_be_a_small_letter(at):
     assert at("score tools.json --fail-under d").returncode == 0
     assert at("score --rubric playground tools.json --fail-under f").returncode == 0
+
+
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("shop")
+
+
+@server.tool()
+def find_orders(customer: str) -> str:
+    \"\"\"Find the open orders of one customer.\"\"\"
+    return customer
+
+
+if __name__ == "__main__":
+    server.run("stdio")
+"""
+
+
+@pytest.mark.parametrize("locator", ["server.py", "project"])
+def test_code_that_lies_there_is_read_and_not_started(at, write, tmp_path, locator):
+    (tmp_path / "project").mkdir()
+    write("server.py", SERVER)
+    write("project/main.py", SERVER)
+    write("project/package.json", {"name": "x"})
+    run = at(f"score {locator} --format json")
+    assert [tool["name"] for tool in json.loads(run.stdout)["tools"]] == ["find_orders"]
+
+
+def test_a_client_s_file_with_one_server_means_that_server_and_with_several_asks_for_one(at, write):
+    run = at("score .mcp.json")
+    assert b".mcp.json configures one server: config:project/shop" in run.stderr
+    assert b"read that file, then give --yes" in run.stderr
+    write(".mcp.json", {"mcpServers": {"shop": {"command": "x"}, "bank": {"command": "y"}}})
+    assert (
+        b"configures 2 servers; name one of them: config:project/shop, config:project/bank"
+        in at("score .mcp.json").stderr
+    )
+
+
+@pytest.mark.process
+def test_a_project_whose_code_shows_no_tool_is_started_after_consent(at, write, tmp_path):
+    (tmp_path / "project" / "bin").mkdir(parents=True)
+    write("project/package.json", {"name": "x", "bin": {"x": "bin/x.js"}})
+    write("project/bin/x.js", "process.exit(3)")
+    assert b"to start it as a server: tdqs-mcp score -- node project/bin/x.js" in at("score project").stderr
+    assert b"stdio:node project/bin/x.js exited with code 3" in at("score project --yes").stderr
+
+
+def test_the_example_needs_no_file(at):
+    assert at("score --example").stdout.startswith(b"lending-desk ")
+    assert b"--example is a catalog of its own" in at("score --example tools.json").stderr
+
+
+def test_the_configuration_is_that_of_the_linted_file_s_folder_and_a_line_names_it(at, write, tmp_path):
+    (tmp_path / "sub").mkdir()
+    write("sub/tools.json", [tool("a", "A.")])
+    write("tdqs.toml", 'select = ["TDQ109"]')
+    write("sub/tdqs.toml", 'select = ["TDQ103"]')
+    rules = {
+        words: {each["rule"] for each in json.loads(run.stdout)["findings"]}
+        for words in ("lint sub/tools.json", "lint sub/tools.json --config tdqs.toml")
+        if (run := at(f"{words} --format json"))
+    }
+    assert [found <= {expected} for found, expected in zip(rules.values(), ("TDQ103", "TDQ109"), strict=True)] == [
+        True
+    ] * 2
+    assert f"settings: {tmp_path / 'sub' / 'tdqs.toml'}".encode() in at("lint sub/tools.json").stderr
+
+
+def test_a_bare_lint_takes_the_locator_of_the_configuration(at, write):
+    assert b"or name it in tdqs.toml" in at("lint").stderr
+    write("tdqs.toml", 'locator = ["tools.json"]')
+    assert b"tools \xc2\xb7 2 tools" in at("lint").stdout
+    write("tdqs.toml", 'locator = "stdio:none-such"')
+    assert b"names stdio:none-such; read that file, then give --yes" in at("lint").stderr
+
+
+@pytest.mark.parametrize("words", ["score tools.json --tool", "rewrite tools.json --tool", "lint tools.json --tool"])
+def test_tools_are_named_by_lists_and_wildcards(at, words):
+    both = at(f"{words} find_orders,find_cust* --format json")
+    assert both.returncode == 0, both.stderr
+    assert b"find_orders" in both.stdout
+    assert b"find_customer" in both.stdout or "lint" in words
+    assert b"did you mean find_orders" in at(f"{words} find_order").stderr
+
+
+def test_a_pipe_is_as_wide_as_columns_says(command, write):
+    file = write("tools.json", [FINE, LOOKUP])
+    narrow = command("score", file, env={"COLUMNS": "60"}).stdout.decode()
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_shells_complete_rules_and_tools(command, write):
+    file = write("tools.json", [FINE, LOOKUP])
+    for words, count, expected in (("rules TDQ10", 2, "TDQ101"), (f"score {file} --tool find_o", 4, "find_orders")):
+        environment = {
+            "_TDQS_MCP_COMPLETE": "bash_complete",
+            "COMP_WORDS": f"tdqs-mcp {words}",
+            "COMP_CWORD": str(count),
+        }
+        assert expected in command(env=environment).stdout.decode()
+
+
+def test_the_library_lists_its_names():
+    assert set(dir(tdqs_mcp)) == set(tdqs_mcp.__all__)
 
 
 @pytest.mark.parametrize("short", ["purpose", "usage", "behavior", "params", "concise", "complete"])

@@ -653,7 +653,7 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
             "the offline judge takes no model: leave it out, or name another --judge: offline[:CALIBRATION], anthropic",
         ),
         ({}, {"judge": "openai:m"}, "set TDQS_BASE_URL or --base-url"),
-        ({}, {"judge": "openai", "base_url": "http://h"}, "set TDQS_MODEL or --model"),
+        ({}, {"judge": "openai", "base_url": "http://h"}, "say --judge openai:MODEL, or set TDQS_MODEL"),
         (FULL | {"TDQS_REQUEST_OVERRIDES": "[1]"}, {}, "TDQS_REQUEST_OVERRIDES must be a JSON object"),
         (FULL | {"TDQS_REQUEST_OVERRIDES": "{"}, {}, "TDQS_REQUEST_OVERRIDES must be a JSON object"),
         (FULL | {"TDQS_REQUEST_OVERRIDES": '{"a": NaN}'}, {}, "correct TDQS_REQUEST_OVERRIDES"),

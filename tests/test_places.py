@@ -124,7 +124,7 @@ def test_findings_stand_at_their_lines_in_text_annotations_junit_and_sarif(folde
     (folder / "tools.json").write_text(json.dumps(tools))
     line = line_of(PYTHON, '"""Find boats')
     run = ("lint", *argument, "--select", "TDQ104,TDQ103")
-    text = command(*run, "--show-source", cwd=folder).stdout.decode()
+    text = command(*run, "--show", "source", cwd=folder).stdout.decode()
     assert f"src/boats.py:{line}:5 TDQ104" in " ".join(text.split()) or f"src/boats.py:{line}:5 TDQ103" in text
     text = command(*run, "--format", "github", cwd=folder).stdout.decode()
     assert f"::warning file=src/boats.py,line={line},col=5,title=TDQ10" in text

@@ -120,3 +120,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # any public name
         if name in names.split():
             return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return __all__

@@ -1,13 +1,15 @@
 """Catalogs from files, live servers, and server objects of this process; with or without an event loop."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, UnknownIdError, nearest
+from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, LiveOptions, parse_locator, public
@@ -87,11 +89,23 @@ async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, c
     return replace(catalog, problems=(*server.unresolved, *catalog.problems))
 
 
-def has_code(folder: Path) -> bool:
-    """Return whether Python, JavaScript or TypeScript stands in a folder, so that its tools are read from there."""
+def match_tools(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that patterns mean: names, or names with the wildcards * and ?. Raises UnknownIdError."""
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        matches = [name for name in names if name == pattern] or [name for name in names if fnmatchcase(name, pattern)]
+        if not matches:
+            meant = nearest(pattern, names)
+            raise UnknownIdError(f"there is no tool {pattern!r}{meant}; the catalog has {some_names(names)}")
+        chosen |= dict.fromkeys(matches)
+    return list(chosen)
+
+
+def has_code(source: Path) -> bool:
+    """Return whether a folder or a file is Python, JavaScript or TypeScript, so that its tools are read from there."""
     from tdqs_mcp.code.tool_search import source_files  # noqa: PLC0415  # most runs read no code
 
-    return any(source_files(folder))
+    return any(source_files(source))
 
 
 def _read_still(file: File) -> Catalog:

@@ -36,6 +36,16 @@ class Configuration:
         return str(self.path or f"{FILE}, which is not there")
 
     @property
+    def locators(self) -> list[str]:
+        """Locators for a command that names none; paths are those from the file's folder."""
+        named = next((file for file in reversed(self.files) if file.path and "locator" in file.table), None)
+        if named is None or named.path is None:
+            return []
+        value, folder = named.table["locator"], named.path.parent
+        locators = [value] if isinstance(value, str) else value
+        return [entry if ":" in entry or entry == "-" else os.path.relpath(folder / entry) for entry in locators]
+
+    @property
     def files(self) -> tuple["Configuration", ...]:
         """All files, the one that counts first at the end."""
         return (*(file for base in self.extended for file in base.files), self)
@@ -71,6 +81,10 @@ def _is_list_of(is_entry: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 _SHAPES: Shapes = {
+    "locator": (
+        lambda value: is_text(value) or _is_list_of(is_text)(value),
+        'a locator or a list of them; write locator = "tools.json"',
+    ),
     "extend": (
         lambda value: is_text(value) or _is_list_of(is_text)(value),
         'a path or a list of paths; write extend = "../tdqs.toml"',
@@ -106,6 +120,11 @@ def read_configuration(directory: Path) -> Configuration:
         if shared.is_file() and _table(shared) is not None:
             return _configuration(shared)
     return Configuration()
+
+
+def read_configuration_file(path: Path) -> Configuration:
+    """The configuration in a file that somebody names. Raises InputError."""
+    return _configuration(path)
 
 
 def user_file(environ: Mapping[str, str]) -> Path:

@@ -167,7 +167,7 @@ def _endpoint(settings: Settings) -> "Endpoint":
             "for example to https://api.openai.com/v1 or http://127.0.0.1:11434/v1"
         )
     if model is None:
-        raise InputError("the openai judge needs a model: set TDQS_MODEL or --model, or say --judge openai:MODEL")
+        raise InputError("the openai judge needs a model: say --judge openai:MODEL, or set TDQS_MODEL")
     limits: dict[str, Any] = {"concurrency": settings.concurrency, "timeout": settings.timeout}
     return Endpoint(
         base_url=base_url,

@@ -5,13 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.catalogs import blocking, match_tools
 from tdqs_mcp.app.code_review import code_cases
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.signals import Cost
-from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, batching
 from tdqs_mcp.judges.offline import Offline, versions
@@ -383,21 +382,14 @@ def explain(name: str, table: Sequence[AnyRule] = registry.RULES) -> str:
         rules = registry.find_all(name.strip(), table)
     except UnknownIdError as error:
         dimensions = dict.fromkeys(key for rubric_key in RUBRICS for key in load_rubric(rubric_key).keys)
-        words = [*(word for rule in table for word in (rule.id, rule.name)), *dimensions]
+        terms = (term.title for key in RUBRICS for term in (*load_rubric(key).flags, *load_rubric(key).tiers))
+        words = [*(word for rule in table for word in (rule.id, rule.name)), *dimensions, *RUBRICS, *terms]
         raise UnknownIdError(
             f"there is nothing to explain under {name!r}{nearest(name, words)}; tdqs-mcp rules lists the rules; "
             f"the dimensions of TDQS are {', '.join((*load_rubric('tdqs').keys, *load_rubric('coherence').keys))}"
         ) from error
     matching = [rule for rule in table if rule.id in rules]
     return rule_page(matching[0]) if len(matching) == 1 else lane_page(name.strip(), matching)
-
-
-def with_tool(catalog: Catalog, name: str) -> Catalog:
-    """The catalog, if it has a tool of this name. Raises UnknownIdError otherwise."""
-    names = [tool.name for tool in catalog.tools]
-    if name not in names:
-        raise UnknownIdError(f"there is no tool {name!r}{nearest(name, names)}; the catalog has {some_names(names)}")
-    return catalog
 
 
 def prompts(
@@ -416,7 +408,7 @@ def prompts(
     get unless `--exact-prompt` says otherwise.
     """
     if tool is not None:
-        with_tool(catalog, tool)
+        match_tools([entry.name for entry in catalog.tools], [tool])
     if rubric == SKILL:
         return {"tools": [], SKILL: _published_and_hardened(_skill_case(catalog, skill))}
     measured = measure(catalog)

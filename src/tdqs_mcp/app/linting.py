@@ -14,8 +14,7 @@ from runpy import run_path
 from typing import Any
 
 from tdqs_mcp.app.configuration import Configuration, is_text
-from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
-from tdqs_mcp.facts.spelling import some_names
+from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.subject import Measured, measure, measure_together
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
@@ -240,14 +239,6 @@ def list_rules(table: Sequence[AnyRule] = registry.RULES) -> RuleList:
 def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityReport:
     """Return what each of these clients, or each known one, would show a model of the tools. Raises UnknownIdError."""
     return view_catalog(measure(catalog), clients)
-
-
-def check_tools(catalogs: Sequence[Catalog], patterns: Sequence[str]) -> None:
-    """Raises UnknownIdError for a pattern that no tool's name matches."""
-    names = [tool.name for catalog in catalogs for tool in catalog.tools]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise UnknownIdError(f"there is no tool {pattern!r}; the catalog has {some_names(names)}")
 
 
 def locate_report(

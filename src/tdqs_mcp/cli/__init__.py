@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from tdqs_mcp.errors import InputError, TdqsError, nearest
 
@@ -143,6 +144,15 @@ class LazyGroup(click.Group):
 
 class _LocatorType(click.ParamType[str]):
     name = "locator"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return files, or the servers of installed clients after `config:`."""
+        if not incomplete.startswith("config:"):
+            return click.Path().shell_complete(ctx, param, incomplete)
+        from tdqs_mcp.app.installed_clients import servers  # noqa: PLC0415  # only completion asks for all
+
+        names = (server.locator_name for server in servers().servers)
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 LOCATOR = _LocatorType()

@@ -30,7 +30,6 @@ from tdqs_mcp.cli.runner import (
     read_code_of,
     refuse,
     source_option,
-    timeout_option,
     views,
     write,
 )
@@ -174,10 +173,9 @@ _GATE = views(gate_blocks) | {"junit": _gate_junit}
 
 @command()
 @click.argument("suite", type=TARGET, metavar="SUITE.yml")
-@timeout_option("Seconds for each live server that names none.")
 @page_options("junit")
-def gate(suite: Path, *, timeout: float, page: Page) -> None:
+def gate(suite: Path, *, page: Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
-    rows = blocking(gating.run_suite)(suite, LiveOptions(timeout=timeout))
+    rows = blocking(gating.run_suite)(suite, LiveOptions())
     page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
     sys.exit(decide(rows))

@@ -2,27 +2,32 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import click
 
 from tdqs_mcp.app import linting
+from tdqs_mcp.app.catalogs import match_tools
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import FAIL_ON, Policy
-from tdqs_mcp.cli import command
+from tdqs_mcp.cli import command, group_options
 from tdqs_mcp.cli.runner import (
     TARGET,
     Page,
     View,
+    config_option,
+    configured_locators,
     end,
     for_each,
     live_options,
     locator_argument,
     locators_argument,
     page_options,
+    placed_options,
     policy_of,
     read_code_of,
     read_json,
@@ -78,7 +83,6 @@ _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
 
 _client_option = click.option(
     "--client",
-    "clients",
     multiple=True,
     metavar="NAME",
     callback=split_names,
@@ -104,27 +108,48 @@ _rules_option = click.option(
 )
 
 
+def _complete_rules(_: click.Context, __: click.Parameter, word: str) -> list[str]:
+    """Return ids and names of rules."""
+    return [name for rule in RULES for name in (rule.id, rule.name) if name.lower().startswith(word.lower())]
+
+
+_flags = group_options(
+    "flags",
+    lambda **flags: {name.replace("_", "-"): value for name, value in flags.items()},
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="RULE",
+        callback=split_names,
+        shell_complete=_complete_rules,
+        help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or ALL.",
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        metavar="RULE",
+        callback=split_names,
+        shell_complete=_complete_rules,
+        help="Not these; spelled as for --select.",
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        help=f"Instead of {DEFAULT_PROFILE.summary}: "
+        f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
+    ),
+    _client_option,
+    click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]"),
+)
+"""The options that a configuration has too, as `flags` with its keys."""
+
+
 @command()
-@locators_argument()
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULE",
-    callback=split_names,
-    help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5, DESC or ALL.",
-)
-@click.option(
-    "--ignore", multiple=True, metavar="RULE", callback=split_names, help="Not these; spelled as for --select."
-)
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    help=f"Instead of {DEFAULT_PROFILE.summary}: "
-    f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
-)
-@_client_option
+@locators_argument(required=False)
+@_flags
 @_rules_option
-@tools_option("Only these tools; * and ? are wildcards.")
+@config_option
+@tools_option("Only these tools.")
 @click.option(
     "--show",
     "listing",
@@ -135,10 +160,10 @@ _rules_option = click.option(
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print what --fix would write as a diff, and write nothing.")
 @source_option("rules that hold definitions against their code, and for --fix")
-@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
+@click.option("--watch", "is_watching", is_flag=True, help="Lint again whenever a file changes; Ctrl-C ends it.")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
-@live_options
+@placed_options
 @page_options(
     *_DOCUMENTS[1:],
     help="What to print: sarif also lists clean tools, code-scanning leaves them out, since GitHub takes them "
@@ -148,17 +173,15 @@ _rules_option = click.option(
 def lint(
     locators: tuple[str, ...],
     *,
-    select: tuple[str, ...] | None,
-    ignore: tuple[str, ...] | None,
-    profile: str | None,
-    clients: tuple[str, ...] | None,
+    flags: dict[str, Any],
     table: tuple[AnyRule, ...],
+    config: Path | None,
     tools: tuple[str, ...] | None,
     listing: str | None,
     fixes: bool,
     is_diff: bool,
     source: Path | None,
-    fail_on: str | None,
+    is_watching: bool,
     baseline: Path | None,
     renews: bool,
     live: LiveOptions,
@@ -169,13 +192,16 @@ def lint(
     Several servers are linted as one agent sees them: what two of them share is found as well.
 
     What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE, TDQS_CLIENT and TDQS_FAIL_ON, then from
-    the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
+    the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, from the linted file's folder upward, which also sets
+    severities, suppresses findings, and names the locator for a bare `tdqs-mcp lint`.
     """
     is_part = baseline is None or tools
     refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
     refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
-    flags = {"select": select, "ignore": ignore, "profile": profile, "client": clients, "fail-on": fail_on}
-    policy = policy_of(flags, table)
+    locators = configured_locators(locators, live, config)
+    if is_watching:
+        _watch([*locators, *([str(source)] if source else [])])
+    policy = policy_of(flags, table, locators=locators, config=config)
     refuse(source and len(locators) > 1, "--source is the code of one server")
     code = read_code_of(locators, source, live.cwd)
     policy = replace(policy, tools=tools or (), code=code)
@@ -183,7 +209,7 @@ def lint(
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
     catalogs = [catalog for catalog in loaded if catalog is not None]
     if catalogs:
-        linting.check_tools(catalogs, policy.tools)
+        match_tools([tool.name for catalog in catalogs for tool in catalog.tools], policy.tools)
     places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
     if is_diff:
         has_changes = _print_fixes(places, catalogs, policy, source)
@@ -213,6 +239,21 @@ def lint(
     limit = policy.fail_on
     gate = None if limit is None else lambda report: is_clean(report.findings, limit)
     end([*reports, *missing], gate, may_be_partial=gate is None)
+
+
+def _watch(locators: Sequence[str]) -> Never:
+    """Run the command again whenever one of its files changes, until it is interrupted."""
+    from watchfiles import watch  # noqa: PLC0415  # only a person who waits needs it
+
+    paths = [locator for locator in locators if Path(locator).exists()]
+    refuse(not paths, "--watch needs a file or a folder to watch")
+    context = click.get_current_context()
+    changes = watch(*paths, rust_timeout=500, yield_on_timeout=False)
+    while True:
+        with suppress(SystemExit):  # a finding ends one run, not the watch
+            lint.callback(**context.params | {"is_watching": False})  # type: ignore[misc]  # it has one
+        click.echo("watching for changes (Ctrl-C ends it)", err=True)
+        next(changes)
 
 
 def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
@@ -248,7 +289,7 @@ def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Pol
 
 
 @command()
-@click.argument("words", nargs=-1, metavar="[ID]...")
+@click.argument("words", nargs=-1, metavar="[ID]...", shell_complete=_complete_rules)
 @_rules_option
 @page_options()
 def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> None:
@@ -288,12 +329,12 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
 @_client_option
 @live_options
 @page_options()
-def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOptions, page: Page) -> None:
+def portability(locator: str, *, client: tuple[str, ...] | None, live: LiveOptions, page: Page) -> None:
     """Show what each client and model API would take of the tools: kept, renamed, cut or refused.
 
     Strict modes of model APIs are shown only if --client names them.
     """
-    reports = for_each((locator,), live, partial(linting.portability, clients=clients or ()))
+    reports = for_each((locator,), live, partial(linting.portability, clients=client or ()))
     page.show(reports, _PORTABILITY)
     end(reports, is_portable, needs_tools=True)
 

@@ -357,7 +357,6 @@ def _column_names(row: Mapping[str, object]) -> list[str]:
 @method_option
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
 @click.option("--query", metavar="TEXT", help="Only tools that the text finds, the most relevant first.")
-@click.option("--limit", type=click.IntRange(1, 100), help="With --query: so many.  [default: 10]")
 @click.option("--compare", nargs=2, metavar="METHOD METHOD", help="How far two judges or methods agree.")
 @click.option("--trend", is_flag=True, help="The scores at the end of each sweep.")
 @click.option("--since", type=click.DateTime(), help="Servers that are new, changed or gone since then, in UTC.")
@@ -369,7 +368,6 @@ def stats(
     method: str | None,
     server: str | None,
     query: str | None,
-    limit: int | None,
     compare: tuple[str, str] | None,
     trend: bool,
     since: datetime | None,
@@ -380,7 +378,6 @@ def stats(
     questions = {"--server": server, "--query": query, "--compare": compare, "--trend": trend or None, "--since": since}
     chosen = [option for option, value in questions.items() if value is not None]
     refuse(len(chosen) > 1, f"{' and '.join(chosen)} are {len(chosen)} questions: ask one")
-    refuse(limit is not None and query is None, "--limit is of --query: add one, or leave it out")
     refuse(servers and page.form not in _TABLES, "--servers is of --format jsonl, csv and parquet")
     own = (
         {"--query": (_JSONL,), "--trend": (_SVG,), "--since": (_ATOM,)}.get(chosen[0], ())
@@ -402,7 +399,7 @@ def stats(
         standing = stored_scores.server_standing(named, server, method=method)
         page.show([standing], views(partial(standing_blocks, command=again)))
     elif query is not None:
-        search = stored_scores.search_tools(named, query, method=method, limit=limit or 10)
+        search = stored_scores.search_tools(named, query, method=method)
         search_views = views(partial(search_blocks, command=again))
         page.show([search], search_views) if page.form != _JSONL else page.stream(search.matches)
     elif page.form in _TABLES:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import improving
-from tdqs_mcp.app.catalogs import blocking, capture_document
+from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
@@ -36,6 +36,7 @@ from tdqs_mcp.cli.runner import (
     locator_argument,
     locators_argument,
     page_options,
+    placed_options,
     read_code_of,
     source_option,
     tell_left,
@@ -86,7 +87,7 @@ _SHORT = {"y": "yes", "n": "no"}
 
 @command()
 @locator_argument
-@tools_option("Only these tools: NAME, or NAME,NAME.")
+@tools_option("Only these tools.")
 @click.option(
     "--target", metavar="TIER|SCORE", help="A tier A-D, or an overall score such as 3.5, to reach; see above."
 )
@@ -126,7 +127,7 @@ _SHORT = {"y": "yes", "n": "no"}
 @click.option("--verbose", "is_verbose", is_flag=True, help="Show what each new statement rests on.")
 @judge_options
 @spec_option
-@live_options
+@placed_options
 @page_options("html")
 def rewrite(
     locator: str,
@@ -163,15 +164,19 @@ def rewrite(
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
     chosen = judge_of(choice if author is None else choice.beside_writer, ledger)
-    improve = partial(
+    rewrite_tools = partial(
         blocking(improving.rewrite),
-        tools=tools,
         growth=growth,
         drafts=_read_drafts(draft, tools or ()) if draft else {},
         code=code,
         judge=chosen,
         spec=spec,
     )
+
+    def improve(catalog: Catalog, **options: Any) -> list[Rewrite]:  # noqa: ANN401  # rewrite's own
+        names = match_tools([tool.name for tool in catalog.tools], tools) if tools else None
+        return rewrite_tools(catalog, tools=names, **options)
+
     if is_interview:
         statements = _interview_author(locator, live, improve, material or MATERIAL_FILE, spec=spec)
     else:
@@ -341,7 +346,7 @@ def compare(
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(choice)
-    code = read_code_of((new,), source, live.cwd)
+    code = read_code_of((new,), source)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from tdqs_mcp.app import catalogs
-from tdqs_mcp.app.configuration import read_configuration
+from tdqs_mcp.app.configuration import Configuration, read_configuration, read_configuration_file
 from tdqs_mcp.app.linting import Policy, read_policy, read_source, source_of
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, as_command, fail, group_options
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, nearest
@@ -45,7 +45,7 @@ _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1
 MAX_FILES = 3
 """Files of a folder that a hint names."""
 
-_INTERPRETERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node"}
+_INTERPRETERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx"}
 
 
 def hint_for(locators: Sequence[str]) -> str | None:
@@ -84,31 +84,101 @@ def _split_words(text: str) -> list[str]:
 
 def _hint_for_file(path: Path) -> str | None:
     if path.is_dir():
-        files = sorted(map(str, path.glob("*.json")))
-        return f"this command takes one file: {first_of(files, MAX_FILES)}" if files else None
-    if server := _configured_locator(path):
-        return f"it configures servers; score one of them by name: {server}"
-    if path.suffix in _INTERPRETERS:
-        return f"to start it as a server: {as_command([_INTERPRETERS[path.suffix], str(path)])}"
-    if os.access(path, os.X_OK) and path.suffix != ".json":
-        return f"to start it as a server: {as_command([str(path.absolute())])}"
+        files = [str(file) for file in sorted(path.glob("*.json")) if file.name not in _PROJECT_FILES]
+        configuration = path / ".mcp.json"
+        own = _hint_for_file(configuration) if configuration.is_file() else None
+        return f"this command takes one file: {first_of(files, MAX_FILES)}" if files else own
+    if names := _configured_names(path):
+        is_here = "NAME" not in _configured_locator(path, names[0])
+        return None if is_here else "it configures servers: config:project/NAME, in the folder of its project"
+    words = _start_words(path)
+    return f"to start it as a server: {as_command(words)}" if words else None
+
+
+def _start_words(path: Path) -> list[str] | None:
+    """Return the command that starts what lies at a path: a program, or the entry point of a project."""
+    if path.is_file():
+        if path.suffix in _INTERPRETERS:
+            return [*_INTERPRETERS[path.suffix].split(), str(path)]
+        return [str(path.absolute())] if os.access(path, os.X_OK) and path.suffix != ".json" else None
+    manifest, project = path / "package.json", path / "pyproject.toml"
+    if manifest.is_file():
+        entry = read_json(manifest)
+        programs = entry.get("bin") if isinstance(entry, dict) else None
+        program = next(iter(programs.values()), None) if isinstance(programs, dict) else programs
+        if isinstance(program, str) and (path / program).is_file():
+            return ["node", str(path / program)]
+    if project.is_file():
+        import tomllib  # noqa: PLC0415  # only a project without readable tools needs it
+
+        with suppress(ValueError):
+            scripts = tomllib.loads(project.read_text("utf-8")).get("project", {}).get("scripts", {})
+            places = (path / ".venv" / "bin" / name for name in scripts)
+            if script := next((str(place) for place in places if place.is_file()), None):
+                return [script]
     return None
 
 
-def _configured_locator(path: Path) -> str | None:
-    """How the first server in a client's configuration is named; None for any other file."""
-    from tdqs_mcp.sources.clients import configured_names, find_server  # noqa: PLC0415  # after a mistake alone
+def load_target(locator: str, live: LiveOptions) -> Catalog:
+    """Read a locator, or what a file or a folder starts: said before, and asked once. Raises as `load`."""
+    path = Path(locator)
+    is_path = ":" not in locator and locator != "-" and path.exists()
+    try:
+        catalog = catalogs.load_blocking(locator, live)
+    except InputError:
+        target = _started_target(path, live) if is_path else None
+        if target is None:
+            raise
+    else:
+        is_empty = is_path and not catalog.tools and catalog.content is None
+        target = _started_target(path, live) if is_empty else None
+        words = _start_words(path) if is_empty and target is None else None
+        if words:
+            start = "" if path.is_file() else f"; to start it as a server: {as_command(words)}"  # a file has a hint
+            raise InputError(f"no tool is registered in {locator!r}, as far as its code tells{start}")
+        if target is None:
+            return catalog
+    return catalogs.load_blocking(target, live)
+
+
+def _started_target(path: Path, live: LiveOptions) -> str | None:
+    """Return the locator of the one server that a file or a folder starts, None where nobody agrees to start it."""
+    file = path / ".mcp.json" if path.is_dir() else path
+    names = _configured_names(file)
+    if len(names) == 1 and (locator := _configured_locator(file, names[0])) and "NAME" not in locator:
+        click.echo(printable(f"{file} configures one server: {locator}"), err=True)
+        return locator
+    if len(names) > 1:
+        locators = first_of([_configured_locator(file, name) for name in names], MAX_FILES)
+        raise InputError(f"{str(file)!r} configures {len(names)} servers; name one of them: {locators}")
+    words = _start_words(path)
+    if words is None:
+        return None
+    command = shlex.join(words)
+    question = f"{path} has no tools that could be read without starting it. Start it as a server: {command}?"
+    return f"stdio:{command}" if live.consent(question) else None
+
+
+def _configured_names(path: Path) -> list[str]:
+    """The servers that a client's configuration names; none of any other file."""
+    from tdqs_mcp.sources.clients import configured_names  # noqa: PLC0415  # after a mistake alone
 
     try:
-        name = next(iter(configured_names(path)), None)
+        return configured_names(path)
     except (OSError, ValueError):
-        return None
-    for is_project in (False, True) if name else ():
+        return []
+
+
+def _configured_locator(path: Path, name: str) -> str:
+    """How a server in a client's configuration is named."""
+    from tdqs_mcp.sources.clients import find_server  # noqa: PLC0415
+
+    for is_project in (False, True):
         with suppress(InputError):
-            server = find_server(name or "", is_project=is_project)
+            server = find_server(name, is_project=is_project)
             if server.file.resolve() == path.resolve():
                 return f"config:{PROJECT if is_project else ''}{name}"
-    return "config:project/NAME, in the folder of its project" if name else None
+    return "config:project/NAME, in the folder of its project"
 
 
 View = Callable[[Any], Any]
@@ -225,7 +295,7 @@ def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
 
     is_terminal = output is None and sys.stdout.isatty()
     page = io.StringIO()
-    width = None if is_terminal else WIDTH
+    width = None if is_terminal else int(columns) if (columns := os.environ.get("COLUMNS", "")).isdecimal() else WIDTH
     console = Console(file=page, force_terminal=is_terminal, width=width, highlight=False, emoji=False, markup=False)
     for position, renderable in enumerate(renderables):
         console.print(*([""] if position else []), renderable, sep="\n", crop=False)
@@ -262,14 +332,28 @@ def timeout_option(help: str) -> Option:  # noqa: A002  # click's word
     return click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help=help)
 
 
-def tool_option(help: str) -> Option:  # noqa: A002
-    """`--tool`: one tool of the server."""
-    return click.option("--tool", metavar="NAME", help=help)
+def _complete_tools(_: click.Context, __: click.Parameter, word: str) -> list[str]:
+    """Return the tools of the files on the command line; completion starts no server."""
+    files = [part for part in _split_words(os.environ.get("COMP_WORDS", "")) if Path(part).is_file()]
+    names: list[str] = []
+    for file in files:
+        with suppress(TdqsError):
+            names += [tool.name for tool in catalogs.load_blocking(file).tools]
+    return [name for name in names if name.startswith(word)]
 
 
 def tools_option(help: str) -> Option:  # noqa: A002
-    """`--tool`, given again or with commas: some tools of the server, as `tools`."""
-    return click.option("--tool", "tools", multiple=True, metavar="NAME", callback=split_names, help=help)
+    """`--tool`: some tools of the server, as `tools`."""
+    help = f"{help[:-1]}: NAME,NAME; * and ? are wildcards."  # noqa: A001
+    return click.option(
+        "--tool",
+        "tools",
+        multiple=True,
+        metavar="NAME",
+        callback=split_names,
+        help=help,
+        shell_complete=_complete_tools,
+    )
 
 
 def source_option(purpose: str) -> Option:
@@ -288,12 +372,13 @@ def dry_run_option(name: str, help: str) -> Option:  # noqa: A002
     return click.option("--dry-run", name, is_flag=True, help=help)
 
 
-live_options = group_options(
-    "live",
-    LiveOptions,
+config_option = click.option(
+    "--config", type=FILE, help="A tdqs.toml in place of the nearest one, from the file's folder upward."
+)
+
+_LIVE_OPTIONS = (
     click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."),
     click.option("--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."),
-    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
     click.option(
         "--yes",
         "consent",
@@ -303,18 +388,33 @@ live_options = group_options(
     ),
     timeout_option("Seconds for a live server."),
 )
+
+live_options = group_options("live", LiveOptions, *_LIVE_OPTIONS)
 """The options of live locators, as `live: LiveOptions`."""
+
+placed_options = group_options(
+    "live",
+    LiveOptions,
+    *_LIVE_OPTIONS,
+    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
+)
+"""The same, for commands that also name the files of a server."""
+
+
+_PROJECT_FILES = frozenset((".mcp.json", "package.json", "package-lock.json", "pyproject.toml", "tsconfig.json"))
+"""Files beside code, none of which is a catalog."""
 
 
 def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> tuple[str, ...]:
-    """The locators with the JSON files of a folder in its place, unless only code stands there."""
+    """The locators with the JSON files of a folder in its place, unless it is a project."""
     expanded: list[str] = []
     for locator in locators:
         files = [locator]
-        if locator and Path(locator).is_dir():
-            files = sorted(map(str, Path(locator).glob("*.json")))
-            has_tools = any(b'"tools"' in Path(file).read_bytes() for file in files)  # package.json has none
-            files = [locator] if not has_tools and catalogs.has_code(Path(locator)) else files
+        if locator and (folder := Path(locator)).is_dir():
+            files = [str(file) for file in sorted(folder.glob("*.json")) if file.name not in _PROJECT_FILES]
+            has_tools = any(b'"tools"' in Path(file).read_bytes() for file in files)
+            has_project = any((folder / name).is_file() for name in _PROJECT_FILES)
+            files = [locator] if not has_tools and (has_project or catalogs.has_code(folder)) else files
         if not files:
             raise click.BadParameter(f"there is neither code nor a JSON file in the folder {locator!r}")
         expanded += files
@@ -357,7 +457,7 @@ def for_each(
         try:
             # Files take no time worth a line.
             with waiting().on(f"capturing {shown_locator(locator)}{place}", at_once=":" in locator):
-                catalog = catalogs.load_blocking(locator, live)
+                catalog = load_target(locator, live)
             if catalog.incomplete:
                 command_run().incomplete.append(f"{catalog.server!r}: {catalog.incomplete}")
             if not catalog.tools:
@@ -382,9 +482,46 @@ def shown_locator(locator: str) -> str:
         return "nothing"
 
 
-def policy_of(flags: Mapping[str, Any] = MappingProxyType({}), table: Sequence[AnyRule] = RULES) -> Policy:
-    """The policy from flags, the environment and the nearest configuration."""
-    return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()), table=table)
+def configured_locators(locators: tuple[str, ...], live: LiveOptions, config: Path | None) -> tuple[str, ...]:
+    """The locators that are given, else those of the configuration. Raises UsageError for neither.
+
+    What a project's file names is started after consent, as a server of its clients' files is.
+    """
+    if locators:
+        return locators
+    configuration = _configuration((), config)
+    entries = configuration.locators
+    if not entries:
+        raise click.UsageError("Missing argument 'LOCATOR...'; or name it in tdqs.toml: locator = \"tools.json\"")
+    named = [locator for locator in entries if ":" in locator]
+    if named and not live.consent(f"{configuration.path} names {', '.join(named)}. Start or open that?"):
+        raise InputError(f"{configuration.path} names {', '.join(named)}; read that file, then give --yes")
+    return tuple(entries)
+
+
+def _configuration(locators: Sequence[str], config: Path | None) -> Configuration:
+    """The configuration that is named, else the nearest one of what is read, else that of this folder."""
+    if config is not None:
+        return read_configuration_file(config)
+    paths = [Path(locator).resolve() for locator in locators if ":" not in locator and Path(locator).exists()]
+    folders = [path if path.is_dir() else path.parent for path in paths]
+    nearest_file = read_configuration(Path(os.path.commonpath(folders))) if folders else Configuration()
+    return nearest_file if nearest_file.path else read_configuration(Path.cwd())
+
+
+def policy_of(
+    flags: Mapping[str, Any] = MappingProxyType({}),
+    table: Sequence[AnyRule] = RULES,
+    *,
+    locators: Sequence[str] = (),
+    config: Path | None = None,
+) -> Policy:
+    """The policy from flags, the environment and the configuration of what is read; a line says which file that is."""
+    configuration = _configuration(locators, config)
+    page = click.get_current_context().params.get("page")
+    if configuration.path is not None and isinstance(page, Page) and page.form == "text":
+        click.echo(f"settings: {printable(str(configuration.path))}", err=True)
+    return read_policy(flags, environ=os.environ, configuration=configuration, table=table)
 
 
 def tell_left(left_out: "Iterable[LeftOut]") -> None:

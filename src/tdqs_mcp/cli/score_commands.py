@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import judging
-from tdqs_mcp.app.catalogs import blocking, capture_document
+from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.code_review import review_code, review_code_answers
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
@@ -22,6 +22,7 @@ from tdqs_mcp.cli.judge_options import (
     answers_option,
     judge_of,
     judge_options,
+    model_options,
     preview_of,
     read_answers,
     spec_option,
@@ -33,6 +34,8 @@ from tdqs_mcp.cli.runner import (
     Page,
     View,
     command_run,
+    config_option,
+    configured_locators,
     dry_run_option,
     end,
     fail_under_option,
@@ -42,12 +45,13 @@ from tdqs_mcp.cli.runner import (
     locators_argument,
     output_option,
     page_options,
+    placed_options,
     policy_of,
     read_code_of,
     refuse,
     shown_locator,
     source_option,
-    tool_option,
+    tools_option,
     views,
     waiting,
     warn,
@@ -112,9 +116,11 @@ _NO_TOOLS = "no tools were discovered, so there is nothing to label"
 class ScoreOptions:
     """Options of `score` but for its judge: what is scored, by which rubric, and what fails."""
 
+    is_example: bool
+    config: Path | None
     is_installed: bool
     task: str | None
-    tool: str | None
+    tools: tuple[str, ...] | None
     fail_under: str | None
     answers: Path | None
     accept: tuple[str, ...]
@@ -133,14 +139,14 @@ class ScoreOptions:
     def check(self, locators: Sequence[str], choice: JudgeChoice, form: str) -> None:
         """Raises UsageError for options that mean nothing together."""
         is_other: object
-        is_whole = self.is_tiered and not self.tool
+        is_whole = self.is_tiered and not self.tools
         is_about_one = len(locators) == 1 and not (self.is_dry_run or self.has_prompts)
         refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
         refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
-        refuse(not self.is_installed and not locators, "Missing argument 'LOCATOR...', or --installed.")
+        refuse(self.is_example and locators, "--example is a catalog of its own; leave the locators out")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
         refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
-        is_other = self.tool is not None and not self.has_prompts
+        is_other = self.tools is not None and not self.has_prompts
         is_other = is_other and (self.fail_under or self.rubric not in (_TDQS, CODE))
         refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
         refuse(
@@ -163,6 +169,10 @@ class ScoreOptions:
         )
         is_other = self.has_prompts and (self.answers or self.is_dry_run or self.fail_under)
         refuse(is_other, "--prompts asks no judge and gives no score; leave --answers, --dry-run and --fail-under out")
+        is_many = self.tools is not None and (len(self.tools) > 1 or not set("*?").isdisjoint(self.tools[0]))
+        refuse(
+            is_many and (form == "html" or self.rubric == CODE), "give --tool one name for a page or for --rubric code"
+        )
         is_other = form in _OF_ONE and not is_about_one
         refuse(is_other, f"--format {form} shows the score of one server; give one locator")
         is_other = form in _OF_ONE and self.rubric in (PLAYGROUND, SKILL)
@@ -174,6 +184,12 @@ class ScoreOptions:
         refuse(is_other, "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out")
 
 
+def example_file() -> Path:
+    """Return the catalog with typical defects: beside this module in the package, else in the checkout."""
+    packaged = Path(__file__).with_name("example.json")
+    return packaged if packaged.is_file() else Path(__file__).parents[3] / "examples" / "defective.json"
+
+
 def _make_options(*, rubric: str | None, skill: Path | None, **options: Any) -> ScoreOptions:  # noqa: ANN401
     return ScoreOptions(rubric=rubric or (SKILL if skill else _TDQS), skill=skill, **options)
 
@@ -181,11 +197,13 @@ def _make_options(*, rubric: str | None, skill: Path | None, **options: Any) -> 
 _options = group_options(
     "options",
     _make_options,
+    click.option("--example", "is_example", is_flag=True, help="Score a small catalog with typical defects."),
+    config_option,
     click.option(
         "--installed", "is_installed", is_flag=True, help="Score the servers of all installed clients together."
     ),
     click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
-    tool_option("Only this tool: why it has its scores, and the two best fixes."),
+    tools_option("Only these tools: why they have their scores, and the two best fixes."),
     fail_under_option(
         click.Choice(list(dict.fromkeys(bar for bars in _BARS.values() for bar in bars)), case_sensitive=False),
         "Exit 1 below this tier; under the playground rubric this letter, under rubrics with labels this label.",
@@ -219,7 +237,7 @@ _options = group_options(
 @_options
 @judge_options
 @spec_option
-@live_options
+@placed_options
 @page_options("html", "badge", help="What to print; html: a page for a browser, badge: an SVG for a README.")
 def score(
     locators: tuple[str, ...],
@@ -231,6 +249,10 @@ def score(
     page: Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
+    if options.is_example and not locators:
+        locators, options = (str(example_file()),), replace(options, is_example=False)
+    elif not options.is_installed:
+        locators = configured_locators(locators, live, options.config)
     options.check(locators, choice, page.form)
     answers = read_answers(options.answers, choice) if options.answers else None
     skill = read_text(options.skill) if options.skill else None
@@ -264,7 +286,10 @@ def _score_definitions(
     """Score servers in tiers or in labels, by a judge or by answers that came from elsewhere."""
     judge: Judge | None = None
     code = read_code_of(locators, options.source)
-    basis: dict[str, Any] = {"spec": spec, "policy": replace(policy_of(), code=code)}
+    basis: dict[str, Any] = {
+        "spec": spec,
+        "policy": replace(policy_of(locators=locators, config=options.config), code=code),
+    }
     if options.answers:
         accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)
         basis |= {"answers": answers, "accepted": accepted}
@@ -298,7 +323,7 @@ def _review(
     code = read_code_of(locators, options.source)
     if code is None:
         raise click.UsageError("the code rubric needs the code: name its folder with --source")
-    tool, ledger = options.tool, None
+    tool, ledger = options.tools[0] if options.tools else None, None
     if options.answers:
         use: Any = partial(review_code_answers, code=code, answers=answers, tool=tool)
     else:
@@ -307,7 +332,8 @@ def _review(
         use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
 
     def review(catalog: Catalog) -> CodeReview:
-        return use(catalog if tool is None else judging.with_tool(catalog, tool))  # type: ignore[no-any-return]
+        match_tools([entry.name for entry in catalog.tools], options.tools or ())
+        return use(catalog)  # type: ignore[no-any-return]
 
     reviews = for_each(locators, live, review)
     if ledger is not None:
@@ -375,10 +401,12 @@ def _score_tiers(
     options: ScoreOptions,
 ) -> None:
     """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
-    tool, catalogs = options.tool, list[Catalog]()
+    catalogs = list[Catalog]()
+    tools: list[str] = []
 
     def score_catalog(catalog: Catalog) -> ServerScore:
-        score = use(catalog if tool is None else judging.with_tool(catalog, tool))
+        tools.extend(match_tools([tool.name for tool in catalog.tools], options.tools or ()))
+        score = use(catalog)
         catalogs.append(catalog)
         return score
 
@@ -387,10 +415,10 @@ def _score_tiers(
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
     locator = _copyable_locator(locators)
-    score_views = _score_views(locator, tool)
+    score_views = _score_views(locator, tools)
     if page.form == "html" and catalogs:
-        score_views |= {"html": _page_view(catalogs[0], locator, tool)}
-    page.show(scores, score_views, ending=None if tool else _RANKING)
+        score_views |= {"html": _page_view(catalogs[0], locator, tools[0] if tools else None)}
+    page.show(scores, score_views, ending=None if tools else _RANKING)
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
 
@@ -450,21 +478,21 @@ def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
     return lambda score: score_page(score, measured, rewrites, locator=locator, tool=tool)
 
 
-def _score_views(locator: str, tool: str | None) -> dict[str, View]:
-    """Return the views of a score, or of the tools of one name in it."""
-    if tool is None:
+def _score_views(locator: str, tools: Sequence[str]) -> dict[str, View]:
+    """Return the views of a score, or of the tools of some names in it."""
+    if not tools:
         return views(partial(score_blocks, locator=locator)) | {
             "badge": lambda score: draw_badge(score.server, score.rollup.overall)
         }
 
     def only(score: ServerScore) -> dict[str, Any]:
         everything = document(score)
-        tools = [scored for scored in everything["tools"] if scored["name"] == tool]
-        subject = {"kind": "tool", "name": tool}
-        findings = [finding for finding in everything["findings"] if finding["subject"] == subject]
-        return everything | {"tools": tools, "findings": findings}
+        scored = [tool for tool in everything["tools"] if tool["name"] in tools]
+        subjects = [{"kind": "tool", "name": tool} for tool in tools]
+        findings = [finding for finding in everything["findings"] if finding["subject"] in subjects]
+        return everything | {"tools": scored, "findings": findings}
 
-    return views(partial(tool_blocks, tool=tool, locator=locator)) | {"json": only}
+    return views(partial(tool_blocks, tools=tools, locator=locator)) | {"json": only}
 
 
 def _score_skill(
@@ -528,15 +556,22 @@ def _show_prompts(
     """Print the prompts that a judge would get about servers."""
     refuse(options.source and options.rubric != CODE, "with --prompts, --source belongs to --rubric code")
     code = read_code_of(locators, options.source) if options.rubric == CODE else None
-    use = partial(judging.prompts, tool=options.tool, spec=spec, rubric=options.rubric, skill=skill, code=code)
-    documents = for_each(locators, live, use)
+    use = partial(judging.prompts, spec=spec, rubric=options.rubric, skill=skill, code=code)
+
+    def prompts_of(catalog: Catalog) -> dict[str, Any]:
+        if not options.tools:
+            return use(catalog)
+        names = match_tools([tool.name for tool in catalog.tools], options.tools)
+        return {"tools": [entry for name in names for entry in use(catalog, tool=name)["tools"]]}
+
+    documents = for_each(locators, live, prompts_of)
     page.show(documents, _PROMPTS)
     end(documents, needs_tools=True)
 
 
 @command()
 @locators_argument(required=False)
-@judge_options
+@model_options
 @live_options
 @page_options()
 def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptions, page: Page) -> None:
@@ -558,7 +593,7 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptio
 
 @command()
 @locator_argument
-@live_options
+@placed_options
 @output_option
 def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
     """Save the raw catalog of a server, for later."""

@@ -1,6 +1,6 @@
 """The code of tools for people, and the hints with their reasons for a review."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tdqs_mcp.report.blocks import (
@@ -30,11 +30,15 @@ _READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_R
 _HINTS = (("readOnlyHint", "read_only"), ("destructiveHint", "destructive"), ("openWorldHint", "open_world"))
 
 
-def code_blocks(report: CodeReport, tool: str | None = None) -> list[Block]:
-    """A line for each tool with what its code proves; of one tool everything, line by line."""
-    chosen = report.find(tool) if tool else None
-    if chosen:
-        return [Title(f"{chosen.name} · {chosen.handler or chosen.registration}"), *_tool(chosen)]
+def code_blocks(report: CodeReport, tools: Sequence[str] = ()) -> list[Block]:
+    """A line for each tool with what its code proves; of chosen tools everything, line by line."""
+    if tools:
+        chosen = [entry for entry in report.tools if entry.name in tools]
+        return [
+            block
+            for entry in chosen
+            for block in (Title(f"{entry.name} · {entry.handler or entry.registration}"), *_tool(entry))
+        ]
     handler_count = sum(entry.handler is not None for entry in report.tools)
     head = f"{report.folder} · {count_words(len(report.tools), 'tool')}, {handler_count} with their code"
     rows: list[tuple[Words, ...]] = [

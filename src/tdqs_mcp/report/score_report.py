@@ -283,13 +283,13 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
     return Line(parts, "dim")
 
 
-def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list[Block]:
-    """The tools of one name: why each dimension has its score, and the best fixes."""
+def tool_blocks(score: ServerScore, tools: Sequence[str], locator: str = "LOCATOR") -> list[Block]:
+    """The tools of these names: why each dimension has its score, and the best fixes."""
     nearest = nearest_names(entry.name for entry in score.tools)
     fixes = {group[0].tool.index: group for group in fixes_by_tool(score)}
-    named = [entry for entry in score.tools if entry.name == tool]
+    named = [entry for entry in score.tools if entry.name in tools]
     blocks = [block for entry in named for block in _tool(score, entry, fixes.get(entry.index, []), nearest, locator)]
-    return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name == tool])]
+    return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name in tools])]
 
 
 def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: NearestName, locator: str) -> list[Block]:

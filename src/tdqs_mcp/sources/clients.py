@@ -101,10 +101,11 @@ def find_server(
     if not matches:
         names = sorted({server.name for server in servers})
         hint = f"the names found are {', '.join(map(repr, names))}" if names else "no client here has any server"
+        meant = nearest(name, names)
         where = "no file of this folder names" if is_project else "no MCP client has"
         elsewhere = sorted({server.locator_name for server in everything if name in (server.name, server.id)})
         hints = [f"there is {' and '.join(elsewhere)}"] if elsewhere else []
-        raise InputError("; ".join([f"{where} a server {name!r}", hint, *hints, *unreadable]))
+        raise InputError("; ".join([f"{where} a server {name!r}{meant}", hint, *hints, *unreadable]))
     if any(server.connection != matches[0].connection for server in matches):
         choices = ", ".join(f"{server.locator_name} ({server.file})" for server in matches)
         raise InputError(f"{name!r} is configured differently in several clients; choose one: {choices}")
