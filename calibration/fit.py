@@ -27,7 +27,7 @@ from trees import UNIT, Forest, Pairs, Plan, fit, split_servers, tabulate
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges.features import of_set, of_tool
 from tdqs_mcp.judges.offline import Rounding, versions
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.facts.subject import Measured, Subject, measure
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges.sentence_model import Aspect
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.rubrics.rubric import load

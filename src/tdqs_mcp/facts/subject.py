@@ -20,8 +20,9 @@ from tdqs_mcp.facts.text.steering import find_withdrawal
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
+from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose, ToolSet
+from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.tool_code import CodeReport
@@ -279,7 +280,7 @@ class Measured:
 
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
-        return relations.read_tool_set(self.purposes, self.overlaps)
+        return read_tool_set(self.purposes, self.overlaps)
 
 
 def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:

@@ -7,7 +7,7 @@ from tdqs_mcp.facts.lexicon import PatternTable
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import Effect
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges.sentence_model import (
     FUNCTION_STEMS,
     MOST,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.reasons import explain_set, explain_tool
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text

@@ -10,7 +10,7 @@ from importlib.resources import files
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import Cue
-from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
 from tdqs_mcp.results.verdicts import Judgement

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tdqs_mcp.facts.schema.compatibility import types_of, values_of
+from tdqs_mcp.facts.schema.normal_form import types_of, values_of
 from tdqs_mcp.facts.schema.signals import field_shares, output_schema_tokens
 from tdqs_mcp.facts.schema.walk import TYPES, Node
 from tdqs_mcp.facts.subject import Measured

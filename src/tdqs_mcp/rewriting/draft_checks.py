@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern
-from tdqs_mcp.facts.schema import arguments, compatibility
-from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
+from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema.edits import MISSING, Edit, EditKind, list_edits
 from tdqs_mcp.facts.schema.walk import all_texts, put_at, split_pointer
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -263,7 +263,7 @@ class DraftChecker:
         Sources are named only where they say the sentence itself. Conflicts come from the schema, the hints, the
         catalog's names and the author's facts. A sentence with neither is unproven.
         """
-        edits = compatibility.list_edits(subject.tool.raw, definition)
+        edits = list_edits(subject.tool.raw, definition)
         proofs = _proofs(subject, replace(self.material(subject), facts=self.consistent(subject)))
         claims = [claim for edit in edits for claim in self._claims_of(edit, subject, proofs)]
         sides = _sides(subject, self.material(subject).facts) if claims else {}
@@ -279,7 +279,7 @@ class DraftChecker:
             sources = self._list_sources(edit, subject)
             refusal = None if sources else "no fact and no sentence of the description closes this list"
             yield Claim(path=edit.path, text=f"one of {value}", sources=sources, refusal=refusal)
-        elif edit.kind is EditKind.OTHER or not (isinstance(edit.after, str) or edit.after is compatibility.MISSING):
+        elif edit.kind is EditKind.OTHER or not (isinstance(edit.after, str) or edit.after is MISSING):
             yield Claim(path=edit.path, text=value, refusal="it changes the contract, which no rewrite may")
         elif not isinstance(edit.after, str) or not edit.after.strip():
             if isinstance(edit.before, str) and edit.before.strip():
@@ -372,7 +372,7 @@ def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[C
     """Return the old definition with every change that is not refused; a description loses only refused sentences."""
     definition = old
     wrong = {claim.path for claim in refused}
-    for edit in compatibility.list_edits(old, new):
+    for edit in list_edits(old, new):
         value, is_accepted = edit.after, edit.path not in wrong
         if edit.path == "/description" and isinstance(value, str):
             value = _mended(value, [claim for claim in refused if claim.path == edit.path])
@@ -449,5 +449,5 @@ def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
 
 
 def _shown(value: object) -> str:
-    text = "nothing" if value is compatibility.MISSING else str(value)
+    text = "nothing" if value is MISSING else str(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

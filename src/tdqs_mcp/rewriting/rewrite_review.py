@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.facts.schema import compatibility, signals
+from tdqs_mcp.facts.schema import signals
+from tdqs_mcp.facts.schema.edits import list_edits
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
@@ -177,7 +178,7 @@ def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, 
     definition = outcome.definition
     offline = {plain_text(claim.text): claim for claim in draft.claims}
     claims = [claim if claim.sources else offline.get(plain_text(claim.text), claim) for claim in outcome.claims]
-    by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, definition)}
+    by_path: dict[str, list[str]] = {edit.path: [] for edit in list_edits(subject.tool.raw, definition)}
     for claim in claims:
         by_path.get(claim.path, []).extend(claim.sources)
     return replace(

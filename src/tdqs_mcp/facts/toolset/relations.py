@@ -1,4 +1,4 @@
-"""Relations of tools: pairs that an agent cannot tell apart, mentions, shadow pairs, consistency of the set."""
+"""Relations of tools: pairs that an agent cannot tell apart, mentions, shadow pairs, shared names and titles."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cache, partial
-from itertools import chain, dropwhile, islice, pairwise
+from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim, utf16_order
@@ -18,7 +18,6 @@ from tdqs_mcp.facts.text.words import (
     LEAD_IN,
     LEMMAS,
     PREPOSITIONS,
-    VAGUE_VERBS,
     Cue,
     Effect,
     is_plural,
@@ -137,7 +136,7 @@ class Purpose(NamedTuple):
     @property
     def call(self) -> str:
         """The action as the name has it: `zones_get` gets, whatever the number of zones."""
-        return _action(self.name.verb or self.action, is_many=False)
+        return action_of(self.name.verb or self.action, is_many=False)
 
     @property
     def creates(self) -> bool:
@@ -241,8 +240,8 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     lead_thing, lead_scope = _split(list(dropwhile(lambda word: word in idle, behind)))
     says_many = is_listing or _is_many(lead_thing)
     is_many = _is_many(thing) or (not plain and says_many)
-    verb = _action(own, is_many=says_many)
-    action = _action(plain, is_many=is_many) if plain else verb
+    verb = action_of(own, is_many=says_many)
+    action = action_of(plain, is_many=is_many) if plain else verb
     silent = _words("articles") | _words("quantities") | (_words("silent") if action in _READING else frozenset())
     heads = [word for word in thing if word not in silent and word not in _words("silent")] or thing
     return Purpose(
@@ -253,12 +252,12 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
         verb=verb,
         is_many=is_many or action == "list",
         spans_many=_is_many(scope),
-        thing=_stems(thing, but=silent) or _stems(thing, but=_words("articles")),
-        scope=_stems(scope, but=_words("articles")),
-        head=next(iter(_stems(heads[-1:], but=frozenset())), ""),
-        lead=_stems(sentence, but=_words("bare") | {own}),
-        lead_thing=_stems(lead_thing, but=_words("bare")),
-        lead_scope=_stems(lead_scope, but=_words("bare")),
+        thing=stems_of(thing, but=silent) or stems_of(thing, but=_words("articles")),
+        scope=stems_of(scope, but=_words("articles")),
+        head=next(iter(stems_of(heads[-1:], but=frozenset())), ""),
+        lead=stems_of(sentence, but=_words("bare") | {own}),
+        lead_thing=stems_of(lead_thing, but=_words("bare")),
+        lead_scope=stems_of(lead_scope, but=_words("bare")),
     )
 
 
@@ -294,13 +293,15 @@ def _is_many(thing: Sequence[str]) -> bool:
     return not _words("quantities").isdisjoint(thing) or is_plural(last)
 
 
-def _action(verb: str, *, is_many: bool) -> str:
+def action_of(verb: str, *, is_many: bool) -> str:
+    """The verb that stands for all of its synonyms; getting many things is listing them."""
     form = stem(verb)
     action = _synonyms().get(form, form)
     return "list" if action == "get" and is_many else action
 
 
-def _stems(words: Iterable[str], *, but: AbstractSet[str]) -> frozenset[str]:
+def stems_of(words: Iterable[str], *, but: AbstractSet[str]) -> frozenset[str]:
+    """Stems that stand for all their synonyms."""
     synonyms = _synonyms()
     return frozenset(synonyms.get(form := stem(word), form) for word in words if word not in but)
 
@@ -360,7 +361,7 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
     is_named_alike = first.phrase == other.phrase
     # "current weather conditions" are as little many as "the current weather" where both names get the weather
     is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.call == other.call)
-    if len(own) == len(rival) == 1 or is_other_number or _trade_things(first, other):
+    if len(own) == len(rival) == 1 or is_other_number or trade_things(first, other):
         return False
     if is_named_alike:
         is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
@@ -378,7 +379,7 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
     )
 
 
-def _trade_things(first: Purpose, other: Purpose) -> bool:
+def trade_things(first: Purpose, other: Purpose) -> bool:
     """Return whether the thing of one is the scope of the other alone."""
     pairs = zip(first.roles, other.roles, strict=True)
     return any((thing & scope) - rival or (rival & own) - thing for (thing, own), (rival, scope) in pairs)
@@ -389,9 +390,6 @@ def _share(words: frozenset[str], rival: frozenset[str], weights: Mapping[str, i
     both, *sizes = (sum(weights[word] for word in part) for part in (words & rival, words, rival))
     return 100 * both // max(1, *sizes)
 
-
-_CHANGES = (Effect.UPDATE, Effect.DELETE)
-_LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
 
 _MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
 """A word that a text marks as a name: quoted, called with (), or followed by "tool"."""
@@ -453,196 +451,6 @@ def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
     """Names that more than one tool carries."""
     counts = Counter(tool.name for tool in tools if tool.name)
     return frozenset(name for name, count in counts.items() if count > 1)
-
-
-class ToolSet(NamedTuple):
-    """How distinct, consistent and complete the tools of a catalog are."""
-
-    tool_count: int
-    off_style: tuple[str, ...]
-    """Names outside the most frequent spelling (snake_case, kebab-case, camelCase, PascalCase)."""
-
-    off_pattern: tuple[str, ...]
-    """Names that lead with a noun where more than half lead with a verb, or the reverse; a word that can be both, or
-    that no dictionary has, counts as neither."""
-
-    vague: tuple[str, ...]
-    """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
-
-    with_verb: tuple[str, ...]
-    """Tools whose name has a word that is known as a verb."""
-
-    noun_first: tuple[str, ...]
-    """Tools whose name surely begins with a noun: not `sell_lemonade`, as a sell is a noun as well."""
-
-    same: tuple[tuple[str, str], ...]
-    """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
-
-    variants: tuple[tuple[str, str], ...]
-    """Pairs that do the same to the same kind of thing, and whose names differ in words that one of them has besides:
-    `get_range`, `get_used_range`. Neither description names the other tool."""
-
-    one_word: tuple[str, ...]
-    """Tools whose name is one word, a product's not counted."""
-
-    uneven: int
-    """Words of the longest name more than of the shortest."""
-
-    actions: int
-    """Different verbs among the tools; synonyms count once."""
-
-    unread: tuple[str, ...]
-    """Tools that create something of which no tool that reads speaks."""
-
-    unchanged: tuple[str, ...]
-    """Tools that create something which is read, and of which no tool that updates or deletes speaks."""
-
-    complete: tuple[str, ...]
-    """Tools that create something which other tools read, update and delete."""
-
-    @property
-    def alike(self) -> int:
-        """Tools that do the same job as another one."""
-        return len(set(chain.from_iterable(self.same))) + sum(first == second for first, second in self.same)
-
-
-def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
-    """The facts of a tool set; linear in its size."""
-    names = [purpose.source.tool for purpose in purposes]
-    styles = [(name, style) for name in names if (style := _style(name))]
-    usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
-    lengths = [purpose.parts for purpose in purposes] or [0]
-    stated = ((pair.first, pair.second) for pair in overlaps)
-    same = dict.fromkeys((*_shared_names(names), *stated, *_empty_pairs(purposes)))
-    unread, unchanged, complete = _lifecycles(purposes)
-    return ToolSet(
-        tool_count=len(purposes),
-        off_style=tuple(name for name, style in styles if style != usual_style),
-        off_pattern=_off_pattern(purposes),
-        vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
-        with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
-        noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
-        same=tuple(same),
-        variants=tuple(pair for pair in _variants(purposes) if pair not in same),
-        one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
-        uneven=max(lengths) - min(lengths),
-        actions=len({purpose.action for purpose in purposes}),
-        unread=unread,
-        unchanged=unchanged,
-        complete=complete,
-    )
-
-
-def _has_verb(name: NameWords) -> bool:
-    return any(part in LEMMAS or part_of_speech(part) == "verb" for part in name_parts(name.tool))
-
-
-def _is_vague(name: NameWords) -> bool:
-    """Return whether a name has no thing and no verb of its own: `run` executes, which leaves open what happens."""
-    parts = name_parts(name.tool)
-    verb = next((LEMMAS[part] for part in parts if part in LEMMAS), "")
-    is_open = not verb or _action(verb, is_many=False) in _vague_actions()
-    return is_open and words_from("names", "vague").issuperset(part for part in parts if LEMMAS.get(part, part) != verb)
-
-
-@cache
-def _vague_actions() -> frozenset[str]:
-    return frozenset(_action(verb, is_many=False) for verb in VAGUE_VERBS)
-
-
-def _lead(name: NameWords) -> str | None:
-    """Part of speech that a name begins with: "noun" or "verb"; None where that cannot be told."""
-    parts = name_parts(name.tool)
-    if name.verb is None:
-        # `search_engine` was found to begin with no verb
-        return part_of_speech(parts[0]) if parts and parts[0] not in words_from("names", "plain_verbs") else None
-    # `worker_delete`; `r2_create_bucket` has its verb in the middle
-    return {parts[-1]: "noun", parts[0]: "verb"}.get(name.verb)
-
-
-def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
-    leads = [(purpose.source.tool, _lead(purpose.name)) for purpose in purposes]
-    counts = Counter(lead for _, lead in leads if lead)
-    usual, count = counts.most_common(1)[0] if counts else (None, 0)
-    return tuple(tool for tool, lead in leads if lead and lead != usual) if 2 * count > len(leads) else ()
-
-
-def _shared_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    counts = Counter(names)
-    return ((name, name) for name, count in counts.items() if count > 1)
-
-
-def _empty_pairs(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
-    """Tools of which neither name nor description tells what they do, each with the next one."""
-    idle = words_from("names", "vague") | VAGUE_VERBS
-    empty = [
-        purpose.source.tool
-        for purpose in purposes
-        if _is_vague(purpose.name) and purpose.lead <= _stems((*name_parts(purpose.name.tool), *idle), but=frozenset())
-    ]
-    return pairwise(dict.fromkeys(empty))
-
-
-def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
-    crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
-    for own in purposes:
-        if own.head:
-            crowd = crowds.setdefault((own.action, own.is_many, own.head), [])
-            yield from ((other.source.tool, own.source.tool) for other in crowd[-MAX_CROWD:] if _is_variant(other, own))
-            crowd.append(own)
-
-
-def _is_variant(first: Purpose, other: Purpose) -> bool:
-    names = first.source.tool, other.source.tool
-    is_pointed_out = names[0] in other.source.mentions or names[1] in first.source.mentions
-    is_part = first.nouns <= other.nouns or other.nouns <= first.nouns
-    is_alike = is_part and first.call == other.call and not _trade_things(first, other)
-    return is_alike and not is_pointed_out and names[0] != names[1]
-
-
-def _style(name: str) -> str:
-    """The spelling of a name; a single lower-case word fits every spelling and says nothing."""
-    if "_" in name:
-        return "snake_case" if name == name.lower() else "mixed"
-    if "-" in name:
-        return "kebab-case" if name == name.lower() else "mixed"
-    if name == name.lower():
-        return ""
-    return "PascalCase" if name[:1].isupper() else "camelCase"
-
-
-def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
-    """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
-
-    A tool speaks of a thing if name or first sentence have its noun; one without a thing of its own, such as
-    `kubectl_get`, may be for everything.
-    """
-    touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
-    for purpose in purposes:
-        kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
-        kinds |= {Effect.READ} if purpose.is_reading else set()
-        is_open = not purpose.nouns or not _words_of_all().isdisjoint(purpose.nouns)
-        for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
-            touched[kind] |= purpose.words | ({""} if is_open else set())
-    creating = [
-        purpose for purpose in purposes if purpose.creates and not purpose.scope | (purpose.thing & _words_of_all())
-    ]
-    # where an unknown verb speaks of the thing, nothing is known to be missing
-    open_words = set().union(*(purpose.words for purpose in purposes if purpose.effect in (None, Effect.ACT)))
-
-    def is_touched(purpose: Purpose, *effects: Effect) -> bool:
-        return any(not {purpose.head, ""}.isdisjoint(touched[effect]) for effect in effects)
-
-    unread = [own for own in creating if not is_touched(own, Effect.READ) and own.head not in open_words]
-    fixed = [own for own in creating if not is_touched(own, *_CHANGES) and own.head not in open_words]
-    whole = [own for own in creating if all(own.head in touched[effect] for effect in (Effect.READ, *_CHANGES))]
-    unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
-    return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
-
-
-@cache
-def _words_of_all() -> frozenset[str]:
-    return _stems(words_from("names", "generic_things"), but=frozenset())
 
 
 def listed_resources(catalog: Catalog) -> list[Resource]:

@@ -1,0 +1,207 @@
+"""How distinct, consistent and complete the tools of a catalog are, by their names and what they say."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect
+from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, part_of_speech
+from tdqs_mcp.facts.toolset.relations import Overlap, Purpose, action_of, stems_of, trade_things
+
+_CHANGES = (Effect.UPDATE, Effect.DELETE)
+_LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
+
+
+class ToolSet(NamedTuple):
+    """How distinct, consistent and complete the tools of a catalog are."""
+
+    tool_count: int
+    off_style: tuple[str, ...]
+    """Names outside the most frequent spelling (snake_case, kebab-case, camelCase, PascalCase)."""
+
+    off_pattern: tuple[str, ...]
+    """Names that lead with a noun where more than half lead with a verb, or the reverse; a word that can be both, or
+    that no dictionary has, counts as neither."""
+
+    vague: tuple[str, ...]
+    """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
+
+    with_verb: tuple[str, ...]
+    """Tools whose name has a word that is known as a verb."""
+
+    noun_first: tuple[str, ...]
+    """Tools whose name surely begins with a noun: not `sell_lemonade`, as a sell is a noun as well."""
+
+    same: tuple[tuple[str, str], ...]
+    """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
+
+    variants: tuple[tuple[str, str], ...]
+    """Pairs that do the same to the same kind of thing, and whose names differ in words that one of them has besides:
+    `get_range`, `get_used_range`. Neither description names the other tool."""
+
+    one_word: tuple[str, ...]
+    """Tools whose name is one word, a product's not counted."""
+
+    uneven: int
+    """Words of the longest name more than of the shortest."""
+
+    actions: int
+    """Different verbs among the tools; synonyms count once."""
+
+    unread: tuple[str, ...]
+    """Tools that create something of which no tool that reads speaks."""
+
+    unchanged: tuple[str, ...]
+    """Tools that create something which is read, and of which no tool that updates or deletes speaks."""
+
+    complete: tuple[str, ...]
+    """Tools that create something which other tools read, update and delete."""
+
+    @property
+    def alike(self) -> int:
+        """Tools that do the same job as another one."""
+        return len(set(chain.from_iterable(self.same))) + sum(first == second for first, second in self.same)
+
+
+def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
+    """The facts of a tool set; linear in its size."""
+    names = [purpose.source.tool for purpose in purposes]
+    styles = [(name, style) for name in names if (style := _style(name))]
+    usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
+    lengths = [purpose.parts for purpose in purposes] or [0]
+    stated = ((pair.first, pair.second) for pair in overlaps)
+    same = dict.fromkeys((*_shared_names(names), *stated, *_empty_pairs(purposes)))
+    unread, unchanged, complete = _lifecycles(purposes)
+    return ToolSet(
+        tool_count=len(purposes),
+        off_style=tuple(name for name, style in styles if style != usual_style),
+        off_pattern=_off_pattern(purposes),
+        vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
+        with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
+        noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
+        same=tuple(same),
+        variants=tuple(pair for pair in _variants(purposes) if pair not in same),
+        one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
+        uneven=max(lengths) - min(lengths),
+        actions=len({purpose.action for purpose in purposes}),
+        unread=unread,
+        unchanged=unchanged,
+        complete=complete,
+    )
+
+
+def _has_verb(name: NameWords) -> bool:
+    return any(part in LEMMAS or part_of_speech(part) == "verb" for part in name_parts(name.tool))
+
+
+def _is_vague(name: NameWords) -> bool:
+    """Return whether a name has no thing and no verb of its own: `run` executes, which leaves open what happens."""
+    parts = name_parts(name.tool)
+    verb = next((LEMMAS[part] for part in parts if part in LEMMAS), "")
+    is_open = not verb or action_of(verb, is_many=False) in _vague_actions()
+    return is_open and words_from("names", "vague").issuperset(part for part in parts if LEMMAS.get(part, part) != verb)
+
+
+@cache
+def _vague_actions() -> frozenset[str]:
+    return frozenset(action_of(verb, is_many=False) for verb in VAGUE_VERBS)
+
+
+def _lead(name: NameWords) -> str | None:
+    """Part of speech that a name begins with: "noun" or "verb"; None where that cannot be told."""
+    parts = name_parts(name.tool)
+    if name.verb is None:
+        # `search_engine` was found to begin with no verb
+        return part_of_speech(parts[0]) if parts and parts[0] not in words_from("names", "plain_verbs") else None
+    # `worker_delete`; `r2_create_bucket` has its verb in the middle
+    return {parts[-1]: "noun", parts[0]: "verb"}.get(name.verb)
+
+
+def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
+    leads = [(purpose.source.tool, _lead(purpose.name)) for purpose in purposes]
+    counts = Counter(lead for _, lead in leads if lead)
+    usual, count = counts.most_common(1)[0] if counts else (None, 0)
+    return tuple(tool for tool, lead in leads if lead and lead != usual) if 2 * count > len(leads) else ()
+
+
+def _shared_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    counts = Counter(names)
+    return ((name, name) for name, count in counts.items() if count > 1)
+
+
+def _empty_pairs(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    """Tools of which neither name nor description tells what they do, each with the next one."""
+    idle = words_from("names", "vague") | VAGUE_VERBS
+    empty = [
+        purpose.source.tool
+        for purpose in purposes
+        if _is_vague(purpose.name)
+        and purpose.lead <= stems_of((*name_parts(purpose.name.tool), *idle), but=frozenset())
+    ]
+    return pairwise(dict.fromkeys(empty))
+
+
+def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
+    for own in purposes:
+        if own.head:
+            crowd = crowds.setdefault((own.action, own.is_many, own.head), [])
+            yield from ((other.source.tool, own.source.tool) for other in crowd[-MAX_CROWD:] if _is_variant(other, own))
+            crowd.append(own)
+
+
+def _is_variant(first: Purpose, other: Purpose) -> bool:
+    names = first.source.tool, other.source.tool
+    is_pointed_out = names[0] in other.source.mentions or names[1] in first.source.mentions
+    is_part = first.nouns <= other.nouns or other.nouns <= first.nouns
+    is_alike = is_part and first.call == other.call and not trade_things(first, other)
+    return is_alike and not is_pointed_out and names[0] != names[1]
+
+
+def _style(name: str) -> str:
+    """The spelling of a name; a single lower-case word fits every spelling and says nothing."""
+    if "_" in name:
+        return "snake_case" if name == name.lower() else "mixed"
+    if "-" in name:
+        return "kebab-case" if name == name.lower() else "mixed"
+    if name == name.lower():
+        return ""
+    return "PascalCase" if name[:1].isupper() else "camelCase"
+
+
+def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
+    """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
+
+    A tool speaks of a thing if name or first sentence have its noun; one without a thing of its own, such as
+    `kubectl_get`, may be for everything.
+    """
+    touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
+    for purpose in purposes:
+        kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
+        kinds |= {Effect.READ} if purpose.is_reading else set()
+        is_open = not purpose.nouns or not _words_of_all().isdisjoint(purpose.nouns)
+        for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
+            touched[kind] |= purpose.words | ({""} if is_open else set())
+    creating = [
+        purpose for purpose in purposes if purpose.creates and not purpose.scope | (purpose.thing & _words_of_all())
+    ]
+    # where an unknown verb speaks of the thing, nothing is known to be missing
+    open_words = set().union(*(purpose.words for purpose in purposes if purpose.effect in (None, Effect.ACT)))
+
+    def is_touched(purpose: Purpose, *effects: Effect) -> bool:
+        return any(not {purpose.head, ""}.isdisjoint(touched[effect]) for effect in effects)
+
+    unread = [own for own in creating if not is_touched(own, Effect.READ) and own.head not in open_words]
+    fixed = [own for own in creating if not is_touched(own, *_CHANGES) and own.head not in open_words]
+    whole = [own for own in creating if all(own.head in touched[effect] for effect in (Effect.READ, *_CHANGES))]
+    unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
+    return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
+
+
+@cache
+def _words_of_all() -> frozenset[str]:
+    return stems_of(words_from("names", "generic_things"), but=frozenset())
