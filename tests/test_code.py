@@ -471,7 +471,7 @@ def test_programs_get_the_line_of_the_code(read, tmp_path, command, write):
         for place in [location["physicalLocation"]]
     ]
     assert places[0] == ("server.py", 7)
-    assert places[1][0] == "catalog.json"
+    assert places[1:] == [("server.py", 6)]  # where the source declares the tool
 
 
 def test_a_score_has_the_findings_about_the_code(read, tmp_path, command, write):

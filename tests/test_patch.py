@@ -599,8 +599,8 @@ def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp
     [
         (["-", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
         (["http://127.0.0.1:1/mcp", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
-        (["s.json", "--source", "s.py"], "--source FILE needs --write FILE.patch"),
-        (["s.json", "--source", "s.py", "--write", "x.json"], "--source FILE needs --write FILE.patch"),
+        (["s.json", "--source", "empty"], "has no Python, JavaScript or TypeScript file"),
+        (["s.json", "--source", "nowhere", "--write", "x.patch"], "does not exist"),
         (["s.json", "--source", "empty", "--write", "x.patch"], "has no Python, JavaScript or TypeScript file"),
         (["s.json", "--write", "no/x.patch"], "cannot be written"),
     ],
@@ -729,3 +729,51 @@ def test_new_words_are_wrapped_where_the_project_wraps_its_lines(tmp_path, confi
     lines = patch.files["s.py"].decode().splitlines()
     assert width - 6 < max(map(len, lines)) <= width
     assert root == tmp_path
+
+
+DOCUMENTED = """\
+from fastmcp import FastMCP
+
+mcp = FastMCP("boats")
+
+
+@mcp.tool
+def find_boats(pier: str, pages: int = 1) -> str:
+    \"\"\"Find boats.
+
+    Args:
+        pier: Name of the pier,
+            as painted on it
+        pages (int): Pages
+    Returns:
+        Names.
+    \"\"\"
+    return pier
+"""
+
+
+def test_a_docstring_is_patched_where_it_speaks_of_each_parameter(tmp_path):
+    (tmp_path / "s.py").write_text(DOCUMENTED)
+    wanted = {
+        "find_boats": {
+            "/description": "Find boats by pier.",
+            schema("pier"): "Name of the pier.",
+            schema("pages"): "Pages, at most 9.",
+        }
+    }
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), wanted)
+    patch, _ = improving.patch_sources(tmp_path, made)
+    changed = DOCUMENTED.replace("Find boats.", "Find boats by pier.").replace("Pages\n", "Pages, at most 9.\n")
+    changed = changed.replace("pier,\n            as painted on it", "pier.")
+    assert (left(patch), patch.count, patch.files["s.py"].decode()) == ([], 3, changed)
+
+
+def test_a_diff_has_no_line_that_stays(tmp_path):
+    lines = [f"def run_{number}(\n    a: int,\n) -> int:\n    return a\n" for number in range(99)]
+    code = HEAD + "\n".join(f"@mcp.tool\n{line}" for line in lines)
+    (tmp_path / "s.py").write_text(code)
+    catalog = tdqs_mcp.load(str(tmp_path))
+    made = rewrites(catalog, {each.name: {schema("a"): "A number."} for each in catalog.tools})
+    patch, _ = improving.patch_sources(tmp_path, made)
+    removed = [line for line in patch.diff.decode().splitlines() if line.startswith("-") and line[:3] != "---"]
+    assert removed == ["-    a: int,"] * 99

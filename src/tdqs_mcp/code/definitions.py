@@ -37,6 +37,9 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import Catalog, read_tool
 from tdqs_mcp.results.tool_code import SourcePlace
 
+DOCSTRING = "docstring"
+"""The operator of a part of a docstring."""
+
 MAX_NAMED = 3
 """Tools or places that a sentence names."""
 
@@ -377,13 +380,17 @@ def camel(word: str) -> str:
 
 
 def _entry(here: Expression, docstring: Literal, name: str) -> SyntaxNode:
-    """Return the line of a docstring that describes a parameter, as a node."""
+    """Return the text of a docstring that describes a parameter, with its further lines, as a node."""
     source = here.scope.module.tree.text
-    match = re.compile(rb"\n[ \t]*\*{0,2}(" + re.escape(name.encode()) + rb")\b[^\n]*:").search(source, *docstring.span)
+    pattern = rb"\n([ \t]*)\*{0,2}" + re.escape(name.encode()) + rb"(?:\s*\([^)\n]*\))?:[ \t]*(?:\r?\n[ \t]+)?"
+    match = re.compile(pattern).search(source, *docstring.span)
     if match is None:
         return docstring
-    line = docstring.line + source.count(b"\n", docstring.span[0], match.start(1))
-    return Other(line=line, span=match.span(1), operator="docstring")
+    further = re.compile(rb"[^\r\n]*(?:\r?\n" + match[1] + rb"[ \t]+\S[^\r\n]*)*").match(
+        source, match.end(), docstring.span[1]
+    )
+    line = docstring.line + source.count(b"\n", docstring.span[0], match.end())
+    return Other(line=line, span=further.span() if further else match.span(), operator=DOCSTRING)
 
 
 _SECTION = re.compile(r"(?P<type>\w[\w \t-]*):(?:[ \t]+\S.*)?\s*")

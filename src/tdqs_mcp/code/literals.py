@@ -23,7 +23,7 @@ MIN_WIDTH, MAX_WIDTH = 80, 120
 _RUFF_WIDTH, _PRETTIER_WIDTH = 88, 80
 """The defaults of ruff (and black) and of prettier, where a project has their configuration without a length."""
 
-_OPENING = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|'|`)")
+OPENING = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|'|`)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Style:
 
         `may_grow` makes a short literal of Python a long one for a text that has lines.
         """
-        old = _OPENING.match(like)
+        old = OPENING.match(like)
         prefix, quote = (old["prefix"], old["quote"]) if old else ("", self.quote)
         if may_grow and "\n" in value and len(quote) == 1:
             quote *= 3
@@ -90,7 +90,7 @@ class Style:
         `column` is what stands before it on its line, from 0; `is_enclosed` says that a bracket of its own is there.
         """
         whole = self.text(value, like)
-        quote = _OPENING.match(whole)
+        quote = OPENING.match(whole)
         if quote is None or len(quote["quote"]) == 3 or (quote["quote"] == "`" and "\n" in value):
             return whole
         if column + len(whole) + 2 <= self.width or " " not in value.strip():

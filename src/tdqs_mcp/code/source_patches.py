@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.code.constants import Expression
-from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition, camel
-from tdqs_mcp.code.literals import Style, has_comment, is_python_text, style_of
+from tdqs_mcp.code.definitions import DOCSTRING, DefinitionReader, StaticDefinition, camel
+from tdqs_mcp.code.literals import OPENING, Style, has_comment, is_python_text, style_of
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -338,8 +338,8 @@ class _Placement:
     def _text(self, node: SyntaxNode, module: ProjectModule) -> Outcome:
         """Return the edit that puts another text in the place of a literal."""
         after = str(self.change.after)
-        if isinstance(node, Other) and node.operator == "docstring":
-            return "its words stand in its function's docstring"
+        if isinstance(node, Other) and node.operator == DOCSTRING:
+            return self._entry(module, node)
         code = module.tree.text[slice(*node.span)].decode("utf-8", "replace")
         if module.is_python and re.match(r"[rR]?[fF][rR]?['\"]", code):
             return "its text is an f-string"
@@ -402,8 +402,30 @@ class _Placement:
         outer = len(old) - len(old.lstrip())
         column = len(margin) if "\n" in old[:outer] else column
         new = style.docstring(_unindented(str(self.change.after), before), old.strip(), margin=margin, column=column)
-        text = f"{old[:outer]}{new}{_rest(old, before)}"
+        rest = _rest(old, before)
+        head = old.strip().removesuffix(rest.strip()).rstrip()
+        opening = len(quote[0]) if quote else 0
+        if (
+            rest.strip()
+            and code[opening + outer :].startswith(head)
+            and (inner := _inside(style, new, code)) is not None
+        ):
+            start = node.span[0] + len(code[: opening + outer].encode())
+            return [SourceEdit(module=module, start=start, end=start + len(head.encode()), code=inner)]
+        text = f"{old[:outer]}{new}{rest}"
         return self._replaced(module, node, style.text(text, code, may_grow=True))
+
+    def _entry(self, module: ProjectModule, node: Other) -> Outcome:
+        """Return new words for what a docstring says of a parameter."""
+        old = module.tree.text[slice(*node.span)].decode("utf-8", "replace")
+        function = self._function
+        docstring = function.node.docstring if function and isinstance(function.node, Function) else None
+        code = module.tree.text[slice(*docstring.span)].decode("utf-8", "replace") if docstring else ""
+        line, style = _line_at(module, node.span[0]), self._style(module)
+        margin = line[: len(line) - len(line.lstrip())] + (style.unit if line.strip() else "")
+        new = style.docstring(str(self.change.after), old, margin=margin, column=len(line))
+        inner = _inside(style, new, code) if "\\" not in old else None
+        return "its docstring holds what a change would lose" if inner is None else self._replaced(module, node, inner)
 
     def _replaced(self, module: ProjectModule, node: SyntaxNode, code: str) -> Outcome:
         return [SourceEdit(module=module, start=node.span[0], end=node.span[1], code=code)]
@@ -734,6 +756,14 @@ def _unindented(text: str, before: str) -> str:
     margin = _margin(before)
     first, *later = text.strip().split("\n")
     return "\n".join([first, *(line.removeprefix(margin) for line in later)])
+
+
+def _inside(style: Style, text: str, code: str) -> str | None:
+    """Return a text as it stands between the quotes of a docstring; None where they would have to change."""
+    opening = OPENING.match(code)
+    spelled = style.text(text, code)
+    is_kept = opening is not None and spelled.startswith(opening[0])
+    return spelled[len(opening[0]) : -len(opening["quote"])] if opening and is_kept else None
 
 
 def _rest(old: str, before: str) -> str:

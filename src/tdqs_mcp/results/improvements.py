@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from enum import StrEnum
 from heapq import heapify, heappop, heapreplace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from tdqs_mcp.results.contract import (
     Document,
@@ -468,10 +468,40 @@ class Patch:
     """Files that could not be searched, one sentence each."""
 
 
+class _LineMatcher(SequenceMatcher[str]):
+    """Compares lines; one that occurs often in a file, such as `)`, counts within what has changed."""
+
+    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
+        super().__init__(None, before, after)
+        self.before, self.after = before, after
+
+    def get_opcodes(self) -> list[tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]]:
+        """Return the steps from one text to the other."""
+        steps = []
+        for step, first, last, start, end in super().get_opcodes():
+            inner = SequenceMatcher(None, self.before[first:last], self.after[start:end], autojunk=False).get_opcodes()
+            refined = inner if step == "replace" else [(step, 0, last - first, 0, end - start)]
+            steps += [(word, first + i, first + j, start + k, start + m) for word, i, j, k, m in refined]
+        return steps
+
+
 def unified(old: str, new: str, *, name: str) -> str:
     """Return the diff of two texts, below `a/` and `b/`; lines end at line feeds alone, as they do for `patch`."""
-    lines = unified_diff(_lines(old), _lines(new), _spelled(f"a/{name}"), _spelled(f"b/{name}"))
+    before, after = _lines(old), _lines(new)
+    lines = [f"--- {_spelled(f'a/{name}')}\n", f"+++ {_spelled(f'b/{name}')}\n"] if old != new else []
+    for group in _LineMatcher(before, after).get_grouped_opcodes():
+        old_range, new_range = _range(group[0][1], group[-1][2]), _range(group[0][3], group[-1][4])
+        lines.append(f"@@ -{old_range} +{new_range} @@\n")
+        for step, first, last, start, end in group:
+            lines += [f" {line}" for line in before[first:last]] if step == "equal" else []
+            lines += [f"-{line}" for line in before[first:last]] if step in ("replace", "delete") else []
+            lines += [f"+{line}" for line in after[start:end]] if step in ("replace", "insert") else []
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _range(start: int, end: int) -> str:
+    """Return first line and count as a hunk's header has them; an empty range names the line before it."""
+    return str(start + 1) if end - start == 1 else f"{start + (end > start)},{end - start}"
 
 
 def _lines(text: str) -> list[str]:
