@@ -154,7 +154,7 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         page = await call("judge_definitions", catalog=TOOLS, model="m")
         given = answers(page)
         given[2]["answer"] = tdqs(1, 2, 2, 2, 2, 2)
-        given = [item if item is given[2] else item | {"answer": tdqs(5, 5, 5, 5, 5, 5)} for item in given]
+        given = [item if item is given[2] else item | {"answer": tdqs(4, 4, 3, 3, 4, 3)} for item in given]
         await call("judge_definitions", catalog=TOOLS, answers=given, coherence=USUAL["coherence"], model="m")
         draft = await call("suggest_rewrite", catalog=TOOLS, judge="host")
         assert {each["id"].partition(".")[0] for each in draft["questions"]} - {"*"} == {"letters"}
