@@ -27,7 +27,7 @@ from tdqs_mcp.results.improvements import DRAFT, Change, Question, Rewrite, Unus
 from tdqs_mcp.results.scores import unjudged
 
 MAX_FINDINGS = 10
-"""New findings that are listed, the worst first."""
+"""New errors and warnings that are listed, the worst first."""
 
 MAX_LOWEST = 8
 """Tools that are still below a target, and are listed with what to write."""
@@ -255,7 +255,8 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
     rank = list(Impact).index
     changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
     changes.sort(key=lambda change: rank(change[1].impact))
-    worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
+    worst = [finding for finding in comparison.findings_added if finding.severity is not Severity.INFO]
+    worst = sorted(worst, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
     failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
     lines = _difference_lines(changes)
     verdict = verdict_of(comparison)

@@ -98,11 +98,6 @@ class Draft:
         """Return whether the author has answered it: then it is not put again, whatever came of the answer."""
         return (question.id, question.tools) in self.answered
 
-    @property
-    def is_open(self) -> bool:
-        """Return whether a question that was put has no answer yet."""
-        return any(question not in self.answered for question in self.open_questions.items())
-
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
         answers = material.get("answers")
