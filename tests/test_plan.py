@@ -16,6 +16,7 @@ from tdqs_mcp.results.verdicts import Judgement, JudgeStamp
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rubrics.prompt import SetCase
 from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.input_files import parse_material
 
 ORDER_TOOLS = [
     tool("cancel_order", "Cancel order", takes("order_id", "reason")),
@@ -166,3 +167,36 @@ def test_a_target_out_of_reach_asks_everything_and_says_how_far_answers_go():
     assert report.goal.with_answers < 50
     with pytest.raises(InputError, match="is not a target"):
         tdqs_mcp.reach_target(catalog, [], target="E")
+
+
+def test_a_sentence_of_several_tools_with_only_the_nouns_swapped_counts_once(command, write):
+    verbs = ("pin", "fold", "sort", "mark")
+    tools = [tool(f"{verb}_page", f"{verb.title()} a page.", takes("page_id")) for verb in verbs]
+    catalog = tdqs_mcp.read({"tools": tools}, server="wiki")
+    same = {
+        f"{verb}_page.behavior": f"It changes the {verb} of the page, and an admin can undo the {verb}."
+        for verb in verbs
+    }
+    other = {
+        "pin_page.behavior": "The page stays above all others until somebody pins another one.",
+        "fold_page.behavior": "Readers see only its title; search still finds the text.",
+        "sort_page.behavior": "Headings are ordered by the alphabet, and links to them keep working.",
+        "mark_page.behavior": "A second call takes the mark off; watchers get an e-mail.",
+    }  # fmt: skip
+
+    def gains(answers):
+        material = parse_material({"answers": {key: f"!{text}" for key, text in answers.items()}})
+        rewrites = tdqs_mcp.rewrite(catalog, material=material)
+        assert all(len(rewrite.changes) == 1 for rewrite in rewrites), "whatever it counts, it is written"
+        return [rewrite.tdqs_change for rewrite in rewrites], rewrites
+
+    counted, rewrites = gains(same)
+    assert counted[0] > 0
+    assert counted[1:] == [0, 0, 0]
+    told, _ = gains(other)
+    assert sum(told) > sum(counted)
+    improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
+    comparison = tdqs_mcp.compare(catalog, improved)
+    assert [each.tdqs for each in comparison.new.tools][1:] == [each.tdqs for each in comparison.old.tools][1:]
+    report = tdqs_mcp.reach_target(catalog, rewrites, target="5.0")
+    assert report.goal.after.overall < tdqs_mcp.score(improved).rollup.overall

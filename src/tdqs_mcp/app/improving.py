@@ -37,6 +37,7 @@ from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
 from tdqs_mcp.rewriting.questions import find_questions
+from tdqs_mcp.rewriting.repetition import credited
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, patch_json, write_json
@@ -109,6 +110,7 @@ async def rewrite(
     if tried is None:
         improved = _measure_proposed(measured, rewrites)
         tried = improved, registry.check(improved)
+    rewrites = await _credit(measured, rewrites, judge=judge, spec=spec)
     concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
     concluded = [rewrite for rewrite in concluded if rewrite.index in named]
     stamp = judge.stamp
@@ -117,6 +119,22 @@ async def rewrite(
         return concluded
     error = calibration(stamp.calibration or "").change_error
     return [rewrite_review.with_gain(rewrite, error) for rewrite in concluded]
+
+
+async def _credit(measured: Measured, rewrites: Sequence[Rewrite], *, judge: Judge, spec: str) -> list[Rewrite]:
+    """Score definitions with a sentence that stands in several tools again, without it but for the first of them."""
+    improved = with_rewrites(measured.catalog, rewrites)
+    counted = credited(measured.catalog, improved)
+    repeating = {new.index for new, old in zip(counted.tools, improved.tools, strict=True) if new is not old}
+    if not repeating:
+        return list(rewrites)
+    scores = await _assess(measure(counted, earlier=measured), repeating, (), judge=judge, spec=spec)
+    return [
+        replace(rewrite, after=scores[rewrite.index].score)
+        if rewrite.after and rewrite.index in scores and scores[rewrite.index].score
+        else rewrite
+        for rewrite in rewrites
+    ]
 
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
@@ -345,15 +363,20 @@ async def reach_target(
     measured = catalog if isinstance(catalog, Measured) else measure(catalog)
     before = await score_measured(measured, judge=judge, spec=spec)
     _planned_coherence(before, measured.catalog)
-    after = await score_measured(_measure_proposed(measured, rewrites), judge=judge, spec=spec)
+    after = await score_measured(_measure_credited(measured, rewrites), judge=judge, spec=spec)
     remaining = list(rewrites)
     if (after.rollup.overall or 0) >= goal:
         fewer = drop_unneeded(after, rewrites, target=goal)
-        trial = await score_measured(_measure_proposed(measured, fewer), judge=judge, spec=spec)
+        trial = await score_measured(_measure_credited(measured, fewer), judge=judge, spec=spec)
         if (trial.rollup.overall or 0) >= goal:
             remaining, after = fewer, trial
     reached = find_goal(before, after, remaining, target=goal)
     return RewriteReport(**measured.catalog.origin, rewrites=tuple(remaining), goal=reached, spec_version=spec)
+
+
+def _measure_credited(measured: Measured, rewrites: Sequence[Rewrite]) -> Measured:
+    """Return the catalog with the rewrites as it is scored: a sentence that several tools get counts once."""
+    return measure(credited(measured.catalog, with_rewrites(measured.catalog, rewrites)), earlier=measured)
 
 
 def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
@@ -374,10 +397,13 @@ async def compare(
 ) -> Comparison:
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers.
 
-    With `code`, both are held against it.
+    With `code`, both are held against it. A new sentence that stands in several tools raises the score of the first.
     """
     policy = replace(DEFAULT_POLICY, code=code)
     first, second = [await score(catalog, judge=judge, spec=spec, policy=policy) for catalog in (old, new)]
+    if (counted := credited(old, new)) is not new:
+        third = await score(counted, judge=judge, spec=spec, policy=policy)
+        second = replace(second, tools=third.tools, rollup=third.rollup)
     return catalog_diff.compare(old, new, (first, second))
 
 
