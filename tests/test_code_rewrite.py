@@ -80,12 +80,6 @@ SENTENCES = {
         {"note": TEXT},
         "Sends its input to api.tides.example.",
     ),
-    "a message": (
-        'return f"Berth {berth} is free"',
-        "Add a berth.",
-        {"berth": TEXT},
-        "Returns a message as text.",
-    ),
     "keys": (
         'return {"depth": 3, "tide": berth}',
         "Look at a berth.",
@@ -296,7 +290,7 @@ def test_what_the_code_answers_is_not_asked_and_what_it_shows_is_named(write):
     ]
     with_code = {question.id: question.text for question in questions_of(rewrite(code, *tools))}
     without = {question.id for question in questions_of(rewrite(None, *tools))}
-    assert {"read_boat.behavior", "delete_boat.parameters.force"} <= without - with_code.keys()
+    assert {"delete_boat.parameters.force"} <= without - with_code.keys()
     assert with_code["delete_boat.behavior"] == (
         "By the code, `delete_boat` deletes files (server.py:11). "
         "Can what `delete_boat` deletes be restored, and does anything else go with it?"

@@ -397,12 +397,12 @@ def test_material_out_of_form_says_where(material, words):
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
-        ({"git_show.behavior": "no"}, "answer in a sentence"),
+        ({"update_branch.behavior": "no"}, "answer in a sentence"),
         ({"git_show.usage": "rarely"}, "answer in a sentence"),
         ({"update_branch.annotations.idempotentHint": "perhaps"}, "answer with yes or no"),
         ({"git_show.returns": "The best output of all tools."}, "it says nothing about `git_show`"),
         ({"git_show.returns": "The commit with the best score first."}, None),
-        ({"git_show.behavior": "An amazing tool."}, "praises and tells nothing"),
+        ({"update_branch.behavior": "An amazing tool."}, "praises and tells nothing"),
         ({"*.parameters.max_lines": "lines"}, None),
     ],
 )
@@ -425,26 +425,26 @@ def test_an_answer_that_cannot_be_used_is_listed_once_and_its_question_stays_ope
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("No idea, ask the backend team.", "it says nothing about `git_show`"),
-        ("Works as expected.", "it says nothing about `git_show`"),
-        ("Please check with Maria.", "it says nothing about `git_show`"),
-        ("Set the parameter `include_notes` to true for notes.", "`git_show` has no parameter 'include_notes'"),
-        ("An unknown hash ends the call with an error.", None),
-        ("Merges are shown with both parents.", None),
-        ("`max_lines` cuts long differences.", None),
+        ("No idea, ask the backend team.", "it says nothing about `delete_branch`"),
+        ("Works as expected.", "it says nothing about `delete_branch`"),
+        ("Please check with Maria.", "it says nothing about `delete_branch`"),
+        ("Set the parameter `include_notes` to true for notes.", "`delete_branch` has no parameter 'include_notes'"),
+        ("An unknown branch ends the call with an error.", None),
+        ("The commits of the branch stay.", None),
+        ("`force` deletes an unmerged branch too.", None),
     ],
 )
 def test_an_answer_that_is_none_is_asked_again_with_the_reason_and_taken_when_confirmed(answer, reason):
-    found = rewritten({"answers": {"git_show.behavior": answer}})["git_show"]
+    found = rewritten({"answers": {"delete_branch.behavior": answer}})["delete_branch"]
     unused = {each.source: each.reason for each in found.unused}
     if reason is None:
         assert answer in found.definition["description"]
         return
-    assert unused["answer git_show.behavior"].startswith(reason)
+    assert unused["answer delete_branch.behavior"].startswith(reason)
     assert not found.changes
-    assert "git_show.behavior" in {question.id for question in found.questions}
+    assert "delete_branch.behavior" in {question.id for question in found.questions}
     for confirmed in (f"!{answer}", {"text": answer, "confirm": True}):
-        sure = rewritten({"answers": {"git_show.behavior": confirmed}})["git_show"]
+        sure = rewritten({"answers": {"delete_branch.behavior": confirmed}})["delete_branch"]
         assert answer in sure.definition["description"]
 
 

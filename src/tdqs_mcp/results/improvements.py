@@ -385,8 +385,8 @@ MIN_GAIN = 10
 
 
 def is_worth_asking(question: Question) -> bool:
-    """Return whether the answer can move a score, or decides between two statements."""
-    return question.gain >= MIN_GAIN or question.about is QuestionTopic.CONFLICT
+    """Return whether the answer can move a score, decides between two statements, or is true of the whole server."""
+    return question.gain >= MIN_GAIN or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
 
 
 QUESTIONS_AT_ONCE = 8

@@ -224,6 +224,9 @@ def _find_parameter(text: str, names: Container[str]) -> str | None:
     return opening[0] if len(named) == len(opening) == 1 else None
 
 
+WHOLE_SERVER = "it is true of the whole server: say it once, in its instructions"
+"""Why an answer about all tools is in no tool's definition."""
+
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
 
@@ -280,11 +283,14 @@ def material_statements(
     )
 
 
+_GENERAL = {"": "a fact of every tool is said of none; it only supports other words", QuestionTopic.LIMIT: WHOLE_SERVER}
+"""Why what is said of no tool in particular stands nowhere, by its place."""
+
+
 def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911  # one line a reason
     """Why a fact is not said of a tool."""
     if fact.tool != subject.tool.name:
-        is_open = "no definition leaves this open"
-        return is_open if fact.place else "a fact of every tool is said of none; it only supports other words"
+        return _GENERAL.get(fact.place, "no definition leaves this open")
     if threats := find_threats({"description": fact.text}):
         return f"its text {threats[0].kind}"
     if not fact.is_confirmed and (praised := find_praise(fact.text)):

@@ -70,8 +70,10 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     common = _common_errors(measured)
     statements: dict[int, tuple[Statement, ...]] = {}
     for subject, code in _coded(measured):
+        if subject.signals.is_missing_description:
+            continue  # a definition that was read in part may have all of this already
         parts = [*_hints(subject, code)]
-        if can_continue_in_english(subject) and not subject.signals.is_missing_description:
+        if can_continue_in_english(subject):
             sentences = islice(_sentences(subject, code, common, measured), MAX_SENTENCES)
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [(part, False) for part in _limited(subject, code) if part.path not in documented]
@@ -83,9 +85,7 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
 
 def code_answers(measured: Measured) -> frozenset[tuple[str, str]]:
     """Return the tools and places of questions that the code answers, though no definition says it."""
-    return frozenset(
-        (subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(subject, code)
-    )
+    return frozenset((subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(code))
 
 
 def with_code(questions: Sequence[Question], measured: Measured) -> list[Question]:
@@ -153,10 +153,14 @@ def _hints(subject: Subject, code: ToolCode) -> Iterator[Statement]:
         return
     present: Mapping[str, Any] = annotations or {}
     new = [hint for hint in _proven(subject, code, present) if present.get(hint[0]) is not hint[1]]
-    if new:
+    if any(_DEFAULTS[name] is not proof for name, proof, _ in new):
         value = {**present, **{name: proof for name, proof, _ in new}}
         sources = [_source(place) for *_, place in new]
         yield set_value("/annotations", value, Route.CODE, sources, component=Component.LIMITATIONS)
+
+
+_DEFAULTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
+"""What clients take for a hint that is not set (MCP specification, ToolAnnotations): alone it tells nothing."""
 
 
 def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Iterator[tuple[str, bool, CodePlace]]:
@@ -371,6 +375,7 @@ def _plain_error(text: str) -> str:
     first = re.sub(rf"^((?:[\w-]+ ){{1,3}})[\"'`]?\{{\}}[\"'`]? (?={_PREDICATES})", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
+    first = re.sub(r"(?<=\w{3}): .*", "", first) if _PATTERNS.demand.fullmatch(first.split(": ")[0]) else first
     return first.rstrip(" .:") if is_plain else ""
 
 
@@ -421,9 +426,6 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     """Return the sentence about a result that no text and no schema names."""
     if not subject.is_result_open:
         return ""
-    verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
-    if code.returns == "text" and Effect.READ not in verbs and any(verb.is_mutating for verb in verbs if verb):
-        return "Returns a message as text."
     keys = _telling_keys(code)
     if len(keys) < MIN_KEYS:
         return ""
@@ -531,24 +533,25 @@ _VALUE = lazy_pattern(r"'?(?!None\b)[\w./:+-]+'?")
 # Questions
 
 
-def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
-    """Yield the places that the code answers."""
+def _answers(code: ToolCode) -> Iterator[str]:
+    """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
     yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
-    effects = {subject.prose.effect, subject.prose.name_effect}
-    is_reading = Effect.READ in effects or subject.signals.read_only
-    if is_reading and (code.errors or not code.unresolved):
-        yield str(QuestionTopic.BEHAVIOR)  # when it fails
-    if _telling_keys(code):
+    is_destroying = any(effect.is_destroying for effect in code.effects)
+    if not is_destroying and (code.effects or not code.unresolved):
+        yield str(QuestionTopic.BEHAVIOR)
+    if code.errors or code.limits:
+        yield str(QuestionTopic.LIMIT)
+    if code.returns:
         yield str(QuestionTopic.RETURNS)
-    if isinstance(code.open_world, bool):
-        yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}"
-    if code.read_only is False and code.destructive is False:
-        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
+    verdicts = ((QuestionTopic.READ_ONLY, code.read_only), (QuestionTopic.DESTRUCTIVE, code.destructive))
+    for topic, verdict in (*verdicts, (QuestionTopic.OPEN_WORLD, code.open_world)):
+        if isinstance(verdict, bool):
+            yield f"{ANNOTATIONS}{topic}"
+    changes = [effect for effect in code.effects if effect.kind not in _READS]
+    if code.read_only is False and (
+        code.destructive is False or any(map(_adds, changes)) or (changes and all(map(_repeats, changes)))
+    ):
         yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
-    elif any(_adds(effect) for effect in code.effects):
-        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"
-    elif code.read_only is False and code.destructive is True:
-        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}"
 
 
 def _adds(effect: CodeEffect) -> bool:

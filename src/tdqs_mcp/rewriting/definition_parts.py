@@ -335,7 +335,7 @@ MAX_LOOKUPS = 3
 MAX_TAKERS = 2
 """Tools that one description names as the use of its answer; more names would make a search find it for theirs."""
 
-MAX_FIELDS = 6
+MAX_FIELDS = 10
 """Fields of an answer that one sentence names; the others are counted."""
 
 MAX_ALIKE_POINTERS = 3

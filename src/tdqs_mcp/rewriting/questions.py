@@ -8,10 +8,11 @@ from typing import Any
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema.walk import Node, accepted_values
-from tdqs_mcp.facts.spelling import joined, name_parts
+from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.parameter_texts import read_mentions
+from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
@@ -75,11 +76,14 @@ def find_questions(
     single: list[list[OpenPoint]] = []
     for gap in _find_gaps(measured, findings, scores):
         if (gap.tool, gap.place) not in answered:
-            if gap.tool in groups.get(gap.place, ()):
+            if gap.about is QuestionTopic.LIMIT or gap.tool in groups.get(gap.place, ()):
                 shared.setdefault(gap.place, []).append(gap)
             else:
                 single.append([gap])
-    questions = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
+    questions = [
+        _question(gaps, SHARED if len(gaps) > 1 or gaps[0].about is QuestionTopic.LIMIT else gaps[0].tool)
+        for gaps in (*shared.values(), *single)
+    ]
     order = list(QuestionTopic).index
     return tuple(sorted(questions, key=lambda question: (-question.gain, order(question.about))))
 
@@ -153,9 +157,12 @@ def _find_gaps(
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
     neighbors = NameNeighbors({subject.tool.name: labels[subject.tool.name] for subject in measured.subjects})
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
+    is_server_open = _LIMITING.isdisjoint(_cues(measured.catalog.instructions))
     for subject in measured.subjects:
         if subject.withdrawal:
             continue  # what is not to be called needs no words, but to leave the list
+        if is_server_open and _is_limit_open(subject):
+            yield OpenPoint(tool=subject.tool.name, about=QuestionTopic.LIMIT, wording=_SERVER)
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
         near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
@@ -184,15 +191,39 @@ def _text_gaps(
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
         yield ask(about=QuestionTopic.USAGE, wording=wording)
     is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)
-    if (subject.is_effect_open or is_low) and not _tells_more(subject):
+    if (subject.is_effect_open or is_low) and not _is_reading(subject) and not _tells_more(subject):
         yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
         yield ask(about=QuestionTopic.RETURNS, wording="What does {} return?")
-    if subject.is_amount_open:
-        yield ask(about=QuestionTopic.LIMIT, wording="How many results does one call of {} return at most?")
 
 
-_USAGE = "When should an agent use {}, and what should it use otherwise?"
+_USAGE = "When should an agent use {}?"
+_SERVER = (
+    "What is true of all tools of this server: when do calls fail, what must the caller be allowed to do, and how much "
+    "comes back at most? It belongs into the server's instructions, once."
+)
+_LIMITING = frozenset({Cue.ERROR, Cue.PERMISSION, Cue.LIMIT})
+
+
+def _cues(text: str | None) -> frozenset[Cue]:
+    """Return what the sentences of a text are about."""
+    return frozenset(cue for sentence in sentences_of(text or "") for cue in cues_of(words_of(sentence)))
+
+
+def _is_limit_open(subject: Subject) -> bool:
+    """Return whether nothing says when a call of a reading tool fails, or how much it returns."""
+    return subject.is_amount_open or (_is_reading(subject) and _DISCLOSING.isdisjoint(subject.prose.cues))
+
+
+def _is_reading(subject: Subject) -> bool:
+    return _effect(subject) is Effect.READ or bool(subject.signals.read_only)
+
+
+def _effect(subject: Subject) -> Effect | None:
+    prose = subject.prose
+    return prose.name_effect if prose.effect is Effect.ACT and prose.name_effect else prose.effect
+
+
 _GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT})
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR})
 
@@ -216,19 +247,10 @@ _INPUT = frozenset({"argument", "arguments", "parameter", "parameters", "args", 
 
 def _about_behavior(subject: Subject) -> str:
     """The question that fits what the tool does."""
-    prose = subject.prose
-    effect = prose.name_effect if prose.effect is Effect.ACT and prose.name_effect else prose.effect
+    effect = _effect(subject)
     if effect is Effect.DELETE:
         return "Can what {} deletes be restored, and does anything else go with it?"
-    if effect is Effect.UPDATE and sum(not parameter.is_required for parameter in subject.signals.parameters) > 1:
-        return "What happens to values that a call of {} leaves out?"
-    if effect is Effect.CREATE and not words_from("rewriting", "creating").isdisjoint(
-        (prose.verb, *name_parts(subject.tool.name))
-    ):
-        return "What does {} do if what it would create exists already?"
-    if effect is Effect.READ or subject.signals.read_only:
-        return "When does a call of {} fail, and what comes back then?"
-    if effect in (Effect.CREATE, Effect.UPDATE):
+    if effect is not None and effect.is_mutating:
         return "What does {} change, and can that be undone?"
     return "What does a call of {} change, if anything?"
 
@@ -262,14 +284,14 @@ def _about_parameter(node: Node) -> str:
     if node.schema.get("enum"):
         return f"What does each value of {name} of {{}} mean?"
     if kind == "boolean":
-        return f"What does {name} of {{}} switch on or off?"
+        return f"What is different if {name} of {{}} is true?"
     if kind in ("integer", "number") and not words_from("rewriting", "identifiers").intersection(parts[-1:]):
-        return f"What does {name} of {{}} count or measure?"
+        return f"What does {name} of {{}} set, and in which range?"
     if kind == "array":
-        return f"What does each entry of {name} of {{}} stand for?"
+        return f"What are the entries of {name} of {{}}, for example?"
     if kind == "object":
-        return f"What does {name} of {{}} hold?"
-    return f"What does {name} of {{}} stand for, and in which form is it given?"
+        return f"Which fields does {name} of {{}} take, for example?"
+    return f"Which value does {name} of {{}} take, for example?"
 
 
 def _kind(schema: Mapping[str, Any]) -> str | None:

@@ -28,7 +28,7 @@ from tdqs_mcp.results.improvements import (
 )
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material
-from tdqs_mcp.rewriting.author_material import TOLD, find_objection
+from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
 from tdqs_mcp.rewriting.code_statements import code_answers, with_code
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
@@ -273,7 +273,7 @@ def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, st
     yield from ((subject.tool.name, conflict.place) for conflict in checker.conflicts(subject) if conflict.place)
     for fact in checker.material(subject).facts:
         objection = find_objection(fact, subject) if fact.place else TOLD
-        if fact.place and objection in (None, TOLD):
+        if fact.place and objection in (None, TOLD, WHOLE_SERVER):
             yield subject.tool.name, fact.place
 
 
