@@ -62,10 +62,10 @@ def _added(before: Tool, tool: Tool, names: set[str]) -> Iterator[tuple[str, _Sh
             continue
         present = set(map(plain_text, sentences_of(old))) if isinstance(old, str) else set()
         for sentence in sentences_of(new):
-            others = names & set(map(fold, identifiers_of(sentence))) - {fold(tool.name)}
+            siblings = names & set(map(fold, identifiers_of(sentence))) - {fold(tool.name)}
             parts = (stem(part.lower()) for word in words_of(sentence) for part in name_parts(word))
             shape = tuple(part for part in parts if part not in own)
-            if shape and plain_text(sentence) not in present and not others:
+            if shape and plain_text(sentence) not in present and not siblings:
                 yield path, shape, sentence
 
 
