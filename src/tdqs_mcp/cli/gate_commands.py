@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from tdqs_mcp.app import gating
+from tdqs_mcp.app.attesting import check_attestation, write_attestation
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.gating import EMPTY_LOCK
+from tdqs_mcp.app.judging import score_blocking
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
@@ -20,10 +22,13 @@ from tdqs_mcp.cli.judge_options import (
     tell_usage,
 )
 from tdqs_mcp.cli.runner import (
+    FILE,
     TARGET,
     Page,
+    attest_option,
     end,
     for_each,
+    key_option,
     live_options,
     locators_argument,
     page_options,
@@ -35,6 +40,7 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.gate.policy import decide, is_locked
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import lock_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import gate_blocks
@@ -79,6 +85,9 @@ def _report_changes(
     help="Keep in the lock that --check lets changes of this impact pass.",
 )
 @source_option("pinning what it does, or comparing that with the lock")
+@attest_option
+@click.option("--attestation", "proof", type=FILE, help="With --check: first check this signed attestation.")
+@key_option("the private key that signs it, or with --check the public one")
 @model_options
 @live_options
 @page_options()
@@ -88,6 +97,9 @@ def lock(
     path: Path,
     is_check: bool,
     source: Path | None,
+    attestation: Path | None,
+    proof: Path | None,
+    key: Path | None,
     accept: tuple[str, ...],
     accept_all: bool,
     allow: tuple[str, ...],
@@ -108,11 +120,16 @@ def lock(
     started and listed twice.
     """
     refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
+    refuse(bool(proof) and not (is_check and key), "--attestation belongs to --check and --key, the public key")
+    refuse(attestation and (is_check or len(locators) != 1), "--attest writes about one server, without --check")
+    refuse(key and not (proof or attestation), "--key belongs to --attest or --attestation")
     if is_check:
         is_other = accept or accept_all or allow or choice.is_named
         refuse(
             is_other, "--check changes nothing and asks no judge; leave --accept, --accept-all, --allow and --judge out"
         )
+        if proof and key:
+            _check_proof(locators, live, proof, key)
         _check(locators, live, path, source, page)
         return
     code = read_code_of(locators, source)
@@ -131,6 +148,9 @@ def lock(
             code=code,
         )
         renewed.append(lock)
+        if attestation:
+            score = score_blocking(catalog, judge=judge)
+            write_attestation(attestation, catalog, score, key=key, code=code)
         return report
 
     reports = _report_changes(locators, live, pin)
@@ -138,6 +158,21 @@ def lock(
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
     end(reports, _leaves_changes)
+
+
+def _check_proof(locators: tuple[str, ...], live: LiveOptions, proof: Path, key: Path) -> None:
+    """Say who attested which score. Raises InputError for an attestation that is not of these catalogs by this key."""
+
+    def check(catalog: Catalog) -> str:
+        predicate = check_attestation(proof, catalog, key=key)
+        score, tier = (predicate.get(name) for name in ("overallScore", "overallTier"))
+        return f"{catalog.server}: {score} {tier} by {predicate.get('generatedBy')}, signed with the key of {key}"
+
+    proofs = for_each(locators, live, check, doing="checking the attestation of")
+    if None in proofs:
+        end(proofs)  # with 2: the reasons are printed
+    for words in proofs:
+        click.echo(printable(str(words)), err=True)
 
 
 def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:

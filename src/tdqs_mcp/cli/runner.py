@@ -356,6 +356,16 @@ def tools_option(help: str) -> Option:  # noqa: A002
     )
 
 
+attest_option = click.option(
+    "--attest", "attestation", type=TARGET, metavar="FILE", help="Write an in-toto statement of the score there."
+)
+
+
+def key_option(purpose: str) -> Option:
+    """`--key`: a PEM file."""
+    return click.option("--key", type=FILE, help=f"With an attestation: {purpose}.")
+
+
 def source_option(purpose: str) -> Option:
     """`--source`: the code that declares the tools."""
     help = f"The Python file or folder that declares the tools, for {purpose}; it is not run."  # noqa: A001

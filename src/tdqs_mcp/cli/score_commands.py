@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import judging
+from tdqs_mcp.app.attesting import write_attestation
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.code_review import review_code, review_code_answers
 from tdqs_mcp.app.settings import read_accepted
@@ -33,6 +34,7 @@ from tdqs_mcp.cli.runner import (
     OPEN,
     Page,
     View,
+    attest_option,
     command_run,
     config_option,
     configured_locators,
@@ -40,6 +42,7 @@ from tdqs_mcp.cli.runner import (
     end,
     fail_under_option,
     for_each,
+    key_option,
     live_options,
     locator_argument,
     locators_argument,
@@ -83,6 +86,7 @@ from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import CODE, PLAYGROUND, SKILL, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
@@ -130,6 +134,8 @@ class ScoreOptions:
     rubric: str
     skill: Path | None
     source: Path | None
+    attestation: Path | None
+    key: Path | None
 
     @property
     def is_tiered(self) -> bool:
@@ -145,6 +151,9 @@ class ScoreOptions:
         refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
         refuse(self.is_example and locators, "--example is a catalog of its own; leave the locators out")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
+        is_other = self.attestation and not (is_whole and is_about_one)
+        refuse(is_other, "--attest is about the whole score of one server; leave the other rubrics and --tool out")
+        refuse(self.key and not self.attestation, "--key belongs to --attest")
         refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
         is_other = self.tools is not None and not self.has_prompts
         is_other = is_other and (self.fail_under or self.rubric not in (_TDQS, CODE))
@@ -229,6 +238,8 @@ _options = group_options(
     ),
     click.option("--skill", type=FILE, help="The skill text of the server, to be scored by MCPBundles' rubric."),
     source_option("the rules that hold definitions against their code, and --rubric code"),
+    attest_option,
+    key_option("sign it with this private key; without one, the statement is for a forge to sign"),
 )
 
 
@@ -299,6 +310,8 @@ def _score_definitions(
     lost = _undiscovered(page, judge, rubric=options.rubric, spec=spec)
     if options.is_tiered:
         use = partial(judging.score_answers if options.answers else judging.score_blocking, **basis)
+        if options.attestation:
+            use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
         _score_tiers(locators, live, page, use, lost=lost, options=options)
         return
     label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
@@ -308,6 +321,15 @@ def _score_definitions(
     page.show(labels, _LABELS)
     needs_model = options.rubric == _BUNDLES and not (judge or options.answers)
     _end_labels(labels, options.fail_under, needs_model=needs_model)
+
+
+def _attested(
+    catalog: Catalog, *, use: Callable[[Catalog], ServerScore], path: Path, key: Path | None, code: CodeReport | None
+) -> ServerScore:
+    """The score, after an attestation of it is written."""
+    score = use(catalog)
+    write_attestation(path, catalog, score, key=key, code=code)
+    return score
 
 
 def _review(
