@@ -24,7 +24,7 @@ from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.knowledge import Knowledge, verb_kind
 from tdqs_mcp.code.nodes import Attribute, CallSite, Class, Function, Name, walk
 from tdqs_mcp.code.project import Project, ProjectModule, dotted_name
-from tdqs_mcp.code.reading import _parse
+from tdqs_mcp.code.tool_search import _parse
 from tdqs_mcp.code.trace import Sighting
 from tdqs_mcp.code.values import Argument, ClassValue, Closure, Instance
 
@@ -111,7 +111,7 @@ _SAVING = re.compile("download|save|export|write|dump", re.IGNORECASE)
 
 def read_library(folder: Path) -> dict[str, dict[str, str]]:
     """Return the entries of a library's packages by the names under which they are imported."""
-    modules, _ = _parse(folder)
+    modules, _ = _parse(folder, {}, {})
     interpreter = Interpreter(Project(modules), Knowledge())
     start = time.process_time()
     by_name: dict[str, dict[str, list[set[str]]]] = defaultdict(lambda: defaultdict(list))
@@ -213,7 +213,7 @@ def is_harmless(folder: Path, harmless: frozenset[str]) -> bool:
     """Return whether a package's code, imports included, can touch no files, programs, networks or databases."""
     if any(path.suffix in (".so", ".node", ".wasm", ".pyd", ".dll") for path in folder.rglob("*")):
         return False
-    modules, problems = _parse(folder)
+    modules, problems = _parse(folder, {}, {})
     project = Project(modules)
     reached = delivered(project, folder)
     if problems or not reached:

@@ -687,3 +687,31 @@ def test_a_post_does_what_the_functions_around_it_are_for(read, case):
         f"@server.tool()\ndef {tool}(text: str) -> str:\n    return {function}_(text)\n"
     )
     assert [effect.kind for effect in report.tools[0].effects] == [kind]
+
+
+def test_a_file_is_the_tool_s_own_only_if_it_wrote_that_file(read):
+    report = read(
+        server_js='import fs from "fs/promises";\n'
+        'server.registerTool("swap", { description: "Swaps." }, async ({ path, other }) => {\n'
+        '  await fs.writeFile(other, "");\n  await fs.rm(path);\n  await fs.rm(other);\n});\n'
+    )
+    assert [(effect.kind, effect.line) for effect in report.tools[0].effects] == [("file-write", 3), ("file-delete", 4)]
+
+
+def test_an_argument_that_a_script_leaves_out_is_its_default(read):
+    report = read(
+        server_js="const request = async (path, options = {}) => fetch(`https://boats.example${path}`, { ...options });\n"
+        "const load = (path, options) => request(path, options);\n"
+        'server.registerTool("boats", { description: "Boats." }, async () => load("/boats"));\n'
+        'server.registerTool("drop", { description: "Drops." }, async () => load("/boats", { method: "DELETE" }));\n'
+    )
+    assert [tool.effects[0].kind for tool in report.tools] == ["http-read", "http-write"]
+
+
+def test_a_client_s_method_without_a_verb_does_what_the_http_method_says_that_it_is_given(read):
+    report = read(
+        server_js='import { Client } from "@hubspot/api-client";\nconst client = new Client({});\n'
+        'server.registerTool("boats", { description: "Boats." }, async () => client.apiRequest({ method: "GET", path: "/" }));\n'
+        'server.registerTool("drop", { description: "Drops." }, async () => client.apiRequest({ method: "DELETE" }));\n'
+    )
+    assert [tool.effects[0].kind for tool in report.tools] == ["http-read", "http-write"]

@@ -15,6 +15,7 @@ from tdqs_mcp.code.nodes import (
     Name,
     Other,
     Raise,
+    Spread,
     SyntaxNode,
     walk,
 )
@@ -70,6 +71,10 @@ _DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "a
 _GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "Promise.race"])
 
 _RUNNING_FIRST = frozenset("asyncio.to_thread anyio.to_thread.run_sync starlette.concurrency.run_in_threadpool".split())
+
+
+_UNDEFINED = Constant(value=None)
+"""What a script's function gets for an argument that a call leaves out."""
 
 
 class Calls(Resolution):
@@ -244,6 +249,8 @@ class Calls(Resolution):
                 value = self.evaluate(parameter.default, CallFrame(module=closure.module, parent=frame.parent))
             else:
                 value = UNKNOWN
+            if value == _UNDEFINED and parameter.default is not None and not closure.module.is_python:
+                value = self.evaluate(parameter.default, CallFrame(module=closure.module, parent=frame.parent))
             if type(value) is Value:
                 typed_value = self.typed(parameter.annotation, frame.parent)
                 value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
@@ -272,8 +279,11 @@ class Calls(Resolution):
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
+                    values = arguments
+                    if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
+                        values += (_UNDEFINED,) * (len(target.function.parameters) - len(arguments))
                     results.append(
-                        self._invoke(target, arguments, keywords, depth=frame.depth, line=node.line, is_new=is_new)
+                        self._invoke(target, values, keywords, depth=frame.depth, line=node.line, is_new=is_new)
                     )
                 case ClassValue():
                     results.append(self._construct(target, arguments, keywords, node, frame))
@@ -474,9 +484,7 @@ class Calls(Resolution):
             is_read = bool(guards) and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards)
             if is_read and not effect.is_script:
                 kind = "db-read"
-            elif guards and all(
-                word.upper().startswith(("CREATE", "INSERT", "UPDATE", "DELETE", "NOT SELECT")) for word in guards
-            ):
+            elif guards and all(word.upper().startswith(_CHANGING) for word in guards):
                 kind, text = "sql-write", ", ".join(guards)
                 harm = DESTROYS if statement_harm(text) == DESTROYS else ""
             elif not guards and not text and any(isinstance(value, Argument) for value in arguments[:1]):
@@ -484,7 +492,10 @@ class Calls(Resolution):
         owner = replace(target, name=target.name.rpartition(".")[0])
         is_copy = kind == "file-move" or text.lower().startswith(("copy", "cp", "link", "symlink"))
         path = arguments[1:2] if is_copy else arguments[:1] if _takes_path(target) else owner.arguments[:1]
-        subjects = {*arguments[:1], owner}
+        subjects = {
+            *arguments[:1],
+            *([owner] if "(" in owner.name else []),
+        }  # `Path(part).unlink()`, but not `fs.rm(part)`
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
         if kind in ("file-write", "file-move"):
             self.trace.written |= {*path, *([] if is_copy else subjects)}
@@ -526,6 +537,9 @@ class Calls(Resolution):
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         """Bind a target, or the names of a pattern, to a value."""
 
+
+_CHANGING = ("CREATE", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "TRUNCATE", "REPLACE", "MERGE", "NOT SELECT")
+"""Beginnings of statements that change a database, as guards name them."""
 
 _WRITERS = ("open", "write", "save", "output", "to_", "copy", "rename", "replace", "move")
 """Beginnings of the names of calls that replace a file."""

@@ -19,6 +19,7 @@ from tdqs_mcp.code.values import (
     Listing,
     Value,
     alternatives,
+    join,
     text_of,
 )
 
@@ -82,10 +83,10 @@ class Spec:
             case "command":
                 return _command(arguments, keywords)
             case "verb":
-                return _by_verb(target.name, details[0] if details else "http")
+                return _by_client(target, details[0] if details else "http", arguments, keywords)
             case "client":
                 if "()" in target.name.rpartition(".")[0]:
-                    return _by_verb(target.name, details[0])
+                    return _by_client(target, details[0], arguments, keywords)
                 return LibraryEffect("unknown", f"{target.name}()")
             case _:
                 word = last_name(target.name)
@@ -221,7 +222,8 @@ def _request(
     """Return a request's effect: `http GET 0` has its URL as the first argument, `http ? 0 1` its method there."""
     method, *positions = details
     url = _argument(arguments, keywords, positions[-1] if positions else "0", "url", "uri", "endpoint")
-    options = [value for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
+    passed = [inner for value in (*arguments, *keywords.values()) for inner in alternatives(value)]
+    options = [value for value in passed if isinstance(value, Dictionary)]
     if isinstance(url, Dictionary):
         url = url.get("url") or url.get("uri")
     if method == "?":
@@ -230,10 +232,15 @@ def _request(
     elif method == "options":
         methods = [value for value in (option.get("method") for option in options) if value is not None]
         is_open = any(
-            key == "..." and not isinstance(value, Dictionary) for option in options for key, value in option.items
+            key == "..." and any(not isinstance(part, Dictionary | Constant) for part in alternatives(value))
+            for option in options
+            for key, value in option.items
         )
-        given_options = [value for value in arguments[1:] if not isinstance(value, Dictionary | Constant)]
-        method = _method(methods[0]) if methods else "?" if is_open or given_options else "GET"
+        later = [inner for value in arguments[1:] for inner in alternatives(value)]
+        is_open |= any(not isinstance(value, Dictionary | Constant) for value in later)
+        is_always = len(methods) == len(options)
+        method = _method(join(methods if is_always else [*methods, Constant(value="GET")])) if methods else "GET"
+        method = "?" if is_open and not (methods and is_always) else method
         if isinstance(url, External) and url.name == "Request()":
             method = "?"
     if method == "POST":
@@ -522,6 +529,21 @@ _KINDS = {
     "file": {"read": "local-read", "write": "file-write", "delete": "file-delete", "": "unknown"},
 }
 """Effects of a client's method by its channel and its verb."""
+
+
+def _by_client(
+    target: External, channel: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
+) -> LibraryEffect | None:
+    """Return the effect of a client's method by its verb, else by the HTTP method that it is given."""
+    effect = _by_verb(target.name, channel)
+    if effect is None or effect.kind != "http-unknown":
+        return effect
+    named = [value.get("method") for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
+    method = next((text_of(value) for value in (*named, *arguments[:1]) if value and text_of(value) in _REQUESTS), None)
+    return (_request([method], target, arguments[1:], keywords) if method else None) or effect
+
+
+_REQUESTS = frozenset("GET HEAD POST PUT PATCH DELETE".split())
 
 
 def _by_verb(path: str, channel: str) -> LibraryEffect | None:

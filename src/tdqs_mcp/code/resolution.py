@@ -479,6 +479,8 @@ class Resolution(ABC):
                 and isinstance(bindings[0], CallSite | Literal | Template | ObjectLiteral)
             ):
                 frame.names[name] = self.evaluate(bindings[0], frame)
+            elif name not in frame.names and len(bindings) == 1 and isinstance(bindings[0], tuple):
+                frame.names[name] = self.imported(frame.module, *bindings[0])  # `import asyncpg` in a constructor
             else:
                 frame.names.setdefault(name, UNKNOWN)  # a name of the method's own, not the module's or the language's
 
