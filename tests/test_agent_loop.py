@@ -215,21 +215,30 @@ async def test_a_tool_that_was_drafted_is_not_drafted_again_without_new_words():
     assert first["catalog"] in told["next"] or ids
 
 
+WORDS = {
+    "cancel_order": "Cancels an order that has not shipped and refunds it. Use it when the customer changes their mind; "
+    "find the ID with find_orders. It cannot be undone. Returns the order; one that has shipped is an error.",
+    "void_invoice": "Voids an unpaid invoice, so that nobody has to pay it. Use it for invoices with wrong lines; for whole "
+    "orders use cancel_order. The invoice stays on record as void. A paid one is refused.",
+}
+"""Texts that say something of each tool."""
+
+
 async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_tools_until_then():
-    tools = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(4)]
+    tools = [BAD, tool("void_invoice", "Voids invoice.", flat(2)), SIBLING]
     async with in_process() as client:
         call = caller(client)
         first = await call("suggest_rewrite", catalog=tools)
         assert first["overallTier"] != "A"
-        said = [each["says"] for each in first["questions"] if "says" in each]
-        assert sorted(said) == [f"⟦{each['description']}⟧" for each in tools]
-        compared = await call("compare_definitions", old=tools, new={"changed": [tools[0] | {"title": "One order"}]})
+        assert {each["name"] for each in first["lowest"]} == WORDS.keys()
+        assert "draft the tools under `lowest` again" in first["next"]
+        compared = await call("compare_definitions", old=tools, new={"changed": [BAD | {"title": "One order"}]})
         assert f"suggest_rewrite and catalog {compared['newCatalog']}" in compared["next"]
-        assert "get_order_1" in compared["next"]
-        while first["questions"]:
-            answers = {each["id"]: told(each["id"]) for each in first["questions"]}
-            first = await call("suggest_rewrite", catalog=first["newCatalog"], material={"answers": answers})
-        assert first["overallTier"] == "A"
-        assert first["next"].startswith("3.5 is reached: compare_definitions with old=")
-        score = await call("score_server", catalog=first["newCatalog"])
-    assert (score["overallScore"], score["overallTier"]) == (first["overallScore"], first["overallTier"])
+        assert "void_invoice" in compared["next"]
+        drafts = {name: {"description": text, "parameters": {}} for name, text in WORDS.items()}
+        drafts["cancel_order"]["parameters"]["reason"] = "Why the customer cancels, in their own words"
+        last = await call("suggest_rewrite", catalog=first["newCatalog"], draft=drafts, target="A")
+        assert (last["overallTier"], last["questions"]) == ("A", [])
+        assert last["next"].startswith(f"3.5 is reached: compare_definitions with old={first['catalog']}")
+        score = await call("score_server", catalog=last["newCatalog"])
+    assert (score["overallScore"], score["overallTier"]) == (last["overallScore"], last["overallTier"])

@@ -14,6 +14,7 @@ from loopback import USUAL, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
 
 import tdqs_mcp
+from tdqs_mcp import sync
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.compatibility import breaking_changes, lost_outputs
 from tdqs_mcp.report.improvement_reports import COMPARE_MARKER
@@ -551,3 +552,12 @@ def test_a_first_description_is_no_regression_for_the_milder_findings_that_it_br
     assert not comparison.regressions
     worse = tdqs_mcp.compare(tdqs_mcp.read([tool("list_loans", "Loans.")]), tdqs_mcp.read([tool("list_loans", None)]))
     assert any("TDQ102" in reason for reason in worse.regressions)
+
+
+def test_a_budget_of_tokens_is_a_notice_and_no_regression():
+    words = " ".join(f"It keeps the note of room {number} for a day." for number in range(120))
+    old = tdqs_mcp.read([tool("notes", "Lists the notes of one room. Use it before the visit.", flat(1))])
+    new = tdqs_mcp.read([tool("notes", f"Lists the notes of one room. Use it before the visit. {words}", flat(1))])
+    comparison = sync.compare(old, new)
+    assert "TDQ401" in {finding.rule for finding in comparison.findings_added}
+    assert not [regression for regression in comparison.regressions if "TDQ4" in regression]

@@ -65,21 +65,16 @@ def verdict_of(comparison: Comparison) -> Own:
     old, new = comparison.old.rollup, comparison.new.rollup
     impacts = {difference.impact for tool in comparison.tools for difference in tool.differences}
     is_broken = bool(impacts & {Impact.BREAKING, Impact.DANGEROUS})
-    has_errors = any(finding.severity is Severity.ERROR for finding in comparison.findings_added)
-    gain = (new.overall or 0) - (old.overall or 0) if old.overall and new.overall else 0
-    if is_broken or gain < 0 or (has_errors and not _mends_more(comparison)):
-        return WORSE
-    rises = sum(tool.tdqs_change for tool in comparison.tools)
-    return BETTER if gain > 0 or rises > 0 else EQUAL
-
-
-def _mends_more(comparison: Comparison) -> bool:
-    """Return whether more errors are gone than new: a first description may have one that an empty one could not."""
-    new, gone = (
+    # A first description may have an error that an empty one could not have.
+    added, fixed = (
         sum(finding.severity is Severity.ERROR for finding in findings)
         for findings in (comparison.findings_added, comparison.findings_fixed)
     )
-    return gone > new
+    gain = (new.overall or 0) - (old.overall or 0) if old.overall and new.overall else 0
+    if is_broken or gain < 0 or added > fixed:
+        return WORSE
+    rises = sum(tool.tdqs_change for tool in comparison.tools)
+    return BETTER if gain > 0 or rises > 0 else EQUAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,8 +53,9 @@ def _missing(subject: Subject) -> list[str]:
 
 def server_advice(findings: Sequence[Finding], measured: Measured) -> dict[str, Any]:
     """Return certain contradictions, facts about many tools, and merges and renames."""
-    certain = [finding for finding in findings if finding.rule in CONTRADICTIONS]
-    certain.sort(key=lambda finding: -finding.severity.rank)
+    first = {(finding.rule, finding.tool_index): finding for finding in reversed(findings)}
+    certain = [finding for finding in first.values() if finding.rule in CONTRADICTIONS]
+    certain.sort(key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
     return {
         "contradictions": [
             answer(finding, only="tool rule path message suggestion", limit=MAX_LINE)

@@ -66,6 +66,9 @@ SCORE_CARD, REWRITE_CARD = "ui://tdqs/score.html", "ui://tdqs/rewrite.html"
 
 MAX_CATALOGS = 32
 MAX_REPORTS = 16
+MAX_CODES = 4
+"""Readings of a folder's code, each as new as the catalog that was read there."""
+
 MAX_CALLERS = 1_000
 
 MAX_KEPT = 64 * 2**20
@@ -122,6 +125,7 @@ class _Memory:
         self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
         self.folders: dict[str, Path] = {}
+        self.codes: LRUCache[str, CodeReport] = LRUCache(MAX_CODES)
         self.model = ""
         self.asked_catalogs: set[str] = set()
         self.sizes: dict[str, int] = {}
@@ -298,13 +302,15 @@ class ServerContext:
         Raises InputError, as for what is not allowed.
         """
         folder = self._permissions.admit_folder(source) if source else self._kept.folders.get(catalog)
-        if folder is None:
-            return None
+        codes = {} if source else self._kept.codes
+        if folder is None or catalog in codes:
+            return codes.get(catalog)
 
         async def read() -> CodeReport:
             return linting.read_source(folder)
 
-        return await run_call(call, read)
+        codes[catalog] = await Progress(call).during(run_call(call, read))
+        return codes[catalog]
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
@@ -365,7 +371,7 @@ class ServerContext:
             if isinstance(locator, File):
                 path = Path(locator.path)
                 if self._permissions.is_folder(locator):
-                    return await run_call(call, partial(_read_folder, path)), path
+                    return await Progress(call).during(run_call(call, partial(_read_folder, path))), path
                 content = self._permissions.read(locator)
                 return read_content(content, origin=repr(str(path)), name=path.stem, source=path.name), None
             return await while_connected(call, lambda: catalogs.load(text, options)), None
