@@ -354,7 +354,7 @@ HINT = "/annotations/destructiveHint"
     ("source", "path", "reason"),
     [
         ("@mcp.tool(annotations=HINTS)\ndef run(a):\n    'Run.'\n", HINT, "its annotations= is computed"),
-        ("@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "its declaration has no annotations="),
+        ("ToolAnnotations = 3\n@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "its declaration has no annotations="),
         ("@mcp.tool(annotations=Hints(**more))\ndef run(a):\n    'Run.'\n", HINT, "its call takes keywords from elsewhere"),
         ("@mcp.tool(annotations=Hints(destructiveHint=not safe))\ndef run(a):\n    'Run.'\n", HINT, "its value is computed"),
         ("@mcp.tool\ndef run(a: 'int'):\n    'Run.'\n", schema("a"), "its type annotation is a text"),
@@ -750,6 +750,28 @@ def find_boats(pier: str, pages: int = 1) -> str:
     \"\"\"
     return pier
 """
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "patched"),
+    [
+        ("s.py", "@mcp.tool\n", "@mcp.tool(annotations=ToolAnnotations(destructiveHint=True))\n"),
+        ("s.py", "@mcp.tool()\n", "@mcp.tool(annotations=ToolAnnotations(destructiveHint=True))\n"),
+        ("s.py", "@mcp.tool('run')\n", "@mcp.tool('run', annotations=ToolAnnotations(destructiveHint=True))\n"),
+        ("s.ts", "server.tool('run', 'Run.', { a: z.string() }, run);", "server.tool('run', 'Run.', { a: z.string() }, { destructiveHint: true }, run);"),
+        ("s.ts", "server.registerTool('run', { description: 'Run.' }, run);", "server.registerTool('run', { description: 'Run.',\n    annotations: { destructiveHint: true } }, run);"),
+    ],
+)  # fmt: skip
+def test_hints_come_to_a_declaration_without_any(tmp_path, name, source, patched):
+    code = (
+        f"{HEAD}from mcp.types import ToolAnnotations\n{source}def run(a: int):\n    'Run.'\n"
+        if name == "s.py"
+        else source
+    )
+    (tmp_path / name).write_text(code)
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), {"run": {"/annotations": {"destructiveHint": True}}})
+    patch, _ = improving.patch_sources(tmp_path, made)
+    assert (left(patch), patch.files[name].decode()) == ([], code.replace(source, patched))
 
 
 def test_a_docstring_is_patched_where_it_speaks_of_each_parameter(tmp_path):

@@ -48,10 +48,14 @@ class Style:
             case list():
                 return f"[{', '.join(map(self.value, value))}]"
             case dict():
-                spelled = (f"{self.text(key)}: {self.value(item)}" for key, item in value.items())
-                return f"{{{', '.join(spelled)}}}"
+                spelled = ", ".join(f"{self.key(key)}: {self.value(item)}" for key, item in value.items())
+                return f"{{{spelled}}}" if self.is_python or not value else f"{{ {spelled} }}"
             case _:
                 return repr(value) if self.is_python else json.dumps(value)
+
+    def key(self, name: str) -> str:
+        """Return a key of an object as the language writes it."""
+        return name if name.isidentifier() and not self.is_python else self.text(name)
 
     def text(self, value: str, like: str = "", *, may_grow: bool = False) -> str:
         """Return a literal of exactly this value in the spelling of an old one; raw where both can be.

@@ -41,8 +41,14 @@ from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.json_text import TextEdit, edited
 from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified
 
-HOMES = {"Annotated": ("typing", "typing_extensions"), "Field": ("pydantic",)}
-"""Where the names of a described parameter come from; the first is imported where none is."""
+HOMES = {
+    "Annotated": ("typing", "typing_extensions"),
+    "Field": ("pydantic",),
+    "ToolAnnotations": ("mcp.types", "mcp_types"),
+}
+"""Where the names come from that a patch may need; the first is imported where none is."""
+
+_DESCRIBED = ("Annotated", "Field")
 
 _GAP = re.compile(rb"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SHARED = "its words serve several tools"
@@ -123,6 +129,12 @@ def _by_module(entries: Iterable[_Entry]) -> dict[ProjectModule, list[SourceEdit
     for edit in dict.fromkeys(edit for _, _, edits in entries for edit in edits):
         edits.setdefault(edit.module, []).append(edit)
     return dict(sorted(edits.items(), key=lambda item: item[0].path))
+
+
+class _Code(str):
+    """Code that is written as it is."""
+
+    __slots__ = ()
 
 
 class _SourceText:
@@ -462,7 +474,7 @@ class _Placement:
             arguments = [self.reader.locate(self._here(argument)) for argument in call.arguments]
             whole = [part for part in arguments if isinstance(part.node, ObjectLiteral)]
             return self._added(whole[0], {keys[0]: self.change.after}) if whole else reason
-        is_open = keys[0] == "description"
+        is_open = keys[0] in ("description", "annotations")
         if is_open and isinstance(call, ObjectLiteral | CallSite):
             return self._added(self._here(call), {keys[0]: self.change.after})
         return reason
@@ -471,9 +483,7 @@ class _Placement:
         """Return the edits of hints in `annotations`, where that names them on the spot."""
         part = self.registration.parts.get("annotations")
         if part is None:
-            after = dict(hints)
-            placement = replace(self, change=replace(self.change, after=after))
-            return placement.new_member(("annotations",), "its declaration has no annotations=")
+            return self._new_hints(hints)
         here = self.reader.locate(part)
         if not isinstance(here.node, CallSite | ObjectLiteral):
             return "its annotations= is computed"
@@ -491,6 +501,32 @@ class _Placement:
                 edits += outcome
         outcome = self._added(here, new) if new else []
         return outcome if isinstance(outcome, str) else [*edits, *outcome]
+
+    def _new_hints(self, hints: Mapping[str, object]) -> Outcome:
+        """Return the edits of hints where a declaration has none, in the form that its SDK takes."""
+        node, module = self.registration.node, self.registration.module
+        style = self._style(module)
+        if not module.is_python:
+            if isinstance(node, CallSite) and last_name(node) == "tool" and len(node.arguments) == 4:
+                start = node.arguments[-1].span[0]  # tool("name", "text", {…}, handler)
+                code = f"{style.value(dict(hints))}, "
+                return [SourceEdit(module=module, start=start, end=start, code=code, slot="hints")]
+            placement = replace(self, change=replace(self.change, after=dict(hints)))
+            return placement.new_member(("annotations",), "its declaration has no annotations")
+        calls = node.decorators if isinstance(node, Function) else [node]
+        call = next((part for part in calls if last_name(part) in ("tool", "add_tool", "Tool")), None)
+        name = _spelled_name(module, "ToolAnnotations")
+        if call is None or name is None:
+            return "its declaration has no annotations="
+        values = ", ".join(f"{key}={style.value(value)}" for key, value in hints.items())
+        code = _Code(f"{name}({values})")
+        imports = [_import(module, name)] if name == "ToolAnnotations" and name not in module.bindings else []
+        if not isinstance(call, CallSite):  # @mcp.tool
+            end = call.span[1]
+            edit = SourceEdit(module=module, start=end, end=end, code=f"(annotations={code})", slot="hints")
+            return [edit, *imports]
+        added = self._added(self._here(call), {"annotations": code})
+        return added if isinstance(added, str) else [*added, *imports]
 
     def _schema(self, keys: Sequence[str], lost: str | None) -> Outcome:
         """Return the edit of a member of the input schema: in a literal, or a parameter's description."""
@@ -552,7 +588,7 @@ class _Placement:
         start, end = slot.annotation.span
         if module.tree.text[start : start + 1] in (b"'", b'"'):  # order: "Order"
             return "its type annotation is a text"
-        names = {name: _spelled_name(module, name) for name in HOMES}
+        names = {name: _spelled_name(module, name) for name in _DESCRIBED}
         for name, spelled in names.items():
             if spelled is None:
                 return f"{name} cannot be imported there without a risk"
@@ -566,7 +602,7 @@ class _Placement:
         )
         field = f"{names['Field']}(description={text if is_long else style.text(after)})"
         new = style.newline
-        imports = [_import(module, name) for name in HOMES if names[name] == name and name not in module.bindings]
+        imports = [_import(module, name) for name in _DESCRIBED if names[name] == name and name not in module.bindings]
         if _metadata(slot.annotation):
             return [SourceEdit(module=module, start=end - 1, end=end - 1, code=f", {field}", slot="field"), *imports]
         code = module.tree.text[start:end].decode("utf-8", "replace")
@@ -608,8 +644,8 @@ class _Placement:
         for key, value in members.items():
             name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key
             spelled = f"{json.dumps(name) if is_object and is_quoted else name}{': ' if is_object else '='}"
-            text = style.value(value)
-            if isinstance(value, str):
+            text = value if isinstance(value, _Code) else style.value(value)
+            if isinstance(value, str) and not isinstance(value, _Code):
                 text = style.wrapped(value, "", column=len(indent + spelled), indent=indent, is_enclosed=False)
             text = f"{spelled}{text}"
             edits.append(SourceEdit(module=module, start=start, end=end, code=text, slot=name, after=last))
@@ -662,10 +698,11 @@ def _spelled_name(module: ProjectModule, name: str) -> str | None:
     imports = {
         local: origin for local, bound in module.bindings.items() for origin in bound if isinstance(origin, tuple)
     }
+    modules = [f"{local}.{name}" for local, (home, original) in imports.items() if f"{home}.{original}" in HOMES[name]]
     direct = [local for local, (home, original) in imports.items() if home in HOMES[name] and original == name]
     whole = [f"{local}.{name}" for local, (home, original) in imports.items() if home in HOMES[name] and not original]
-    if direct or whole:
-        return [*direct, *whole][0]
+    if direct or whole or modules:
+        return [*direct, *whole, *modules][0]
     is_taken = any(isinstance(node, Name) and node.id == name for node in walk(module.tree.body))
     return None if is_taken or _last_import(module) is None else name
 
