@@ -98,7 +98,8 @@ def read_tools(
         unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
         incomplete=lost,
     )
-    return catalog, {registration.name: reader.places(registration) for registration in named}
+    pairs = zip(named, definitions, strict=True)
+    return catalog, {registration.name: reader.places(registration, definition) for registration, definition in pairs}
 
 
 def _sentences(definitions: Sequence[StaticDefinition]) -> Iterator[str]:
@@ -129,14 +130,14 @@ class DefinitionReader:
         origins = [source for module in modules for source, _ in module.origins]
         self._is_fastmcp = any(source.partition(".")[0] == "fastmcp" for source in origins)
         self._changes_schemas = any(
-            _is_change_of_schema(node) for module in interpreter.project.modules for node in walk(module.tree.body)
+            _is_change_of_schema(node) for module in interpreter.project.modules for node in module.tree.nodes
         )
         self._adds_annotations = self._are_annotations_added(listed)
 
-    def places(self, registration: Registration) -> dict[str, SourcePlace]:
+    def places(self, registration: Registration, definition: StaticDefinition) -> dict[str, SourcePlace]:
         """Return where the parts of a tool's definition stand, by JSON pointer."""
         start = Expression(node=registration.node, scope=self.scope_of(registration.module))
-        return {"": place(start), **places_of(self.read(registration).raw)}
+        return {"": place(start), **places_of(definition.raw)}
 
     def read(self, registration: Registration) -> StaticDefinition:
         """Return what all registrations of the tool's name say, where they agree."""
@@ -330,7 +331,7 @@ class DefinitionReader:
         ]
         registered = {id(part.node) for part in places}
         for module in self._interpreter.project.modules:
-            for node in walk(module.tree.body):
+            for node in module.tree.nodes:
                 match node:
                     case ObjectLiteral(items=items):
                         values = [value for key, value in items if key == "annotations"]

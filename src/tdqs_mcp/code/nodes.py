@@ -6,7 +6,7 @@ Both front ends (`python_nodes`, `script_nodes`) write these nodes, without what
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -278,18 +278,34 @@ class Module:
     text: bytes
     """The file as UTF-8, without a byte order mark where the file is Python."""
 
+    _nodes: "list[SyntaxNode] | None" = None
+
+    @property
+    def nodes(self) -> "list[SyntaxNode]":
+        """Return every node of the file, parents first."""
+        if self._nodes is None:
+            self._nodes = list(walk(self.body))
+        return self._nodes
+
     bundled: Sequence[tuple[int, str]] = ()
     """Lines from which on a bundle has the code of a package, as bundlers note it; an empty name for its own."""
 
 
 def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield the nodes directly below a node."""
-    for name in node.__slots__ if not isinstance(node, Function | Class) else ():
+    for name in _INNER_FIELDS[type(node)] if not isinstance(node, Function | Class) else ():
         yield from _nodes(getattr(node, name))
     if isinstance(node, Function):
         yield from (*node.decorators, *node.parameters, node.body)
     elif isinstance(node, Class):
         yield from (*node.decorators, *node.bases, *node.fields.values(), *node.methods.values())
+
+
+_INNER_FIELDS = {
+    kind: tuple(part.name for part in fields(kind) if __name__ in str(part.type) or isinstance(part.type, str))
+    for kind in SyntaxNode.__subclasses__()
+}
+"""Fields of each kind of nodes that hold nodes: none of a literal's."""
 
 
 def _nodes(value: object) -> Iterator[SyntaxNode]:

@@ -29,7 +29,6 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     Try,
     children,
-    walk,
 )
 from tdqs_mcp.json_text import Position
 
@@ -90,7 +89,7 @@ class ProjectModule:
         names = bound_names(self.tree.body)
         empty = {name for name, values in names.items() if all(_is_empty(value) for value in values)}
         if empty and not self.is_python:  # var client; var init_client = __esm(() => { client = new Client(); })
-            for node in walk(self.tree.body):
+            for node in self.tree.nodes:
                 match node:
                     case Assign(target=Name(id=name), value=value) if name in empty and not _is_empty(value):
                         names[name].append(value)
@@ -99,12 +98,12 @@ class ProjectModule:
     @cached_property
     def origins(self) -> Sequence[tuple[str, str]]:
         """Return the imports of the module, wherever they stand: module and name."""
-        return [origin for node in walk(self.tree.body) if isinstance(node, Import) for origin in node.names.values()]
+        return [origin for node in self.tree.nodes if isinstance(node, Import) for origin in node.names.values()]
 
     @cached_property
     def named(self) -> Mapping[str, Class]:
         """Classes that stand somewhere inside the module: `var Log = class Log2 { child() { return new Log2() } }`."""
-        return {node.name: node for node in walk(self.tree.body) if isinstance(node, Class) and node.name}
+        return {node.name: node for node in self.tree.nodes if isinstance(node, Class) and node.name}
 
     @cached_property
     def exports(self) -> Mapping[str, Binding]:
@@ -180,7 +179,7 @@ class Project:
     @cached_property
     def classes(self) -> Sequence[tuple[ProjectModule, Class]]:
         """Every class with its module."""
-        return [(module, node) for module in self.modules for node in walk(module.tree.body) if isinstance(node, Class)]
+        return [(module, node) for module in self.modules for node in module.tree.nodes if isinstance(node, Class)]
 
 
 def _dotted(path: str) -> str:

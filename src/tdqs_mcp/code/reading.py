@@ -62,7 +62,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     _drop_housekeeping([trace for trace in traces if trace])
     reader = DefinitionReader(interpreter, registrations)
     tools = [
-        replace(_tool(registration, trace), places=reader.places(registration))
+        replace(_tool(registration, trace), places=reader.places(registration, reader.read(registration)))
         for registration, trace in zip(registrations, traces, strict=True)
     ]
     names = {tool.name for tool in tools}

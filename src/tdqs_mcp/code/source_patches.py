@@ -30,7 +30,6 @@ from tdqs_mcp.code.nodes import (
     Subscript,
     SyntaxNode,
     Template,
-    walk,
 )
 from tdqs_mcp.code.places import MISSING, origin_at
 from tdqs_mcp.code.project import ProjectModule, last_name
@@ -222,7 +221,7 @@ class _SourceTools:
         """How often each name is read in the project, members among them."""
         count: Counter[str] = Counter()
         for module in self._interpreter.project.modules:
-            for node in walk(module.tree.body):
+            for node in module.tree.nodes:
                 match node:
                     case Name(id=name) | Attribute(key=name):
                         count[name] += 1
@@ -703,7 +702,7 @@ def _spelled_name(module: ProjectModule, name: str) -> str | None:
     whole = [f"{local}.{name}" for local, (home, original) in imports.items() if home in HOMES[name] and not original]
     if direct or whole or modules:
         return [*direct, *whole, *modules][0]
-    is_taken = any(isinstance(node, Name) and node.id == name for node in walk(module.tree.body))
+    is_taken = any(isinstance(node, Name) and node.id == name for node in module.tree.nodes)
     return None if is_taken or _last_import(module) is None else name
 
 
