@@ -609,6 +609,15 @@ def test_descriptions_are_put_together_from_components_in_the_order_that_is_give
     assert found.choose("x", None) == ("a", {"/description": expected})
 
 
+def test_a_connection_gets_one_variant_at_random_on_request():
+    document = {"variants": {"a": {"x": "A.", "y": "A."}, "b": {"x": "B.", "y": "B."}}, "serve": "random"}
+    variants = read_variants(document, origin="it")
+    drawn = [[variants.choose(tool, None, chance=chance)[0] for tool in "xy"] for chance in (0, 0.34, 0.67, 0.999)]
+    assert drawn == [["original"] * 2, ["a"] * 2, ["b"] * 2, ["b"] * 2]
+    with pytest.raises(InputError, match="names a variant 'random'"):
+        read_variants({"variants": {"random": {"x": "A."}}}, origin="it")
+
+
 def test_a_tool_without_the_components_keeps_its_own_description():
     given = {"variants": {"a": {"x": PARTS, "y": "Why.", "z": {"guidelines": "G."}}}}
     found = read_variants(given, origin="it", components=read_components("purpose"))

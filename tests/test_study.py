@@ -12,6 +12,8 @@ from loopback import Chat, rubric_of, user
 from schemas import VALIDATORS
 
 from tdqs_mcp.app import studying
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.study_reports import outcome_blocks
 from tdqs_mcp.sources.input_files import read_material, read_outcomes
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -61,6 +63,16 @@ def test_phi_is_that_of_table_8(published, model, domain, phi):
     found = pair(published, "FR", "BC", model, domain).agreement
     assert round(found.phi, 3) == phi
     assert found.p_value < 0.01
+
+
+@pytest.mark.corpus
+def test_near_misses_are_those_of_table_6(published):
+    found = {
+        row.model: row.near_misses
+        for row in published.summaries
+        if row.experiment == "AE-AS-Pareto.csv" and row.domain is None and row.model
+    }
+    assert found == {"GPT-4.1": 19, "Qwen3-Coder": 16, "GLM-4.5": 18, "Qwen3-Next-80B-A3B": 16}
 
 
 @pytest.mark.corpus
@@ -500,3 +512,56 @@ def test_the_calls_of_a_real_server_are_material_and_outcomes(tdqs_mcp, write, t
     assert [trace.outcome for trace in read_material(log).traces] == ["success", "error", "success"]
     assert [run.success for run in read_outcomes(log)] == [True, False, True]
     assert "hunter2" not in log.read_text()
+
+
+# Shares, medians, the funnel and what confounds
+
+CASES = """task,model,domain,variant,success,evaluators_passed,evaluators_total,steps
+a,m,x,old,0,1,10,4
+a,m,x,new,1,10,10,8
+b,m,x,old,0,2,10,4
+b,m,x,new,0,9,10,6
+c,m,x,old,1,10,10,2
+c,m,x,new,1,10,10,3
+a,n,x,old,1,10,10,5
+a,n,x,new,0,0,10,5
+"""
+
+
+def test_cases_funnel_union_and_relative_changes_are_counted(outcomes):
+    found = studying.study_outcomes(outcomes(CASES))
+    (case,) = found.cases
+    assert (case.cases, case.improved, case.regressed) == (2, 50, 50)
+    assert case.median == pytest.approx((100 / 3 - 100) / 2)
+    first = pair(found, "old", "new", "m", "x")
+    assert (first.funnel.pairs, first.funnel.more_steps, first.funnel.better_score, first.funnel.success) == (
+        3,
+        3,
+        2,
+        1,
+    )
+    assert first.agreement.union == pytest.approx(200 / 3)
+    success, score, steps = first.tests
+    assert (success.relative, score.median_before, score.median_after) == (pytest.approx(100), 0.2, 1.0)
+    assert (steps.median_before, steps.median_after, steps.relative) == (4, 6, pytest.approx(70))
+    (new,) = [row for row in found.summaries if (row.model, row.variant) == ("m", "new")]
+    assert new.near_misses == 1
+    assert found.confounded == ()
+    text = outcome_text(found)
+    for words in ("better in 50.0 %, worse in 50.0 %", "take more steps", "either succeeds in"):
+        assert words in text
+
+
+def outcome_text(study):
+    return as_markdown(outcome_blocks(study))
+
+
+@pytest.mark.parametrize(("second", "names"), [("m,y", ["domain"]), ("n,x", ["model"]), ("m,x", [])])
+def test_variants_of_other_models_or_domains_are_told_as_confounded(outcomes, second, names):
+    rows = [f"{place},m,x,old,{place % 2}" for place in range(6)]
+    rows += [f"{place + 9},{second},new,{place % 2}" for place in range(6)]
+    found = studying.study_outcomes(outcomes("\n".join(["task,model,domain,variant,success", *rows])))
+    assert [
+        words.partition("so a difference may be one of ")[2].partition("s:")[0] for words in found.confounded
+    ] == names
+    assert ("so a difference" in outcome_text(found)) is bool(names)

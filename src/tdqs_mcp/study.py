@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from tdqs_mcp.errors import InputError
@@ -12,9 +12,11 @@ from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
     Agreement,
+    CaseSummary,
     CochransQ,
     Estimate,
     FrontPoint,
+    Funnel,
     MetricTest,
     OutcomeStudy,
     Prediction,
@@ -173,6 +175,8 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         runs=len(runs),
         summaries=tuple(_summary(scope, variant) for scope in scopes for variant in scope.runs),
         pairs=tuple(_corrected(pairs)),
+        cases=tuple(_case_summaries(pairs)),
+        confounded=tuple(dict.fromkeys(Own(words) for scope in scopes for words in _confounding(scope))),
         cochrans_q=tuple(test for scope in scopes for test in _cochrans_q(scope)),
         front=tuple(
             point
@@ -218,8 +222,81 @@ def _summary(scope: _ScopeRuns, variant: str) -> Summary:
         low=100 * float(low) if is_single else None,
         high=100 * float(high) if is_single else None,
         score=_mean(run.score for run in runs),
+        near_misses=_count_near_misses(runs),
         steps=_mean(run.steps for run in runs),
     )
+
+
+NEAR = 0.8
+"""Share of evaluators from which a failed run is a near miss (the paper's Table 6)."""
+
+
+def _count_near_misses(runs: Sequence[TaskRun]) -> int | None:
+    scores = [(run.score, run.success) for run in runs if run.score is not None]
+    return sum(score >= NEAR and not success for score, success in scores) if scores else None
+
+
+def _case_summaries(pairs: Sequence[VariantPair]) -> Iterator[CaseSummary]:
+    """Variants over the pairs of one model and one domain."""
+    cases: dict[tuple[str, str, str], list[float]] = {}
+    for pair in pairs:
+        success = next((test for test in pair.tests if test.metric == "success"), None)
+        if pair.model and pair.domain and success:
+            change = round(success.after - success.before, DIGITS)
+            cases.setdefault((pair.experiment, pair.before, pair.after), []).append(change)
+    for (experiment, before, after), changes in cases.items():
+        if len(changes) > 1:
+            yield CaseSummary(
+                experiment=experiment,
+                before=before,
+                after=after,
+                cases=len(changes),
+                median=median(changes),
+                improved=100 * sum(change > 0 for change in changes) / len(changes),
+                regressed=100 * sum(change < 0 for change in changes) / len(changes),
+            )
+
+
+def _confounding(scope: _ScopeRuns) -> Iterator[str]:
+    """Yield what else than the variant differs between two variants that were not run with the same tasks."""
+    for before, after in combinations(scope.runs, 2):
+        old, new = scope.runs[before], scope.runs[after]
+        if old.keys() & new.keys():
+            continue
+        for place, name in enumerate(("model", "domain")):
+            mixes = [Counter(key[place] for key in runs) for runs in (old, new)]
+            shares = [{value: count / mix.total() for value, count in mix.items()} for mix in mixes]
+            if any(abs(shares[0].get(value, 0) - shares[1].get(value, 0)) > MIX for value in set().union(*mixes)):
+                words = f"{before!r} and {after!r} were run with other shares of each {name}"
+                yield f"{words}, so a difference may be one of {name}s: run the same tasks with both"
+
+
+MIX = 0.1
+"""Difference of shares from which two groups of runs count as mixed in another way, by our choice."""
+
+
+def _funnel(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Funnel | None:
+    rows = [
+        (new_steps > old_steps, new_score > old_score, new.success)
+        for old, new in pairs
+        if (old_steps := old.steps) is not None
+        and (new_steps := new.steps) is not None
+        and (old_score := old.score) is not None
+        and (new_score := new.score) is not None
+    ]
+    if not rows:
+        return None
+    better = [success for more, improved, success in rows if more and improved]
+    return Funnel(
+        pairs=len(rows), more_steps=sum(more for more, _, _ in rows), better_score=len(better), success=sum(better)
+    )
+
+
+def _averages(before: Sequence[float], after: Sequence[float]) -> dict[str, Any]:
+    """Means, medians and the relative change of two variants."""
+    old, new = fmean(before), fmean(after)
+    medians = {"median_before": median(before), "median_after": median(after)}
+    return {"before": old, "after": new, **medians, "relative": 100 * (new - old) / old if old else None}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -239,6 +316,7 @@ def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
         units=len(pairs) or len(old) + len(new),
         without_partner=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
+        funnel=_funnel(pairs),
         tests=tuple(tests),
     )
 
@@ -256,6 +334,7 @@ def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
         only_before=lost,
         only_after=gained,
         neither=neither,
+        union=100 * (len(pairs) - neither) / len(pairs),
         phi=float(pearsonr(old, new).statistic) if varies else None,
         chi_square=float(test.statistic) if test else None,
         p_value=float(test.pvalue) if test and _is_single([run for run, _ in pairs]) else None,
@@ -288,8 +367,7 @@ def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTe
             metric=metric,
             test=Own("McNemar, exact" if metric == "success" else "Wilcoxon signed-rank"),
             units=len(measured_pairs),
-            before=fmean(before for _, before, _ in measured_pairs),
-            after=fmean(after for _, _, after in measured_pairs),
+            **_averages([before for _, before, _ in measured_pairs], [after for _, _, after in measured_pairs]),
             difference=estimate(changes, [], [list(map(_task, runs))]),
             p_value=p_value if _is_single(runs) else None,
             size=size,
@@ -330,8 +408,7 @@ def _unpaired_tests(old: Sequence[TaskRun], new: Sequence[TaskRun]) -> Iterator[
             metric=metric,
             test=Own("Mann-Whitney U"),
             units=len(runs),
-            before=fmean(before),
-            after=fmean(after),
+            **_averages(before, after),
             difference=estimate([*before, *after], [is_after], [list(map(_task, runs))]),
             p_value=float(test.pvalue) if _is_single(runs) else None,
             size=2 * float(test.statistic) / (len(before) * len(after)) - 1,

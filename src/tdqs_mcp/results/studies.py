@@ -56,6 +56,9 @@ class Summary(Scope):
     score: Figure | None
     """Mean share of a run's evaluators that pass."""
 
+    near_misses: int | None
+    """Runs that fail although at least 0.8 of their evaluators pass (the paper's Table 6); null without evaluators."""
+
     steps: Figure | None
 
 
@@ -70,6 +73,11 @@ class MetricTest:
 
     before: Figure
     after: Figure
+    median_before: Figure
+    median_after: Figure
+    relative: Figure | None
+    """Change of the mean in percent; null from zero."""
+
     difference: Estimate | None
     """Clustered by task; null where every difference is the same. Success counts in percentage points."""
 
@@ -91,6 +99,9 @@ class Agreement:
     only_before: int
     only_after: int
     neither: int
+    union: Figure
+    """Percent of the pairs in which either variant succeeds: what choosing the better one for each task would reach."""
+
     phi: Figure | None
     """Signed; null where a variant always or never succeeds."""
 
@@ -99,6 +110,38 @@ class Agreement:
 
     p_value: Probability | None
     """Null where a task occurs more than once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Funnel:
+    """Pairs by what more steps bring (the paper's Figure 10)."""
+
+    pairs: int
+    """With steps and evaluators of both variants."""
+
+    more_steps: int
+    better_score: int
+    """Of those with more steps, the ones of which more evaluators pass."""
+
+    success: int
+    """Of these, the ones that succeed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSummary:
+    """Two variants over all cases, each a model with a domain (the paper's Table 5)."""
+
+    experiment: str
+    before: str
+    after: str
+    cases: int
+    median: Figure
+    """Difference of success in percentage points."""
+
+    improved: Figure
+    """Percent of the cases."""
+
+    regressed: Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +159,7 @@ class VariantPair(Scope):
     agreement: Agreement | None
     """Null where no task was run with both, so that they are compared as independent groups."""
 
+    funnel: Funnel | None
     tests: tuple[MetricTest, ...]
 
 
@@ -149,6 +193,12 @@ class OutcomeStudy(Document):
     runs: int
     summaries: tuple[Summary, ...]
     pairs: tuple[VariantPair, ...]
+    cases: tuple[CaseSummary, ...]
+    """Where there are at least two."""
+
+    confounded: tuple[Own, ...]
+    """Why a difference may be no effect of the descriptions, one sentence each."""
+
     cochrans_q: tuple[CochransQ, ...]
     front: tuple[FrontPoint, ...]
 

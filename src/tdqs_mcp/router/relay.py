@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from random import random
 from typing import Any
 
 import anyio
@@ -85,6 +86,7 @@ class Relay:
         self._version: str | None = None
         self._served: dict[tuple[str | None, str], str] = {}
         self._is_ready = False
+        self._chance = random()  # noqa: S311  # an experiment, no secret
 
     def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
         """Return the headers that repeat a message over HTTP: the version, and in 2026-07-28 what it asks for."""
@@ -204,7 +206,7 @@ class Relay:
         for tool in result["tools"]:
             name = tool.get("name") if isinstance(tool, dict) else None
             if isinstance(name, str):
-                variant, wording = variants.choose(name, request.client)
+                variant, wording = variants.choose(name, request.client, chance=self._chance)
                 served.setdefault(variant, []).append(name)
                 self._served[request.client, name] = variant
                 self._schemas[name] = tool.get("inputSchema")

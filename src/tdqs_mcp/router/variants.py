@@ -43,6 +43,9 @@ DESCRIPTION = "/description"
 _TEXT = re.compile(r"/description|/inputSchema/(.*/)?description")
 """Pointers of the texts that a variant replaces."""
 
+RANDOM = "random"
+"""Stands in a choice for any variant of the file, drawn for each connection."""
+
 SHAPE = (
     "{variants: {NAME: {TOOL: description, or {description, parameters: {PARAMETER: text}, or a text for each of "
     "purpose, guidelines, limitations, parameter explanation, examples}}}, store: FILE or URL, server: its key there, "
@@ -72,10 +75,16 @@ class Variants:
     without_components: frozenset[str] = frozenset()
     """Tools that have a text, but none of the components that were asked for."""
 
-    def choose(self, tool: str, client: str | None) -> tuple[str, Wording]:
-        """The variant that a client gets of a tool, and its texts; the original has none."""
+    def choose(self, tool: str, client: str | None, *, chance: float = 0) -> tuple[str, Wording]:
+        """The variant that a client gets of a tool, and its texts; the original has none.
+
+        `chance`, from 0 to below 1, draws among all variants where RANDOM is chosen: one number for a whole connection.
+        """
         own = self.clients.get(client or "", {})
         name = own.get(tool) or own.get(ANY) or self.serve.get(tool) or self.serve.get(ANY) or ORIGINAL
+        if name == RANDOM:
+            drawn = (ORIGINAL, *sorted(self.named.keys() - {ORIGINAL}))
+            name = drawn[int(chance * len(drawn))]
         wording = self.named.get(name, {}).get(tool, {})
         return (name, wording) if wording else (ORIGINAL, wording)
 
@@ -209,6 +218,8 @@ def read_variants(
         names.setdefault(LATEST, next(iter(captures)))
     serve = _choice(file.serve or {ANY: next(iter(names))}, names, f"{origin}: serve")
     clients = {name: _choice(choice, names, f"{origin}: client {name!r}") for name, choice in file.clients.items()}
+    if RANDOM in read:
+        raise InputError(f"{origin} names a variant {RANDOM!r}, which means any of them; give it another name")
     served = {name for choice in (serve, *clients.values()) for name in choice.values()}
     for name in served & captures.keys() - read.keys():
         read[name] = dict(_captured(captures[name](), components))
@@ -248,9 +259,9 @@ def _captured(catalog: Catalog, components: Sequence[Component]) -> Iterator[tup
 def _choice(choice: Choice, names: Mapping[str, str], origin: str) -> dict[str, str]:
     """The variant by tool; `names` are those that may be given, with the variant that each stands for."""
     for name in choice.values():
-        if name not in names:
+        if name not in (*names, RANDOM):
             raise InputError(f"{origin} names {name!r}; the variants are {', '.join(names)}")
-    return {tool: names[name] for tool, name in choice.items()}
+    return {tool: names.get(name, RANDOM) for tool, name in choice.items()}
 
 
 FRESH_SECONDS = 0.5
