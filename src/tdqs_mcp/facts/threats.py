@@ -60,16 +60,17 @@ def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, 
     """The patterns of a table that match one of some texts, by kind; `together` holds all texts in lower case."""
     matching: dict[str, list[Pattern]] = {}
     lowered: list[tuple[str, str]] = []
+    near: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for clues, kind, pattern in _by_clues(table):
         for clue in clues:
             if clue in together:
                 break
         else:
             continue
-        if not pattern.may_match(together):
-            continue
         lowered = lowered or [(text, text.lower()) for text in texts]
-        if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in lowered):
+        if clues not in near:  # many patterns share "<" as their first clue, which few texts have
+            near[clues] = [pair for pair in lowered if any(map(pair[1].__contains__, clues))]
+        if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in near[clues]):
             matching.setdefault(kind, []).append(pattern)
     return {kind: tuple(patterns) for kind, patterns in matching.items()}
 
@@ -442,7 +443,9 @@ def _hostile_texts(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]
     keywords = words_from("threats", "keywords")
     distinct = [text[:MAX_CHARACTERS] for text in texts if text not in keywords]
     checks = _checks_for(distinct, phrases)
-    attempts = ((text, list(_attempts_in(text, checks))) for text in (distinct if any(checks) else ()))
+    alone = checks.secrets | checks.payloads | checks.odd
+    suspects = distinct if checks.phrases or checks.marks else filter(alone.__contains__, distinct)
+    attempts = ((text, list(_attempts_in(text, checks))) for text in suspects)
     return {text: own for text, own in attempts if own}
 
 
@@ -451,9 +454,11 @@ class _Checks(NamedTuple):
 
     phrases: Mapping[str, Sequence[Pattern]]
     marks: Mapping[str, Sequence[Pattern]]
-    has_secret: bool
-    has_payload: bool
-    is_odd: bool
+    secrets: frozenset[str]
+    """Texts that may hold one; so for the two below."""
+
+    payloads: frozenset[str]
+    odd: frozenset[str]
 
 
 def _checks_for(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) -> _Checks:
@@ -462,21 +467,21 @@ def _checks_for(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) 
     return _Checks(
         phrases=phrases,
         marks=find_patterns("structure", texts, "\n".join(texts).lower()),
-        has_secret=any(map(may_hold_secret, dense)),
-        has_payload=any(map(may_be_encoded, dense)),
-        is_odd=any(map(may_hold_odd_characters, texts)),
+        secrets=frozenset(filter(may_hold_secret, dense)),
+        payloads=frozenset(filter(may_be_encoded, dense)),
+        odd=frozenset(filter(may_hold_odd_characters, texts)),
     )
 
 
 def _attempts_in(text: str, checks: _Checks) -> Iterator[_Attempt]:
     hits = list(_find_marks(text, checks.marks)) if checks.marks else []
-    hits += _find_odd(text) if checks.is_odd else []
+    hits += _find_odd(text) if text in checks.odd else []
     hits += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
-    if checks.has_secret:
+    if text in checks.secrets:
         hits += [(ThreatKind.SECRET, secret, False) for secret in find_secrets(text)]
     for kind, quote, is_mild in hits:
         yield _Attempt(kind, cut_quote(quote), is_mild)
-    if checks.has_payload and may_be_encoded(text):
+    if text in checks.payloads:
         for encoding, decoded in decode_prose(text):
             is_mild = not any(_find_phrases(decoded, load_patterns("phrases")))
             yield _Attempt(ThreatKind.ENCODED, cut_quote(decoded), is_mild, encoding)

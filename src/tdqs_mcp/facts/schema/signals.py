@@ -11,7 +11,6 @@ from tdqs_mcp.canonical import MAX_NESTING, canonical_json, canonical_members, s
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.walk import Shape, keyword_members, required_names
-from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
@@ -145,7 +144,18 @@ def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
     """
     if not schema or not keyword_members(schema):
         return RequiredSubtree()
+    names, below = _required_properties(schema) or ([], [])
+    if _COMPOSING.isdisjoint(schema) and all(map(_is_flat, below)):
+        return RequiredSubtree(field_count=len(names), depth=1)
     return _Walk(schema).visit(schema, 0, frozenset())
+
+
+_COMPOSING = frozenset(("$ref", "items", "allOf", "anyOf", "oneOf", "not"))
+
+
+def _is_flat(schema: object) -> bool:
+    """A schema leads to no other: most parameters are plain values."""
+    return not isinstance(schema, dict) or ("properties" not in schema and _COMPOSING.isdisjoint(schema))
 
 
 class _Walk:
@@ -349,8 +359,12 @@ def repeated_subschemas(shape: Shape) -> list[Repeat]:
 def spelled_titles(shape: Shape) -> int:
     """Return the characters of JSON in titles that only spell their property's name: `"title": "Max Results"`."""
     named = [(node.name, node.schema["title"]) for node in shape.by_keyword.get("title", ()) if node.name]
-    titles = [title for name, title in named if isinstance(title, str) and name_parts(title) == name_parts(name)]
+    titles = [title for name, title in named if isinstance(title, str) and _squash(title) == _squash(name)]
     return sum(len('"title":"",') + len(title) for title in titles)
+
+
+def _squash(label: str) -> str:
+    return label.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def _reading_places(shape: Shape) -> dict[str, tuple[int, ...]]:

@@ -298,7 +298,7 @@ def _silent_places(text: str, sentences: Sequence[str], spoken: Sequence[Sequenc
 def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> Iterator[int]:
     if all(map(str.isascii, sentences)) and all(map(foreign_prose.FOREIGN.isdisjoint, spoken)):
         return
-    first, marks = None, set[str]()
+    first = None
     for place, (sentence, words) in enumerate(zip(sentences, spoken, strict=True)):
         is_english = sentence.isascii() and foreign_prose.FOREIGN.isdisjoint(words)
         is_long = len(words) >= MIN_TOLD or len(CJK.findall(sentence)) >= MIN_TOLD
@@ -306,13 +306,17 @@ def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) 
             language: str | None = "en" if words else None
         else:
             language = detect_language(sentence, set(words)) if is_long else first
-        own = {mark.strip("`") for mark in _PATTERNS.mark.findall(sentence)}
         # One sentence does not tell Italian from Spanish or English; it tells a script, and what is not English.
         has_other_script = bool(CJK.search(sentence)) != bool(CJK.search(sentences[0]))
         is_other = language not in (None, first) and (first == "en" or has_other_script)
-        if is_other and first is not None and own <= marks:
+        if is_other and first is not None and _marks([sentence]) <= _marks(sentences[:place]):
             yield place
-        first, marks = first or language, marks | own
+        first = first or language
+
+
+def _marks(sentences: Sequence[str]) -> set[str]:
+    """The numbers and identifiers."""
+    return {mark.strip("`") for sentence in sentences for mark in _PATTERNS.mark.findall(sentence)}
 
 
 def cues_of(words: Sequence[str]) -> frozenset[Cue]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tdqs_mcp.facts.lexicon import PatternTable, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.model import Tool
 
@@ -17,19 +17,30 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name.
     """
+    steering = frozenset().union(*(words_from("steering", kind) for kind in _EFFECTS))
     for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-        if words_from("steering", "signs").isdisjoint(words):
+        if steering.isdisjoint(words):
             continue
+        kinds = [kind for kind in _EFFECTS if not words_from("steering", kind).isdisjoint(words)]
         quote = " ".join(sentence.replace("*", "").split())
-        is_sequence = any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote)
-        if not is_sequence and (match := _PATTERNS.order.search(quote)):
-            yield "orders the agent to choose the tool", _around(quote, match.start())
-        elif not is_sequence and (match := _PATTERNS.rivalry.search(quote)):
-            yield "turns the agent away from whatever else there is", _around(quote, match.start())
-        elif match := _PATTERNS.superlative.search(quote):
-            yield "praises the tool above all others", _around(quote, match.start())
-        elif match := _PATTERNS.secret.search(quote):
-            yield "makes the agent ask for a secret", _around(quote, match.start())
+        matches = ((kind, getattr(_PATTERNS, kind).search(quote)) for kind in kinds)
+        for kind, match in matches:
+            if match and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
+                yield _EFFECTS[kind], _around(quote, match.start())
+                break
+
+
+_EFFECTS = {
+    "order": "orders the agent to choose the tool",
+    "rivalry": "turns the agent away from whatever else there is",
+    "superlative": "praises the tool above all others",
+    "secret": "makes the agent ask for a secret",
+}
+_SEQUENTIAL = ("order", "rivalry")
+
+
+def _is_sequence(sentence: str, quote: str, siblings: Sequence[str]) -> bool:
+    return any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote) is not None
 
 
 def _around(text: str, start: int) -> str:
@@ -41,7 +52,8 @@ def find_withdrawal(tool: Tool) -> str | None:
     opening = " ".join((tool.description or "")[: 2 * MAX_OPENING].replace("*", "").split())[:MAX_OPENING]
     label = tool.title if isinstance(tool.title, str) else ""
     for text in (opening, label):
-        match = _PATTERNS.withdrawn.search(text)
+        may_match = any(map(text.lower().__contains__, endings_from("steering", "withdrawing")))
+        match = _PATTERNS.withdrawn.search(text) if may_match else None
         if match:
             return match[0].strip(" :.-—–!()[]")  # noqa: RUF001
     return None
