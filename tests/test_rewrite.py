@@ -438,16 +438,6 @@ def test_what_a_listing_gives_names_few_of_the_tools_that_take_it():
     assert three.endswith("Use this tool to find the `page_id` that other tools take.")
 
 
-def test_what_is_opened_gives_the_id_of_what_is_used():
-    opened = tool("open_session", "Open a session in the house.", takes("name"))
-    closed = tool("close_session", "Close a session for good.", takes("session_id"))
-    _, last = rewritten(opened, closed, judge=Pleased())
-    assert description(last).endswith("Get `session_id` from `open_session`.")
-    assert last.claims[0].sources == ("tool open_session: its name",)
-    made = tool("create_session", "Create a session in the house.", takes("name"))
-    assert not rewritten(made, closed, judge=Pleased())[1].changes, "it may have been there before"
-
-
 @pytest.mark.parametrize(
     ("parameter", "text", "found"),
     [
@@ -518,13 +508,6 @@ def test_a_connection_that_connect_names_is_new():
     opened = tool("connect", "Connect to a database of the house.", takes("connection_name"))
     listed = tool("list_connections", "List the open connections.")
     assert not any("connection_name" in description(each) for each in rewritten(opened, listed))
-
-
-def test_siblings_whose_names_differ_in_number_alone_are_told_apart_by_what_they_say():
-    one = tool("send_letter", "Send a letter to one person.", takes("person"))
-    many = tool("send_letters", "Send the same letter to several persons.", takes("persons"))
-    first = rewritten(one, many, judge=Pleased())[0]
-    assert description(first).endswith("To send the same letter to several persons, use `send_letters` instead.")
 
 
 def test_a_limit_of_a_sibling_is_its_own_business():

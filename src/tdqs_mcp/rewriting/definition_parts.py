@@ -250,7 +250,7 @@ def find_alternatives(
         other = context.labels[rival.tool.name]
         is_same = own.verb == other.verb or {own.verb, other.verb} <= _FINDING or rival.tool.name in passed_values
         clause = _clause(rival, other, context.plurals) if is_same and _is_alike(own, other) else ""
-        clauses[rival.tool.name] = _contrast(clause, subject, own, other, context.server) if clause else ""
+        clauses[rival.tool.name] = _contrast(clause, subject, context.server) if clause else ""
     for name, parts in clauses.items():
         if parts and Counter(clauses.values())[parts] == 1:
             sources = [f"tool {name}: its first sentence"]
@@ -298,7 +298,7 @@ def _clause(subject: Subject, label: NameWords, plurals: AbstractSet[str]) -> st
     return f"{verb} {noun_phrase}" if noun_phrase else ""
 
 
-def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords, server: AbstractSet[str]) -> str:
+def _contrast(clause: str, subject: Subject, server: AbstractSet[str]) -> str:
     """The clause where it tells the two tools apart: by a word that this one has not, or by many things for one.
 
     Not where this one is for many: that the sibling is for one thing is what its sentence does not say.
@@ -312,16 +312,7 @@ def _contrast(clause: str, subject: Subject, own: NameWords, other: NameWords, s
     if not many.isdisjoint((*first, *name_parts(subject.tool.name))) and many.isdisjoint(words):
         return ""
     extra = {word for word in content_stems(words) if word not in stems | server and word not in LEMMAS}
-    if extra or not many.isdisjoint(words):
-        return clause
-    own_thing, all_things = own.thing.lower(), other.thing.lower()
-    is_same = (
-        own.verb == other.verb
-        and is_plural(all_things)
-        and own_thing in plurals_in([all_things])
-        and all_things != own_thing
-    )
-    return f"{clause} rather than a single one" if is_same else ""
+    return clause if extra or not many.isdisjoint(words) else ""
 
 
 def _is_many(label: NameWords) -> bool:
@@ -382,7 +373,7 @@ class CatalogContext:
         takers: dict[str, list[tuple[str, str]]] = {}
         for name, tool_origins in listings.items():
             for origin in tool_origins:
-                for tool in () if origin.is_made else origin.tools:
+                for tool in origin.tools:
                     takers.setdefault(tool, []).append((origin.parameter, name))
         words = (
             word for subject in measured.subjects for word in (*name_parts(subject.tool.name), *subject.prose.words)
@@ -543,19 +534,12 @@ def _known_by(subject: Subject, origins: Sequence[ValueSource], context: Catalog
 
 def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
-    names_by_tools: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    names_by_tools: dict[tuple[str, ...], list[str]] = {}
     for origin in origins:
         if origin is not lookup_source:
-            names_by_tools.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
-    lookups = [
-        f"{listed(names)} with {listed(tools, 'or')}"
-        for (is_made, tools), names in names_by_tools.items()
-        if not is_made
-    ]
-    results = [
-        f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in names_by_tools.items() if is_made
-    ]
-    sentences = [f"{verb} {joined(phrases)}." for verb, phrases in (("Find", lookups), ("Get", results)) if phrases]
+            names_by_tools.setdefault(origin.tools, []).append(origin.parameter)
+    lookups = [f"{listed(names)} with {listed(tools, 'or')}" for tools, names in names_by_tools.items()]
+    sentences = [f"Find {joined(lookups)}."] if lookups else []
     if lookup_source:
         way = listed(lookup_source.tools, "or")
         sentences = [

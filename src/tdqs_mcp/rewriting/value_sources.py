@@ -200,9 +200,6 @@ def _type(schema: object) -> str:
 
 _words = partial(words_from, "names")
 
-MAX_MAKERS = 2
-"""Tools that may make a thing; with more, any choice among them is arbitrary."""
-
 MAX_LISTERS = 40
 """Tools that list things with the same last word; the first of them are enough."""
 
@@ -212,13 +209,10 @@ class ValueSource(NamedTuple):
 
     parameter: str
     tools: tuple[str, ...]
-    """One or two tools: a list and a search, two scopes, or two that make the thing."""
+    """One or two tools: a list and a search, or two scopes."""
 
     sources: tuple[str, ...]
     """What proves it, as sources of words."""
-
-    is_made: bool = False
-    """No tool lists such things; these open or make one, such as a session."""
 
 
 class _Lister(NamedTuple):
@@ -237,13 +231,10 @@ class ValueSources:
         self._labels = labels
         self._names = {name for name in labels if not name.isalpha()}
         self._listers: dict[str, list[_Lister]] = {}
-        self._makers: dict[frozenset[str], list[Subject]] = {}
         for subject in subjects:
             if not is_plain(subject.tool.name) or subject.is_duplicate:
                 continue
             label = labels[subject.tool.name]
-            if label.thing and _is_making(label):
-                self._makers.setdefault(_keys(label.thing.lower().split()), []).append(subject)
             listed = _listed(label) or _listed_by_text(subject, label)
             if listed:
                 # It lists the things of something else: `get_tags_for_task`.
@@ -298,19 +289,10 @@ class ValueSources:
         """Return where a value comes from; None where no call needs it, or a text says already where it comes from."""
         if not self._is_needed(subject, parameter):
             return None
-        listers = self._listing(subject, parameter)
-        tools = listers or self._makers_of(subject, parameter)
+        tools = self._listing(subject, parameter)
         sources = tuple(f"tool {name}: its name" for name in tools)
-        source = ValueSource(parameter=parameter.name, tools=tools, sources=sources, is_made=not listers)
+        source = ValueSource(parameter=parameter.name, tools=tools, sources=sources)
         return source if tools else None
-
-    def _makers_of(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
-        """Return the tools that make the thing, where one of them opens it: `open_session` for a `session_id`."""
-        thing = _thing(parameter, self._labels[subject.tool.name])
-        candidates = () if _is_weak(parameter.name) else self._makers.get(thing, ())
-        makers = tuple(maker.tool.name for maker in _without(candidates, subject, parameter))
-        is_opened = any(self._labels[name].verb in _words("opening_verbs") for name in makers)
-        return makers if is_opened and len(makers) <= MAX_MAKERS else ()
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
