@@ -474,7 +474,7 @@ async def test_everything_sent_at_once_needs_no_memory():
         ),
         ("suggest_rewrite", {"catalog": [tool()], "target": "E"}, "'E' is not a target"),
         ("suggest_rewrite", {"catalog": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
-        ("suggest_rewrite", {"catalog": [], "target": "A"}, "without an overall score there is nothing to plan"),
+        ("suggest_rewrite", {"catalog": [], "target": "A"}, "without an overall score no target can be reached"),
         ("suggest_rewrite", {"catalog": [tool()], "draft": {"get": {"parameters": {"x": "A."}}}}, "has no tool get"),
         (
             "suggest_rewrite",

@@ -117,17 +117,21 @@ def _tools_in(question: str) -> tuple[str, ...]:
     return (question.partition(".")[0],)
 
 
-class _Memory:
+class Memory:
     """The latest catalogs, reports and drafts of one caller; no other caller sees them, or pushes them out."""
 
     def __init__(self) -> None:
         self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
         self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
-        self.folders: dict[str, Path] = {}
+        self.folders: LRUCache[str, Path] = LRUCache(MAX_CATALOGS)
         self.codes: LRUCache[str, CodeReport] = LRUCache(MAX_CODES)
         self.model = ""
-        self.asked_catalogs: set[str] = set()
+        """The name under which the caller has judged last."""
+
+        self.asked_catalogs: LRUCache[str, bool] = LRUCache(MAX_CATALOGS)
+        """Catalogs about which the person behind the client was asked."""
+
         self.sizes: dict[str, int] = {}
 
     @property
@@ -178,35 +182,22 @@ class ServerContext:
         self.answers = answers
         self.judge = judge or Offline()
         self.has_host = has_host
-        self._callers: LRUCache[str, _Memory] = LRUCache(MAX_CALLERS)
+        self._callers: LRUCache[str, Memory] = LRUCache(MAX_CALLERS)
         self._permissions = permissions
         self._timeout = timeout
 
     @property
-    def _kept(self) -> _Memory:
+    def memory(self) -> Memory:
         """Return what is kept of the current caller."""
         caller = CALLER.get()
         if caller not in self._callers:
-            self._callers[caller] = _Memory()
+            self._callers[caller] = Memory()
         return self._callers[caller]
-
-    def find_report(self, key: str) -> Scored | None:
-        """The caller's report of this id."""
-        return self._kept.reports.get(key)
 
     @property
     def reports(self) -> list[str]:
         """The ids of the caller's reports, the newest first; none where others may share its address."""
-        return [] if CALLER.get().startswith(ADDRESS) else [*reversed(list(self._kept.reports))]
-
-    @property
-    def model(self) -> str:
-        """The model under whose name the caller has judged last."""
-        return self._kept.model
-
-    @model.setter
-    def model(self, name: str) -> None:
-        self._kept.model = name
+        return [] if CALLER.get().startswith(ADDRESS) else [*reversed(list(self.memory.reports))]
 
     @property
     def reach(self) -> Reach:
@@ -226,7 +217,7 @@ class ServerContext:
         if name == OFFLINE:
             return Offline()
         if name == HOST:
-            return self.host_judge(self.model)
+            return self.host_judge(self.memory.model)
         if self.has_host:
             raise InputError(
                 "you sit on this server's jury: judge with judge_definitions, which asks the other jurors about what "
@@ -255,7 +246,7 @@ class ServerContext:
 
     async def read_catalog(self, call: CallContext, definition_input: schema.Catalog) -> tuple[Catalog, str]:
         """The catalog that a call is about, and its id. Raises InputError and ToolError."""
-        if isinstance(definition_input, str) and (remembered := self._kept.catalogs.get(definition_input)) is not None:
+        if isinstance(definition_input, str) and (remembered := self.memory.catalogs.get(definition_input)) is not None:
             return remembered, definition_input
         is_place = isinstance(definition_input, str) and not unfence(definition_input).lstrip().startswith(("{", "["))
         loaded, folder = await self._load(call, str(definition_input)) if is_place else (None, None)
@@ -269,40 +260,30 @@ class ServerContext:
         definitions, key, size = await run_call(call, read)
         self._keep(key, definitions, size)  # here, because these caches are not made for threads
         if folder is not None:
-            self._kept.folders[key] = folder
+            self.memory.folders[key] = folder
         return definitions, key
 
     def patch(self, origin: str, rewrites: Sequence[Rewrite]) -> str:
         """Return the rewrites as a unified diff of the code that a catalog was read from; empty where there is none."""
-        folder = self._kept.folders.get(origin)
+        folder = self.memory.folders.get(origin)
         return improving.patch_sources(folder, rewrites)[0].diff.decode(errors="replace") if folder else ""
 
     def difference(self, key: str) -> str:
         """Return what rewrites have changed in a catalog, as a unified diff of its JSON. Raises LookupError."""
         keys = (self.draft_of(key).origin, key)
         old, new = (
-            json.dumps([tool.raw for tool in self._kept.catalogs[catalog].tools], indent=2, ensure_ascii=False)
+            json.dumps([tool.raw for tool in self.memory.catalogs[catalog].tools], indent=2, ensure_ascii=False)
             for catalog in keys
         )
         return unified(f"{old}\n", f"{new}\n", name="tools.json")
-
-    def asks_user_about(self, key: str, call: CallContext) -> bool:
-        """Return whether the user shall be asked about a catalog now: once, or again as the same call goes on."""
-        is_new = key not in self._kept.asked_catalogs
-        self._kept.asked_catalogs.add(key)
-        return is_new or resumed_catalog(call) is not None
-
-    def find_catalog(self, key: str) -> Catalog | None:
-        """The caller's catalog of this id."""
-        return self._kept.catalogs.get(key)
 
     async def read_code(self, call: CallContext, source: str, *, catalog: str = "") -> CodeReport | None:
         """Return what the code in a folder does, or in the folder that a catalog was read from; None without one.
 
         Raises InputError, as for what is not allowed.
         """
-        folder = self._permissions.admit_folder(source) if source else self._kept.folders.get(catalog)
-        codes = {} if source else self._kept.codes
+        folder = self._permissions.admit_folder(source) if source else self.memory.folders.get(catalog)
+        codes = {} if source else self.memory.codes
         if folder is None or catalog in codes:
             return codes.get(catalog)
 
@@ -315,7 +296,7 @@ class ServerContext:
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
         key = resumed_catalog(call)
-        definitions = None if key is None else self._kept.catalogs.get(key)
+        definitions = None if key is None else self.memory.catalogs.get(key)
         return None if key is None or definitions is None else (definitions, key)
 
     def keep_catalog(self, catalog: Catalog) -> str:
@@ -325,7 +306,7 @@ class ServerContext:
         return key
 
     def _keep(self, key: str, catalog: Catalog, size: int) -> None:
-        self._kept.keep(key, catalog, size)
+        self.memory.keep(key, catalog, size)
         while sum(caller.size for caller in self._callers.values()) > MAX_KEPT:
             heaviest = max(self._callers.values(), key=lambda caller: caller.size)
             if len(heaviest.catalogs) == 1:
@@ -334,19 +315,19 @@ class ServerContext:
 
     def draft_of(self, key: str) -> Draft:
         """Return what has been drafted on the way to a catalog; nothing for one that was read."""
-        return self._kept.drafts.get(key) or Draft(origin=key)
+        return self.memory.drafts.get(key) or Draft(origin=key)
 
     def keep_draft(self, catalog: Catalog, draft: Draft, *, questions: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
-        self._kept.drafts[key] = replace(
+        self.memory.drafts[key] = replace(
             draft, open_questions={**draft.open_questions, **{question.id: question.tools for question in questions}}
         )
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:
         """Keeps a report and returns its URI."""
-        reports = self._kept.reports
+        reports = self.memory.reports
         reports.pop(key, None)  # so that the newest report is the last one
         reports[key] = score
         return f"tdqs://reports/{key}"
@@ -562,7 +543,7 @@ def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
         mime_type="text/plain",
     )
     def catalog(catalog_id: str) -> str:
-        definitions = context.find_catalog(catalog_id)
+        definitions = context.memory.catalogs.get(catalog_id)
         if definitions is None:
             raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more); call score_server again")
         return fence_exact(json_text(capture_document(definitions)))
@@ -595,7 +576,7 @@ def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
         mime_type="application/json",
     )
     def report(report_id: str) -> str:
-        score = context.find_report(report_id)
+        score = context.memory.reports.get(report_id)
         if score is None:
             raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
         return _json(report_document(score))

@@ -16,6 +16,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_answers import (
     AgentAnswer,
     AnswerStatus,
+    Part,
     Scored,
     Window,
     judgement_answer,
@@ -146,18 +147,18 @@ class JudgeTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        catalog: schema.WhereAgain,
+        catalog: schema.Catalog,
         answers: schema.Answers = [],  # noqa: B006  # never changed; a schema shows it as the default
-        coherence: schema.CoherenceAnswer = None,
-        shadowing: schema.ShadowingAnswer = None,
-        skill: schema.SkillAnswer = None,
+        coherence: schema.PartAnswer = None,
+        shadowing: schema.Pairs = None,
+        skill: schema.PartAnswer = None,
         rubric: schema.Rubric = "tdqs",
-        model: schema.ModelName = "",
-        part: schema.Part = "tools",
-        tool: schema.ToolName = None,
-        source: schema.SourceFolder = "",
-        again: schema.Again = False,
-        limit: schema.PromptLimit = 10,
+        model: schema.ShortText = "",
+        part: Part = "tools",
+        tool: str | None = None,
+        source: str = "",
+        again: bool = False,
+        limit: schema.Limit = 10,
         offset: schema.Offset = 0,
     ) -> AgentAnswer:
         """Judge definitions with your own model: get a rubric's prompts, then hand in your answers for a score.
@@ -176,9 +177,9 @@ class JudgeTools(ToolGroup):
         if code is None and part == CODE:
             raise InputError("part code needs 'source', the folder of the code")
         is_code = code is not None
-        place: schema.Part = "code" if is_code else part
+        place: Part = "code" if is_code else part
         named = find_tool(definitions, tool)
-        self._context.model = model
+        self._context.memory.model = model
         same = _same(key, rubric, model, source=source)
 
         async def prepare() -> AgentAnswer | None:

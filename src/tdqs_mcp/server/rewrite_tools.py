@@ -119,12 +119,12 @@ class RewriteTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        catalog: schema.WhereAgain,
-        draft: schema.Drafts = {},  # noqa: B006  # never changed; a schema shows it as the default
-        target: schema.Target = None,
-        tool: schema.Names = [],  # noqa: B006
-        material: schema.MaterialOf = {},  # noqa: B006
-        source: schema.SourceFolder = "",
+        catalog: schema.Catalog,
+        draft: dict[str, schema.DraftFields] = {},  # noqa: B006  # never changed; a schema shows it as the default
+        target: str | float | None = None,
+        tool: str | list[str] = [],  # noqa: B006
+        material: schema.AuthorMaterial = {},  # noqa: B006
+        source: str = "",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
@@ -154,8 +154,12 @@ class RewriteTools(ToolGroup):
             judge=judge,
         )
         suggestion = await self._suggest(call, request, is_full=detail == "full")
-        has_words = material or drafts or writer == SAMPLING
-        questions = () if has_words or not self._context.asks_user_about(key, call) else suggestion.questions
+        asked_catalogs = self._context.memory.asked_catalogs
+        is_new = key not in asked_catalogs or self._context.resumed(call) is not None
+        questions: tuple[Question, ...] = ()
+        if is_new and not (material or drafts or writer == SAMPLING):
+            questions = suggestion.questions
+            asked_catalogs[key] = True
         if answers := await ask_user(call, questions, catalog=key):
             request = request.with_answers(answers, questions)
             suggestion = await self._suggest(call, request, is_full=detail == "full")
@@ -193,7 +197,7 @@ class RewriteTools(ToolGroup):
         improved = improving.with_rewrites(request.catalog, page.rewrites)
         comparison = None
         if request.judge in (OFFLINE, HOST) or self._context.judge.stamp.is_offline:
-            origin = self._context.find_catalog(state.origin) or request.catalog
+            origin = self._context.memory.catalogs.get(state.origin) or request.catalog
             comparison = await run_call(call, partial(improving.compare, origin, improved, judge=Offline()))
         suggestion = _Suggestion(
             report=report,
@@ -253,8 +257,8 @@ class RewriteTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        old: schema.OldVersion,
-        new: schema.NewVersion,
+        old: schema.Catalog,
+        new: schema.Catalog,
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,

@@ -1,6 +1,7 @@
 """The tools that score and lint definitions, and the steps that they name next."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from mcp.server.apps import client_supports_apps
 
@@ -40,7 +41,7 @@ class ScoreTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        catalog: schema.Where,
+        catalog: schema.Catalog,
         rubric: schema.Rubric = "tdqs",
         judge: schema.ScoreJudge = "configured",
         detail: schema.Detail = "summary",
@@ -57,7 +58,7 @@ class ScoreTools(ToolGroup):
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
         report = f"{key}-{rubric}-{active_judge.stamp.id}"
-        score = self._context.find_report(report)
+        score = self._context.memory.reports.get(report)
         if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
             code = await self._context.read_code(call, "", catalog=key)
             score = await run_call(
@@ -83,9 +84,9 @@ class ScoreTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        definition: schema.Definition,
-        catalog: schema.KnownCatalog = None,
-        siblings: schema.Siblings = [],  # noqa: B006  # never changed; a schema shows it as the default
+        definition: dict[str, Any] | str,
+        catalog: str | None = None,
+        siblings: list[dict[str, Any] | str] = [],  # noqa: B006  # never changed; a schema shows it as the default
         rubric: schema.Rubric = "tdqs",
         judge: schema.ScoreJudge = "configured",
         detail: schema.Detail = "summary",
@@ -116,15 +117,15 @@ class ScoreTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        catalog: schema.WhereAgain,
-        tool: schema.ToolName = None,
+        catalog: schema.Catalog,
+        tool: str | None = None,
         severity: schema.Mildest = "info",
         select: schema.Rules = [],  # noqa: B006
-        ignore: schema.IgnoredRules = [],  # noqa: B006
+        ignore: schema.Rules = [],  # noqa: B006
         profile: schema.Profile = "default",
-        explain: schema.Explain = "",
-        source: schema.SourceFolder = "",
-        detail: schema.MessageDetail = "summary",
+        explain: schema.ShortText = "",
+        source: str = "",
+        detail: schema.Detail = "summary",
         limit: schema.Limit = 20,
         offset: schema.Offset = 0,
     ) -> AgentAnswer:

@@ -19,7 +19,6 @@ from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from tdqs_mcp.errors import TdqsError, fault_message
-from tdqs_mcp.report import agent_answers
 from tdqs_mcp.report.agent_answers import AgentAnswer
 from tdqs_mcp.report.escape import fence
 from tdqs_mcp.server.connected_client import CallContext, Paused
@@ -29,10 +28,6 @@ MAX_LISTED = 200
 
 TEXTS = tomllib.loads(files("tdqs_mcp.server").joinpath("texts.toml").read_text(encoding="utf-8"))
 """The texts of arguments, answers and prompts, by name."""
-
-
-def _described(name: str, **limits: Any) -> Any:  # noqa: ANN401  # Field's own
-    return Field(description=TEXTS["arguments"][name], **limits)
 
 
 class Answer(BaseModel):
@@ -66,43 +61,20 @@ class AuthorMaterial(TypedDict, total=False):
 
 
 Catalog = str | list[Any] | dict[str, Any]
-Where = Annotated[Catalog, _described("catalog")]
-WhereAgain = Annotated[Catalog, _described("catalog_again")]
-KnownCatalog = Annotated[str | None, _described("known_catalog")]
-Definition = Annotated[dict[str, Any] | str, _described("definition")]
-Siblings = Annotated[list[dict[str, Any] | str], _described("siblings")]
-Rubric = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric")]
-ModelName = Annotated[str, _described("model", max_length=100)]
-JudgeName = Annotated[Literal["configured", "offline", "host"], _described("judge")]
-Rules = Annotated[list[str], _described("rules", max_length=MAX_LISTED)]
-Profile = Annotated[
-    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory", "openai-apps"],
-    _described("profile"),
-]
-ScoreJudge = Annotated[Literal["configured", "offline", "sampling"], _described("score_judge")]
-Writer = Annotated[Literal["offline", "sampling"], _described("writer")]
-Detail = Annotated[Literal["summary", "full"], _described("detail")]
-Limit = Annotated[int, _described("limit", ge=1, le=100)]
-Offset = Annotated[int, _described("offset", ge=0)]
-ToolName = Annotated[str | None, _described("tool")]
-Mildest = Annotated[Literal["error", "warning", "info"], _described("mildest")]
-IgnoredRules = Annotated[list[str], _described("ignored_rules", max_length=MAX_LISTED)]
-Explain = Annotated[str, _described("explain", max_length=100)]
-MessageDetail = Annotated[Literal["summary", "full"], _described("message_detail")]
-Names = Annotated[str | list[str], _described("names")]
-MaterialOf = Annotated[AuthorMaterial, _described("material")]
-Drafts = Annotated[dict[str, DraftFields], _described("draft")]
-Target = Annotated[str | float | None, _described("target")]
-OldVersion = Annotated[Catalog, _described("old_version")]
-NewVersion = Annotated[Catalog, _described("new_version")]
-Part = Annotated[agent_answers.Part, _described("part")]
-Again = Annotated[bool, _described("again")]
-SourceFolder = Annotated[str, _described("source_folder")]
-PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=100)]
-Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
-CoherenceAnswer = Annotated[dict[str, Any] | str | None, _described("coherence_answer")]
-SkillAnswer = Annotated[dict[str, Any] | str | None, _described("skill_answer")]
-ShadowingAnswer = Annotated[list[dict[str, Any]] | None, _described("shadowing_answer", max_length=MAX_LISTED)]
+Rubric = Literal["tdqs", "smells", "bundles"]
+JudgeName = Literal["configured", "offline", "host"]
+ScoreJudge = Literal["configured", "offline", "sampling"]
+Writer = Literal["offline", "sampling"]
+Detail = Literal["summary", "full"]
+Mildest = Literal["error", "warning", "info"]
+Profile = Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory", "openai-apps"]
+Rules = Annotated[list[str], Field(max_length=MAX_LISTED)]
+Answers = Annotated[list[Answer], Field(max_length=MAX_LISTED)]
+Pairs = Annotated[list[dict[str, Any]] | None, Field(max_length=MAX_LISTED)]
+Limit = Annotated[int, Field(ge=1, le=100)]
+Offset = Annotated[int, Field(ge=0)]
+ShortText = Annotated[str, Field(max_length=100)]
+PartAnswer = dict[str, Any] | str | None
 
 MAX_ERRORS = 3
 """Wrong arguments that one message names."""
@@ -190,10 +162,11 @@ class _MethodTool(Tool):
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
         tool.parameters = model.model_json_schema(by_alias=True, schema_generator=_InputSchema)
-        catalog = tool.parameters["properties"].get("catalog", {})
-        if "{places}" in catalog.get("description", ""):
-            catalog["description"] = catalog["description"].format(places=reach.places)
-            catalog["examples"] = [reach.example]
+        texts = TEXTS["arguments"] | TEXTS["arguments"].get(tool.name, {})
+        for name, parameter in tool.parameters["properties"].items():
+            parameter["description"] = texts[name].replace("PLACES", reach.places)
+            if "PLACES" in texts[name]:
+                parameter["examples"] = [reach.example]
         return tool
 
     @cached_property
