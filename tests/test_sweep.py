@@ -455,6 +455,7 @@ def test_a_server_json_is_no_tool():
         read_entry(record)
 
 
+@pytest.mark.process
 def test_the_share_of_a_sweep_counts_what_is_done_and_not_what_is_read(write):
     shards = plan_shards(
         [

@@ -18,10 +18,12 @@ import psutil
 import pytest
 import registry
 from definitions import tool
+from distributed import Client
 from loopback import USUAL, rubric_of
 from processes import SERVERS, wait_until
 from scored import stored_scores
 
+from tdqs_mcp.app import sweeping
 from tdqs_mcp.store.database import open_store
 
 pytestmark = pytest.mark.process
@@ -260,6 +262,23 @@ def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_n
     assert said == f"error: there is no Dask scheduler at {address!r}: start dask scheduler there\n"
     finish(start(store))
     assert exported(store) == undisturbed[0]
+
+
+def test_a_scheduler_file_and_a_client_name_the_cluster_too(
+    start, undisturbed, scheduler, dask, records, postgres, tmp_path
+):
+    address, _ = scheduler
+    dask("worker", address, "--nthreads", "1")
+    file, stores = tmp_path / "scheduler.json", [postgres.create_schema() for _ in range(2)]
+    file.write_text(json.dumps({"type": "Scheduler", "address": address}))
+    finish(start(stores[0], "--cluster", str(file)))
+    with Client(address, timeout=PATIENCE) as client:
+        sweeping.sweep_registry(sweeping.SweepRequest(inputs=(str(records),), store=stores[1], cluster=client))
+        assert client.status == "running", "it is the caller's"
+    assert [exported(store) for store in stores] == [undisturbed[0]] * 2
+    file.write_text("{}")
+    _, said = finish(start(stores[0], "--cluster", str(file)), code=2)
+    assert "is no scheduler file" in said
 
 
 def swept(tdqs_mcp, *arguments, **options):

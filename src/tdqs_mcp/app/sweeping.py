@@ -36,7 +36,7 @@ from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, re
 from tdqs_mcp.store.run_queries import mark_listed
 from tdqs_mcp.store.score_queries import statistics
 from tdqs_mcp.sweep.records import LISTING, Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
-from tdqs_mcp.sweep.run import check_packages, is_local, run_here, run_on_dask
+from tdqs_mcp.sweep.run import Cluster, check_packages, is_local, read_address, run_here, run_on_dask
 from tdqs_mcp.sweep.scoring import score_shard
 
 FEED_BATCH, MAX_FEED_BYTES = 64, 8 * 2**20
@@ -73,8 +73,8 @@ class SweepRequest:
 
     settings: Settings = field(default_factory=Settings)
     spec: str = DEFAULT_SPEC
-    cluster: str | None = None
-    """The address of a Dask scheduler; None for a process for each processor of this machine."""
+    cluster: Cluster = None
+    """The address of a Dask scheduler, its scheduler file or a client; None for own processes on all processors."""
 
     is_batch: bool = False
     live: LiveOptions = field(default_factory=LiveOptions)
@@ -112,6 +112,7 @@ def sweep_registry(
     InputError where nothing can be read, or the store or the cluster cannot be used.
     """
     check_packages()
+    request = replace(request, cluster=read_address(request.cluster))
     started, url, is_offline = time.monotonic(), _absolute(read_url(request.store)), _is_offline(request.settings)
     settings = (
         replace(request.settings, api_key=None) if is_offline else _with_change(request.settings, _with_request_limit)

@@ -225,7 +225,9 @@ method_option = click.option(
 @command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
-@click.option("--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, in place of own processes.")
+@click.option(
+    "--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, or its file, not own processes."
+)
 @click.option("--watch", type=click.FloatRange(min=1), metavar="MINUTES", help="Sweep again every so many minutes.")
 @click.option(
     "--start",

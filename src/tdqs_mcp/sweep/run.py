@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from itertools import chain
 from logging import CRITICAL, getLogger
 from multiprocessing import resource_tracker
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -20,6 +21,8 @@ from urllib.parse import urlsplit
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.json_text import parse_json
+from tdqs_mcp.sources.files import read_bytes
 from tdqs_mcp.sweep.records import Shard, SweepTally
 
 Work: TypeAlias = Callable[[Shard], SweepTally]
@@ -49,13 +52,24 @@ _SETTINGS = {
 }
 
 
-def is_local(cluster: str | None) -> bool:
-    """Return whether all workers of a scheduler's address see this machine's files. Raises InputError for no address.
+Cluster: TypeAlias = Any
+"""A scheduler's address or file, a client of Dask's, or None: a process for each processor of this machine."""
 
-    None stands for a process for each processor of this machine.
-    """
-    if cluster is None:
-        return True
+
+def read_address(cluster: Cluster) -> Cluster:
+    """The address that a scheduler file has; anything else as it is. Raises InputError."""
+    if not (isinstance(cluster, str) and cluster.endswith(".json")):
+        return cluster
+    document = parse_json(read_bytes(Path(cluster)), origin=repr(cluster))
+    if isinstance(document, dict) and isinstance(document.get("address"), str):
+        return document["address"]
+    raise InputError(f"{cluster!r} is no scheduler file: dask scheduler --scheduler-file writes one, with an address")
+
+
+def is_local(cluster: Cluster) -> bool:
+    """Return whether all workers see this machine's files, by the address. Raises InputError for no address."""
+    if cluster is None or not isinstance(cluster, str):
+        return cluster is None
     try:
         parts = urlsplit(cluster if "://" in cluster else f"//{cluster}")
         host = parts.hostname if parts.port else None
@@ -85,7 +99,7 @@ def run_here(shards: Iterable[Shard], work: Work, *, report: Report) -> None:
 
 
 def run_on_dask(
-    shards: Iterable[Shard], work: Work, *, cluster: str | None, report: Report, warn: Callable[[str], None]
+    shards: Iterable[Shard], work: Work, *, cluster: Cluster, report: Report, warn: Callable[[str], None]
 ) -> None:
     """Does the work of every shard as `run_here`, but on many processors; workers that die are replaced.
 
@@ -120,7 +134,7 @@ def _next_with_servers(shards: Iterator[Shard], report: Report) -> Shard | None:
 class _Runner:
     client: Any
     work: Work
-    cluster: str | None
+    cluster: Cluster
     report: Report
     under_way: dict[Any, Shard] = field(default_factory=dict)
     begins: dict[Any, float] = field(default_factory=dict)
@@ -174,7 +188,7 @@ class _Runner:
 
 
 def _tally(
-    shard: Shard, get: Callable[[], SweepTally], do: Callable[[Shard], SweepTally], cluster: str | None
+    shard: Shard, get: Callable[[], SweepTally], do: Callable[[Shard], SweepTally], cluster: Cluster
 ) -> SweepTally:
     """Return what `get` gives of a shard; where it fails, `do` runs for each server; a second failure is a problem.
 
@@ -191,7 +205,7 @@ def _tally(
     return total
 
 
-def _attempt(get: Callable[[], SweepTally], cluster: str | None) -> SweepTally | str:
+def _attempt(get: Callable[[], SweepTally], cluster: Cluster) -> SweepTally | str:
     """Return what came of some work, or why nothing did. Raises TdqsErrors."""
     try:
         return get()
@@ -204,19 +218,22 @@ def _attempt(get: Callable[[], SweepTally], cluster: str | None) -> SweepTally |
         return "each process that tried it died" if is_killed else f"{type(error).__name__}: {error}"
 
 
-def _lost(cluster: str | None) -> InputError:
+def _lost(cluster: Cluster) -> InputError:
     where = cluster or "of this machine"
     return InputError(f"the scheduler {where} was lost; what is scored is stored, and the next sweep does the rest")
 
 
 @contextmanager
-def _connected(cluster: str | None, warn: Callable[[str], None]) -> Generator[Any]:
+def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
     """A client of the cluster. Raises InputError."""
     from dask import config  # noqa: PLC0415
     from distributed import Client  # noqa: PLC0415
 
     for name in ("distributed", "distributed.client"):  # importing it has set both
         getLogger(name).setLevel(CRITICAL)
+    if cluster is not None and not isinstance(cluster, str):
+        yield cluster  # the caller's own, which the caller closes
+        return
     with ExitStack() as stack:
         stack.enter_context(config.set(_SETTINGS))
         target = cluster
