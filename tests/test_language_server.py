@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
 from tdqs_mcp.errors import InputError
@@ -187,7 +188,8 @@ def test_a_quick_fix_edits_the_tool_alone(tmp_path):
     path.write_text(
         "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('boats')\n\n\n"
         "@server.tool()\ndef list_boats(pier: str) -> str:\n    '''This tool lists the boats at a pier. Lists the boats at a pier.'''\n"
-        "    raise ValueError('no such pier')\n"
+        "    raise ValueError('no such pier')\n\n\n"
+        "@server.tool()\ndef find_piers(city: str) -> str:\n    '''Finds the piers of a city.'''\n    raise ValueError('no such city')\n"
     )
 
     async def ask(kind):
@@ -205,17 +207,28 @@ def test_a_quick_fix_edits_the_tool_alone(tmp_path):
     [(uri, changes)] = edit.changes.items() if edit.changes else [(path.as_uri(), [])]
     assert uri == path.as_uri()
     assert changes or messages
-    assert all(5 <= change.range.start.line <= 7 for change in changes)
+    assert all(
+        change.range.end.line < path.read_text().splitlines().index("def find_piers(city: str) -> str:")
+        for change in changes
+    )
 
 
-def test_a_failure_is_shown_in_the_editor(folder, monkeypatch):
-    from tdqs_mcp import language_server  # noqa: PLC0415
+def test_a_failure_of_a_request_is_shown_in_the_editor(folder):
+    path = folder / "server.py"
 
-    server, told = language_server.make_server(), []
-    monkeypatch.setattr(server, "window_show_message", lambda params: told.append(params.message))
-    monkeypatch.setattr(server, "window_log_message", lambda params: None)
-    server.tell(RuntimeError("lost"))
-    assert told == ["tdqs-mcp could not do that (RuntimeError: lost); the log of the language server has the lines"]
+    async def ask():
+        async with editor(folder) as client:
+            await client.open(path)
+            data = {"kind": "rewrite", "tool": "absent", "uri": path.as_uri()}
+            with pytest.raises(JsonRpcException):
+                await client.code_action_resolve_async(lsp.CodeAction(title="rewrite", data=data))
+            document = lsp.TextDocumentIdentifier(path.as_uri())
+            await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(0, 0)))
+            return client.messages
+
+    [message] = asyncio.run(ask())
+    assert message.startswith("tdqs-mcp could not do that (there is no tool 'absent'")
+    assert message.endswith("; the log of the language server has the lines")
 
 
 def test_without_pygls_the_error_names_the_extra(monkeypatch):

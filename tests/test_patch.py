@@ -799,3 +799,36 @@ def test_a_diff_has_no_line_that_stays(tmp_path):
     patch, _ = improving.patch_sources(tmp_path, made)
     removed = [line for line in patch.diff.decode().splitlines() if line.startswith("-") and line[:3] != "---"]
     assert removed == ["-    a: int,"] * 99
+
+
+@pytest.mark.process
+def test_every_published_tree_takes_its_patch_and_says_what_was_proposed(tmp_path):
+    shared = os.environ.get("TDQS_PACKAGES")
+    if not shared:
+        pytest.skip("TDQS_PACKAGES: no folder of unpacked packages")
+    for package in sorted(Path(shared).iterdir()):
+        folder = tmp_path / package.name
+        shutil.copytree(package, folder)
+        catalog = tdqs_mcp.load(str(folder))
+        wanted = {}
+        for each in catalog.tools:
+            parts = {} if each.unread else each.input_schema.get("properties", {})
+            paths = {schema(key.replace("~", "~0").replace("/", "~1")): value for key, value in parts.items()}
+            texts = {path: value.get("description") or "" for path, value in paths.items() if isinstance(value, dict)}
+            wanted[each.name] = {path: f"{text} Again." for path, text in texts.items()}
+            if "/description" not in each.unread:
+                wanted[each.name]["/description"] = f"{each.description} Again, for {each.name}."
+        made = rewrites(catalog, wanted)
+        patch, root = improving.patch_sources(folder, made)
+        if patch.count:
+            subprocess.run(["git", "apply", "-"], input=patch.diff, cwd=root, check=True, capture_output=True)
+        now = {each.name: each.raw for each in tdqs_mcp.load(str(folder)).tools}
+        lost = {(each.tool, each.path) for each in patch.left_out}
+        for rewrite in made:
+            for change in rewrite.changes:
+                words = change.before if (rewrite.name, change.path) in lost else change.after
+                keys_of = [key.replace("~0", "~") for key in keys(change.path)]
+                value = now[rewrite.name]
+                for key in keys_of[:-1]:
+                    value = value[key]
+                assert (value.get(keys_of[-1]) or "").split() == (words or "").split(), (package.name, change)

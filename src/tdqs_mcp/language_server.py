@@ -30,7 +30,6 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport, sentence
 from tdqs_mcp.results.contract import Absent
 from tdqs_mcp.results.findings import Finding, Location
-from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.results.tool_code import CodeReport, SourcePlace
 from tdqs_mcp.rewriting.text_patches import find_fixes, write_json
@@ -53,16 +52,14 @@ class Tree:
     root: Path
     parsed: dict[str, Module] = field(default_factory=dict)
     code: CodeReport | None = None
-    """What the code does, as of the last time that a file was opened or saved."""
-
     policy: Policy = field(default_factory=Policy)
     located: LocatedReport | None = None
     overlay: Mapping[str, bytes] = field(default_factory=dict)
     turn: int = 0
-    """Counts requests to read it, of which the last one counts."""
+    """Number of requests to read it; the last one counts."""
 
     is_stale: bool = True
-    """A file was opened or saved since its code was read."""
+    """A file was opened or saved since `code` was read."""
 
     files: frozenset[Path] = frozenset()
     """Files whose diagnostics the editor shows."""
@@ -107,23 +104,21 @@ class Tree:
             spans.append((place.line, max(lines, default=place.line), tool.index))
         return sorted(spans)
 
-    def rewrites(self, kind: str, name: str) -> Sequence[Rewrite]:
-        """Return a tool's fixes, or what is known for a better definition."""
+    def propose(self, kind: str, name: str) -> tuple[dict[Path, bytes], list[str]]:
+        """Return the files with a tool's fixes or its better definition, and what is left to the author, with why."""
         assert self.located is not None  # noqa: S101
         catalog = self.located.catalog
         if kind == "fix":
             fixes = find_fixes(measure(catalog), lambda measured: find(measured, self.policy).findings)
-            return [fix for fix in fixes if fix.name == name]
-        return asyncio.run(rewrite(catalog, tools=[name], code=self.code))
-
-    def edited(self, rewrites: Sequence[Rewrite]) -> tuple[dict[Path, bytes], list[str]]:
-        """Return the files with the changes made, and what is left to the author, each with the reason."""
+            rewrites = [fix for fix in fixes if fix.name == name]
+        else:
+            rewrites = asyncio.run(rewrite(catalog, tools=[name], code=self.code))
         if self.root.suffix == ".json":
             content, left = write_json(self.overlay.get(self.root.name) or self.root.read_bytes(), rewrites)
             files = {self.root: content}
         else:
             patch = patch_source(self.root, rewrites, overlay=self.overlay)
-            files, left = {folder_of(self.root) / name: text for name, text in patch.files.items()}, patch.left_out
+            files, left = {folder_of(self.root) / path: text for path, text in patch.files.items()}, patch.left_out
         return files, [f"{item.path} ({item.reason})" for item in left]
 
 
@@ -178,6 +173,10 @@ class EditorServer(LanguageServer):
             except Exception as error:  # noqa: BLE001  # whatever it is, the author is told
                 self.tell(error)
             self.publish(tree)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002  # pygls' own
+        """Show what fails in any request, which editors only log."""
+        self.tell(error)
 
     def tell(self, error: Exception) -> None:
         """Show an error in the editor; its log has the lines."""
@@ -301,10 +300,9 @@ def make_server() -> EditorServer:  # noqa: C901  # one function for each reques
         if tree is None or (located := tree.located) is None:
             return answers
         for line, _, index in tree.tools(path):
-            raw = located.catalog.tools[index].raw
             text = document.lines[line - 1].rstrip("\r\n") if line <= len(document.lines) else ""
             position = lsp.Position(line - 1, len(text.encode("utf-16-le")) // 2)
-            label = f"{definition_tokens(raw)} tokens"
+            label = f"{definition_tokens(located.catalog.tools[index].raw)} tokens"
             answers.append(lsp.InlayHint(position=position, label=label, padding_left=True))
         return answers
 
@@ -332,12 +330,7 @@ def make_server() -> EditorServer:  # noqa: C901  # one function for each reques
         tree = server.tree(data["uri"])
         if tree is None or tree.located is None:
             return action
-        try:
-            rewrites = await asyncio.to_thread(tree.rewrites, data["kind"], data["tool"])
-            files, left = await asyncio.to_thread(tree.edited, rewrites)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the author is told
-            server.tell(error)
-            return action
+        files, left = await asyncio.to_thread(tree.propose, data["kind"], data["tool"])
         changes = _changes(server, files)
         if left or not any(changes.values()):
             text = f"left to you: {'; '.join(left)}" if left else f"nothing is known that would improve {data['tool']}"

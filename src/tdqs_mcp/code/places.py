@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401  # JSON
 
 def places_of(raw: Mapping[str, Any]) -> dict[str, SourcePlace]:
     """Return the places of a definition's parts by JSON pointer."""
-    return {pointer: place(origin) for pointer, origin in _origins(raw, "") if origin.node.span[1]}
+    return {pointer: place(origin) for pointer, origin in origins_of(raw)}
 
 
 def place(origin: Expression) -> SourcePlace:
@@ -46,15 +46,16 @@ def place(origin: Expression) -> SourcePlace:
     return SourcePlace(file=module.path, line=position.line, column=position.column)
 
 
-def _origins(value: Any, pointer: str) -> Iterator[tuple[str, Expression]]:  # noqa: ANN401
+def origins_of(value: Any, pointer: str = "") -> Iterator[tuple[str, Expression]]:  # noqa: ANN401  # JSON
+    """Yield the parts of a definition that stand somewhere, by JSON pointer."""
     items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
     items = enumerate(value) if isinstance(value, list) else items
     for key, item in items:
         below = f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
         origin = _origin(item) or _origin(key)
-        if origin is not None:
+        if origin is not None and origin.node.span[1]:
             yield below, origin
-        yield from _origins(item, below)
+        yield from origins_of(item, below)
 
 
 def _origin(value: object) -> Expression | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from tdqs_mcp.code.constants import Expression
 from tdqs_mcp.code.definitions import DOCSTRING, DefinitionReader, StaticDefinition, camel
@@ -31,7 +30,7 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     Template,
 )
-from tdqs_mcp.code.places import MISSING, origin_at
+from tdqs_mcp.code.places import MISSING, origin_at, origins_of
 from tdqs_mcp.code.project import ProjectModule, last_name
 from tdqs_mcp.code.python_nodes import python_encoding
 from tdqs_mcp.code.registrations import Registration
@@ -210,7 +209,7 @@ class _SourceTools:
         """Ranges that the parts of each tool's definition are read from."""
         spans: dict[str, set[tuple[str, int, int]]] = {}
         for tool, (registration, definition) in self._tools.items():
-            origins = [origin for _, origin in _all_origins(definition.raw)]
+            origins = [origin for _, origin in origins_of(definition.raw)]
             if registration.function is not None and isinstance(registration.function.node, Function):
                 origins.append(registration.function)
             spans[tool] = {(origin.scope.module.path, *origin.node.span) for origin in origins}
@@ -250,33 +249,32 @@ class _SourceTools:
         self, entries: Sequence[_Entry], contents: Mapping[ProjectModule, str]
     ) -> Iterator[tuple[str, Change, str]]:
         """Yield the changes that the patched source would not show, each with the reason."""
-        overlay = dict(self._overlay)
-        for module, text in contents.items():
-            try:
-                overlay[module.path] = self.file(module).encoded(text)
-                if module.is_python:
-                    ast.parse(overlay[module.path])
-                else:
-                    _check_script(module, overlay[module.path])
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                for tool, change, edits in entries:
-                    if any(edit.module is module for edit in edits):
-                        yield tool, change, "the patched file would not parse"
-                return
+        overlay = {
+            **self._overlay,
+            **{module.path: self.file(module).encoded(text) for module, text in contents.items()},
+        }
+        broken = {module for module in contents if not _parses(module, overlay[module.path])}
         interpreter, registrations, _ = find_tools(self._source, overlay=overlay)
         reader = DefinitionReader(interpreter, registrations)
         after = {registration.name: reader.read(registration).raw for registration in registrations}
-        for tool, change, _ in entries:
+        for tool, change, edits in entries:
             value, _origin = origin_at(after.get(tool, {}), split_pointer(change.path))
-            if not _shows(value, change.after):
+            if any(edit.module in broken for edit in edits):
+                yield tool, change, "the patched file would not parse"
+            elif not _shows(value, change.after):
                 yield tool, change, "the patched source, read again, would say something else"
 
 
-def _check_script(module: ProjectModule, content: bytes) -> None:
-    from tdqs_mcp.code.script_nodes import has_script_error  # noqa: PLC0415  # tree-sitter: for JavaScript alone
+def _parses(module: ProjectModule, content: bytes) -> bool:
+    if not module.is_python:
+        from tdqs_mcp.code.script_nodes import has_script_error  # noqa: PLC0415  # tree-sitter: for JavaScript alone
 
-    if has_script_error(module.path, content) and not has_script_error(module.path, module.tree.text):
-        raise ValueError
+        return has_script_error(module.path, module.tree.text) or not has_script_error(module.path, content)
+    try:
+        ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _shows(value: object, after: object) -> bool:
@@ -286,14 +284,6 @@ def _shows(value: object, after: object) -> bool:
     if isinstance(after, str) and isinstance(value, str):
         return value.split() == after.split()
     return value == after
-
-
-def _all_origins(value: Any) -> Iterator[tuple[Any, Expression]]:  # noqa: ANN401  # JSON
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        _, origin = origin_at({key: item}, [key]) if isinstance(key, str) else (None, None)
-        if origin is not None and origin.node.span[1]:
-            yield key, origin
-        yield from _all_origins(item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
