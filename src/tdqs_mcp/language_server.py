@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -175,8 +176,9 @@ class EditorServer(LanguageServer):
             self.publish(tree)
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002  # pygls' own
-        """Show what fails in any request, which editors only log."""
-        self.tell(error)
+        """Show what fails in any request, which editors only log; pygls wraps it."""
+        origin = sys.exception()
+        self.tell(origin if isinstance(origin, Exception) else error)
 
     def tell(self, error: Exception) -> None:
         """Show an error in the editor; its log has the lines."""
