@@ -646,19 +646,6 @@ def range_in_prose(tool):
             yield f"{name}: {text}", copied
 
 
-def default_in_prose(tool):
-    phrases = ["Defaults to {v}.", "Default: {v}.", "(default: {v})", "The default is {v}."]
-    for place, (name, schema) in enumerate(properties(tool).items()):
-        if schema.get("type") in ("integer", "number", "boolean") and name not in tool["inputSchema"].get(
-            "required", []
-        ):
-            value = "true" if schema["type"] == "boolean" else "25"
-            text = phrases[place % len(phrases)].format(v=value)
-            copied = explained(tool, name, text)
-            copied["inputSchema"]["properties"][name].pop("default", None)
-            yield f"{name}: {text}", copied
-
-
 def unhinted_reader(tool):
     if has_verb(tool, "^get", "^list", "^search") and re.match(
         r"(?i)(get|list|search|fetch|retrieve)", tool.get("description") or ""
@@ -686,7 +673,6 @@ DEFECTS = {
     undescribed_nested: "TDQ133",
     undescribed_result: "TDQ134",
     range_in_prose: "TDQ135",
-    default_in_prose: "TDQ136",
     unhinted_reader: "TDQ242",
     untitled: "TDQ137",
 }

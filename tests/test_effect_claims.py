@@ -41,6 +41,7 @@ READS = [
     ("get_order", "Gets an order. If it was removed, the answer is empty."),
     ("preview_change", "Shows what would change. Nothing is written."),
     ("get_update", "Gets the latest update. Save time with it."),
+    ("get_voices", "Gets voices and, if the\n        berth's bridge is installed, its presets."),
 ]
 
 

@@ -273,26 +273,6 @@ def empty_opening(subject: Subject) -> Iterator[Hit]:
         yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb (--fix does that)")
 
 
-@rule(
-    "TDQ138",
-    severity=Severity.INFO,
-    confidence=Confidence.LOW,
-    persona=Persona.AUDITOR,
-    dimension="behavioral_transparency",
-    source="TDQS, behavioral transparency",
-)
-def unstated_amount(subject: Subject) -> Iterator[Hit]:
-    """A tool that lists or searches has no limit or page, and does not say whether it returns everything."""
-    prose = subject.prose
-    is_english = prose.is_readable and prose.language in ("en", None)
-    if not subject.signals.is_missing_description and is_english and subject.is_amount_open:
-        yield Hit(
-            "/description",
-            "nothing says how many results come back, and no parameter limits or pages them",
-            "add a limit or a cursor, or say how many results the tool returns at most",
-        )
-
-
 MIN_SENTENCES = 3
 """"At least three to four sentences" (Hasan et al., arXiv 2602.14878, section 4.1.3, Length and Completeness)."""
 

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import Topic, stated_default, stated_limits
+from tdqs_mcp.facts.text.claims import Topic, stated_limits
 from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.parameter_texts import Clash
 from tdqs_mcp.facts.toolset import relations
@@ -119,23 +119,6 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
 
 
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
-
-
-@rule(
-    "TDQ136",
-    severity=Severity.INFO,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, default",
-)
-def unenforced_default(subject: Subject) -> Iterator[Hit]:
-    """The default of an optional number or boolean is only in its description."""
-    for remark in subject.remarks:
-        node, text = remark.node, remark.text
-        is_plain = node.schema.get("type") in ("integer", "number", "boolean")
-        if is_plain and "default" not in node.schema and not node.is_required and (literal := stated_default(text)):
-            problem = f"{node.name!r}: the default {literal} is only in the text"
-            yield Hit(remark.path, problem, "add it to the schema")
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")

@@ -103,8 +103,8 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
 
 def _by_sentence(sentence: str, *, is_opening: bool) -> Iterator[EffectClaim]:
     """Yield what the sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
-    lowered = sentence.lower()
-    quote = repr(" ".join(sentence.split())[:MAX_QUOTE])
+    plain = " ".join(sentence.split())  # a line may break inside a clause
+    lowered, quote = plain.lower(), repr(plain[:MAX_QUOTE])
     if _PATTERNS.final.search(lowered):
         yield EffectClaim(is_destroying=True, evidence=f"a sentence says that its effect is final: {quote}")
         return

@@ -206,7 +206,9 @@ def unknown_parameters(
     mentions: dict[str, Mention] = {}
     folded = frozenset(map(fold, own))
     for path, text in texts:
-        for name, start, end in _listed(text, folded) if path == "/description" else ():
+        listed = _listed(text, folded) if path == "/description" else ()
+        # "1. search_orders(…) -> …" lists calls
+        for name, start, end in (entry for entry in listed if fold(entry[0]) not in words.tools):
             mentions.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
     for path, token in strange:
         if _is_asked_for(token, path, folded, words):
