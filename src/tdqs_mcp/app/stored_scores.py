@@ -1,14 +1,15 @@
 """The scores of a store for a long-running process: numbers for everybody, reasons and findings for maintainers."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
 from cachetools import LRUCache
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from tdqs_mcp.app.linting import DEFAULT_POLICY, find
 from tdqs_mcp.errors import UnknownIdError
@@ -70,52 +71,28 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
 
 def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
     """The tools of the store that a query finds."""
-    scores = StoredScores(store, method=method)
-    try:
+    with open_scores(store, method=method) as scores:
         return scores.search_tools(query, limit=limit)
-    finally:
-        scores.close()
 
 
 def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
     """Every tool of the store with its score, as of one moment. Raises InputError."""
-    engine = open_filled_store(store)
-    try:
-        chosen = read(engine, lambda connection: find_method(connection, method))
-        yield from server_queries.export_tools(engine, chosen)
-    finally:
-        engine.dispose()
+    return _stored(store, method, server_queries.export_tools)
 
 
 def stored_servers(store: str, *, method: str | None = None) -> Iterator[ServerStanding]:
     """Every listed server of the store with its scores, as of one moment. Raises InputError."""
+    return _stored(store, method, server_queries.export_servers)
+
+
+def _stored(
+    store: str, method: str | None, export: Callable[[Engine, MethodStamp], Iterator[Result]]
+) -> Iterator[Result]:
     engine = open_filled_store(store)
     try:
-        chosen = read(engine, lambda connection: find_method(connection, method))
-        yield from server_queries.export_servers(engine, chosen)
+        yield from export(engine, read(engine, lambda connection: find_method(connection, method)))
     finally:
         engine.dispose()
-
-
-def store_trend(store: str, *, method: str | None = None) -> Trend:
-    """The finished sweeps of the newest run's method, or of the one that is given. Raises InputError."""
-    return _read(store, lambda connection: _trend(connection, find_method(connection, method)))
-
-
-def store_changes(store: str, since: datetime, *, method: str | None = None) -> StoreChanges:
-    """Servers that are new, changed or gone since a moment. Raises InputError."""
-    return _read(
-        store, lambda connection: run_queries.changes_since(connection, find_method(connection, method), since)
-    )
-
-
-def compare_methods(store: str, first: str, second: str) -> MethodComparison:
-    """Two methods of the store on the tools that both have scored. Raises InputError and UnknownIdError."""
-
-    def ask(connection: Connection) -> MethodComparison:
-        return run_queries.compare_methods(connection, find_method(connection, first), find_method(connection, second))
-
-    return _read(store, ask)
 
 
 def prune_store(store: str, before: datetime) -> int:
@@ -156,6 +133,16 @@ def _read(store: str, use: Callable[[Connection], Result]) -> Result:
         return read(engine, use)
     finally:
         engine.dispose()
+
+
+@contextmanager
+def open_scores(store: str, *, method: str | None = None) -> "Generator[StoredScores]":
+    """The scores of a store, closed at the end. Raises InputError and UnknownIdError."""
+    scores = StoredScores(store, method=method)
+    try:
+        yield scores
+    finally:
+        scores.close()
 
 
 MAX_KEPT = 32

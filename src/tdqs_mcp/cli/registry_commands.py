@@ -389,14 +389,15 @@ def stats(
     is_foreign = page.form in (*_TABLES, _SVG, _ATOM) and page.form not in own
     refuse(is_foreign, f"--format {page.form} is not for this")
     named, again = store or default_url(os.environ), _stats_command(store)
-    if compare:
-        page.show([stored_scores.compare_methods(named, *compare)], views(comparison_blocks))
-    elif trend:
-        result = stored_scores.store_trend(named, method=method)
-        page.show([result], {**views(trend_blocks), _SVG: trend_svg})
-    elif since:
-        changes = stored_scores.store_changes(named, since.replace(tzinfo=UTC), method=method)
-        page.show([changes], {**views(change_blocks), _ATOM: change_feed})
+    if compare or trend or since:
+        with stored_scores.open_scores(named, method=compare[0] if compare else method) as scores:
+            if compare:
+                page.show([scores.compare_methods(compare[1])], views(comparison_blocks))
+            elif since:
+                changes = scores.changes_since(since.replace(tzinfo=UTC))
+                page.show([changes], {**views(change_blocks), _ATOM: change_feed})
+            else:
+                page.show([scores.trend()], {**views(trend_blocks), _SVG: trend_svg})
     elif server is not None:
         standing = stored_scores.server_standing(named, server, method=method)
         page.show([standing], views(partial(standing_blocks, command=again)))
