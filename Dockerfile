@@ -5,7 +5,7 @@
 FROM python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b AS build
 ARG LOCK=requirements.lock
 WORKDIR /build
-COPY pyproject.toml ${LOCK} README.md LICENSE NOTICE ./
+COPY pyproject.toml requirements.lock requirements-registry.lock README.md LICENSE NOTICE ./
 COPY packaging/json_schemas.py packaging/json_schemas.py
 COPY src src
 RUN python -m venv /opt/tdqs-mcp \
