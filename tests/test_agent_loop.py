@@ -145,6 +145,29 @@ async def test_hints_follow_what_the_operator_allows(options, hints):
     assert (score.read_only_hint, score.destructive_hint, score.idempotent_hint, score.open_world_hint) == hints
 
 
+SERVER = """\
+from mcp.server.fastmcp import FastMCP
+mcp = FastMCP("shop")
+@mcp.tool()
+def get_order(order_id: str) -> str:
+    "Get an order."
+    return order_id
+"""
+
+
+async def test_the_example_of_the_first_call_follows_the_permissions_and_works(write):
+    code = write("server.py", SERVER).parent
+    for options, example in (((), None), (("--root", code), "."), (("--allow-config", "shop"), "config:shop")):
+        async with in_process(*options) as client:
+            [score, *_] = (await client.list_tools()).tools
+            [catalog] = score.input_schema["properties"]["catalog"]["examples"]
+            assert catalog in score.description
+            assert catalog == example or (example is None and json.loads(catalog)[0]["name"] == "get_order")
+            if example != "config:shop":
+                answer = await caller(client)("score_server", catalog=catalog)
+                assert [each["name"] for each in answer["tools"]] == ["get_order"]
+
+
 async def test_a_draft_stands_and_what_nothing_proves_is_listed():
     words = "Cancels one order and refunds the customer. Use it before the order ships. Or use `void_order` first."
     async with in_process() as client:

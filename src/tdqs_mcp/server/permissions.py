@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from tdqs_mcp.app.catalogs import has_code
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public, read_stdio
 
@@ -173,9 +174,9 @@ class Permissions:
     @property
     def example(self) -> str | None:
         """A locator that a first call may name; None where every call has to bring the definitions."""
-        # The folder of a project holds code more often than a file of definitions.
-        configs, roots = (f"config:{name}" for name in self.configs), ("." for _ in self.roots)
-        return next(chain(configs, map(public, self.commands), roots), None)
+        roots = ("." for root in self.roots[:1] if has_code(root))  # "." is the first root
+        configs = (f"config:{name}" for name in self.configs)
+        return next(chain(roots, configs, map(public, self.commands)), None)
 
     def describe(self) -> str:
         """Return what callers may name, in one line."""
