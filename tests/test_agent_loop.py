@@ -182,6 +182,19 @@ async def test_a_draft_stands_and_what_nothing_proves_is_listed():
     assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
 
 
+async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_first():
+    tools = [tool(f"get_{number}", "Gets it.", flat(1)) for number in range(300)]
+    words = {each["name"]: {"description": f"Gets page {each['name'][4:]} of the book."} for each in tools}
+    words["get_277"] = {"description": "Gets page 277 of the book. Or use `void_order` first."}
+    async with in_process() as client:
+        answer = await caller(client)("suggest_rewrite", catalog=tools, draft=words)
+        whole = (await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text
+    assert answer["remaining"] == 0
+    assert len(answer["rewrites"]) < 300
+    assert (answer["rewrites"][0]["name"], len(answer["rewrites"][0]["conflicts"])) == ("get_277", 1)
+    assert all(json.dumps(each["description"]) in whole for each in words.values())
+
+
 async def test_only_what_changed_is_compared_and_the_rest_stays():
     hints = {**BAD["annotations"], "idempotentHint": False}
     changed = {**BAD, "description": "Cancels one order that has not shipped yet.", "annotations": hints}

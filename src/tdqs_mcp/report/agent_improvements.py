@@ -93,23 +93,29 @@ class RewritePage:
 def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
     """Return the rewrites that one answer has room for, the most gain per token first.
 
-    The caller knows the words of its own drafts. With details each has its whole definition, and every claim with its
-    sources.
+    Drafts of the caller, who knows their words, are all taken; those with conflicts are listed first, then the lowest.
+    With details each has its whole definition, and every claim with its sources.
     """
-    ordered = in_order(rewrites)
+    is_own = all(rewrite.writer == DRAFT for rewrite in rewrites)
+    ordered = sorted(rewrites, key=_need) if is_own else in_order(rewrites)
     lines = within_budget(_rewrite_line(rewrite, is_full=is_full) for rewrite in ordered)
-    visible = ordered[: len(lines)]
+    visible = ordered if is_own else ordered[: len(lines)]
     groups: dict[str, list[str]] = {}
     for rewrite in visible:
         if not is_full and (hints := _only_hints(rewrite)):
             groups.setdefault(hints, []).append(fence_name(rewrite.name))
-    pairs = [pair for pair in zip(visible, lines, strict=True) if is_full or not _only_hints(pair[0])]
+    pairs = [pair for pair in zip(visible, lines, strict=False) if is_full or not _only_hints(pair[0])]
     return RewritePage(
         rewrites=visible,
         lines=[line for _, line in pairs],
         listed=[rewrite for rewrite, _ in pairs],
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
     )
+
+
+def _need(rewrite: Rewrite) -> tuple[bool, int]:
+    """Return the rank of a draft by what is left to do."""
+    return not (rewrite.conflicts or rewrite.refused), rewrite.after.tdqs if rewrite.after else 0
 
 
 def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
