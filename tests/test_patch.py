@@ -694,6 +694,7 @@ def test_a_patched_script_says_what_the_rewrite_says_and_keeps_every_other_line(
     [
         ("server.registerTool('run', { description: `Run ${x}.` }, run);", "/description", "it is computed at s.ts:1"),
         ("const T = 'Run.'; server.tool('run', T, {}, run); log(T);", "/description", "its text has a name that may be used elsewhere"),
+        ("const C = { description: 'Run.' }; server.registerTool('run', C, run); log(C.description);", "/description", "its text has a name that may be used elsewhere"),
         ("server.tool('run', 'Run.' + // why\n '', {}, run);", "/description", "a comment stands between its pieces"),
         ("const S = { a: z.string() }; server.tool('run', 'Run.', S, run); server.tool('walk', 'Walk.', S, run);", schema("a"), "its words serve several tools"),
         ("server.tool('run', 'Run.', { a: z.string() }, run);", "/title", "its declaration has no title="),

@@ -215,18 +215,46 @@ class _SourceTools:
             spans[tool] = {(origin.scope.module.path, *origin.node.span) for origin in origins}
         return spans
 
+    def is_used_elsewhere(self, module: ProjectModule, node: SyntaxNode, own: SyntaxNode, *, is_member: bool) -> bool:
+        """Return whether a text has a name at the top of its file, alone or as a member, that others read too.
+
+        `is_member` says that the tool reads it as a member: `TEXTS.find`, not `registerTool(name, CONFIG, run)`.
+        """
+        for name, values in module.bindings.items():
+            for value in values:
+                if value is node:
+                    return self._count(module, name) > 1
+                members = value.items if isinstance(value, ObjectLiteral) else ()
+                members = tuple(value.fields.items()) if isinstance(value, Class) else members
+                key = next((key for key, item in members if item is node), None)
+                if key is not None and value is not own:
+                    return self._count(module, name) > 1 and self._members[key] > is_member
+        return False
+
+    def _count(self, module: ProjectModule, name: str) -> int:
+        """Return how often a name of a module is read, there and where it is imported."""
+        readers = [(module, name)]
+        for other in self._interpreter.project.modules:
+            for local, values in other.bindings.items():
+                if other is not module and any(isinstance(value, tuple) and value[1] == name for value in values):
+                    readers.append((other, local))
+        return sum(self._names[reader][local] for reader, local in readers) + self._members[name]
+
     @cached_property
-    def uses(self) -> Mapping[str, int]:
-        """How often each name is read in the project, members among them."""
-        count: Counter[str] = Counter()
+    def _names(self) -> Mapping[ProjectModule, Counter[str]]:
+        """How often each name is read in each module."""
+        counts: dict[ProjectModule, Counter[str]] = {}
         for module in self._interpreter.project.modules:
-            for node in module.tree.nodes:
-                match node:
-                    case Name(id=name) | Attribute(key=name):
-                        count[name] += 1
-                    case Assign(target=Name(id=name)):
-                        count[name] -= 1
-        return count
+            count = Counter(node.id for node in module.tree.nodes if isinstance(node, Name))
+            targets = [node.target for node in module.tree.nodes if isinstance(node, Assign)]
+            count.subtract(target.id for target in targets if isinstance(target, Name))
+            counts[module] = count
+        return counts
+
+    @cached_property
+    def _members(self) -> Counter[str]:
+        modules = self._interpreter.project.modules
+        return Counter(node.key for module in modules for node in module.tree.nodes if isinstance(node, Attribute))
 
     def edit(self, module: ProjectModule, edits: Sequence[SourceEdit]) -> str:
         """Return the text of a file with edits made."""
@@ -356,8 +384,9 @@ class _Placement:
             return "a comment stands between its pieces"
         if module.is_python and not is_python_text(code) and not isinstance(node, Template):
             return "its text is computed"
-        name = self._name_of(module, node)
-        if name and self.tools.uses[name] > 1:
+        part = self.registration.parts.get(split_pointer(self.change.path)[0])
+        is_member = part is None or isinstance(part.node, Attribute) or self.change.path.startswith("/inputSchema")
+        if self.tools.is_used_elsewhere(module, node, self.registration.node, is_member=is_member):
             return "its text has a name that may be used elsewhere"
         style = self._style(module)
         source = module.tree.text
@@ -369,22 +398,6 @@ class _Placement:
         return self._replaced(
             module, node, style.wrapped(after, code, column=len(line), indent=indent, is_enclosed=is_enclosed)
         )
-
-    def _name_of(self, module: ProjectModule, node: SyntaxNode) -> str:
-        """Return the name that a text is bound to, or its key in an object that has a name; empty without one."""
-        for name, bound in module.bindings.items():
-            for value in bound:
-                if value is node:
-                    return name
-                if isinstance(value, ObjectLiteral) and value is not self.registration.node:
-                    own = next((key for key, item in value.items if item is node), "")
-                    if own:
-                        return own
-                if isinstance(value, Class) and value is not self.registration.node:
-                    own = next((key for key, item in value.fields.items() if item is node), "")
-                    if own:
-                        return own
-        return ""
 
     def _is_note(self, origin: Expression | None) -> bool:
         """Return whether a text stands bare in `Annotated[…]`, which only some SDKs take for a description."""
