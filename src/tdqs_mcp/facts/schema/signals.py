@@ -145,7 +145,7 @@ def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
     if not schema or not keyword_members(schema):
         return RequiredSubtree()
     names, below = _required_properties(schema) or ([], [])
-    if _COMPOSING.isdisjoint(schema) and all(map(_is_flat, below)):
+    if _COMPOSING.isdisjoint(schema) and len(below) < MAX_VISITS and all(map(_is_flat, below)):
         return RequiredSubtree(field_count=len(names), depth=1)
     return _Walk(schema).visit(schema, 0, frozenset())
 
