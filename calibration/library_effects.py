@@ -3,13 +3,13 @@
     library_effects.py FOLDER > src/tdqs_mcp/code/data/libraries.json
 
 FOLDER has unpacked packages: `py/NAME` from `pip download --no-deps NAME`, `js/NAME` from `npm pack NAME`. Packages
-that `python.toml` and `script.toml` name are left out. Each public function and method is followed as a tool's
-handler is, with all of its parameters unknown. A name goes to the effects that all functions of that name in the
-package have; that nothing was found proves nothing, but for functions at the top of a Python module that could be
-followed whole. Objects of a package whose code opens network connections are clients: their methods reach the
-network, and change something by their verb. A package whose code refers to nothing of files, programs, networks or
-databases, and imports nothing that might, is `harmless`. Google's discovery documents (`google-api-python-client`)
-give the methods of its resources.
+that `python.toml` and `script.toml` name are left out, unless verbs stand for all that they do. Each public function
+and method is followed as a tool's handler is, with all of its parameters unknown. A name goes to the effects that all
+functions of that name in the package have; that nothing was found proves nothing, but for functions at the top of a
+Python module that could be followed whole. Objects of a package whose code opens network connections are clients:
+their methods reach the network, and change something by their verb. A package whose code refers to nothing of files,
+programs, networks or databases, and imports nothing that might, is `harmless`. Google's discovery documents (`google-
+api-python-client`) give the methods of its resources.
 """
 
 import json
@@ -83,8 +83,6 @@ def specs_of(name: str, effects: list[Sighting], *, is_connected: bool) -> set[s
     """Return the entries of the data for what a function surely does, without those that its verb tells anyway."""
     kinds = {effect.kind for effect in effects}
     specs: set[str] = set()
-    if "runs-code" in kinds:
-        specs.add("runs-code")
     if "process" in kinds:
         specs.add("process")  # files beside a program are its input and output, mostly temporary
     elif any(effect.parameters for effect in effects if effect.kind == "file-write"):
@@ -148,25 +146,17 @@ def package_of(module: ProjectModule) -> str:
 
 
 def opens_connections(project: Project, module: ProjectModule) -> bool:
-    """Return whether a module's code opens network connections, itself or by a library that does."""
-    for source, name in module.origins:
-        if project.find(module, source) is None and not _CONNECTING.isdisjoint({source, f"{source}.{name}"}):
-            return True
-    for node in walk(module.tree.body):
-        if isinstance(node, CallSite):
-            name = dotted_name(node.function)
-            source = str(getattr(node.arguments[0], "value", "")) if name == "require" and node.arguments else ""
-            if source.removeprefix("node:") in _CONNECTING or (not module.is_python and name == "fetch"):
-                return True
-            if name in ("asyncio.open_connection", "loop.create_connection"):
-                return True
-    return False
+    """Return whether a module is made on an HTTP library or opens streams; `socket` alone may only name addresses."""
+    outside = {source.removeprefix("node:") for source in _sources(module) if project.find(module, source) is None}
+    if not _CONNECTING.isdisjoint({name.split(".")[0] for name in outside} | outside):
+        return True
+    opened = (node for node in walk(module.tree.body) if isinstance(node, Attribute))
+    return module.is_python and any(node.key in ("open_connection", "create_connection") for node in opened)
 
 
 _CONNECTING = frozenset(
-    "socket http.client http urllib.request urllib3 requests httpx aiohttp websockets websocket grpc httplib2 "
-    "niquests net tls https http2 dgram undici axios node-fetch got ws superagent cross-fetch ky gaxios "
-    "@grpc/grpc-js".split()
+    "urllib3 requests httpx aiohttp websockets grpc httplib2 niquests net tls http2 undici axios node-fetch got ws "
+    "superagent cross-fetch ky gaxios @grpc/grpc-js".split()
 )
 
 
@@ -250,22 +240,27 @@ def _may_import(source: str, module: ProjectModule, harmless: frozenset[str]) ->
 def google_resources(folder: Path) -> dict[str, str]:
     """Return the entry of Google's client: methods by what their HTTP methods do, accessors of resources as none."""
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    resources: set[str] = set()
+    resources: Counter[str] = Counter()
 
     def visit(node: dict[str, object]) -> None:
         for name, method in dict(node.get("methods", {})).items():  # type: ignore[call-overload]
             kinds[name][method["httpMethod"]] += 1
         for name, inner in dict(node.get("resources", {})).items():  # type: ignore[call-overload]
-            resources.add(name)
+            resources[name] += 1
             visit(inner)
 
     for path in folder.rglob("discovery_cache/documents/*.json"):
         visit(json.loads(path.read_text(encoding="utf-8")))
-    calls: dict[str, list[str]] = {"none": sorted(resources - kinds.keys())}
+    accessors = {name for name, count in resources.items() if 4 * count >= kinds.get(name, Counter()).total()}
+    calls: dict[str, list[str]] = {"none": sorted(accessors)}
     for name, methods in sorted(kinds.items()):
-        most, count = methods.most_common(1)[0]
-        if count == methods.total() and most != "POST":
-            calls.setdefault("http-read GET" if most == "GET" else f"http-write {most}", []).append(name)
+        most, _ = methods.most_common(1)[0]
+        if name in accessors or (most == "POST" and verb_kind(name) not in ("write", "delete")):
+            continue
+        if set(methods) == {"GET"} or (most == "GET" and verb_kind(name) == "read"):
+            calls.setdefault("http-read GET", []).append(name)
+        elif "GET" not in methods:
+            calls.setdefault(f"http-write {most}", []).append(name)
     return {spec: " ".join(names) for spec, names in calls.items()}
 
 
@@ -274,7 +269,8 @@ def main(folder: Path) -> None:
     data: dict[str, object] = {}
     for language in ("py", "js"):
         known = Knowledge()._languages[language == "py"]  # noqa: SLF001
-        by_hand = known.by_hand
+        by_verb = {top for top, calls in known.packages.items() if "*" in calls and calls["*"][0].words[0] == "verb"}
+        by_hand = known.by_hand - by_verb
         packages: dict[str, dict[str, str]] = {}
         pure: list[str] = []
         for library in sorted((folder / language).iterdir()):
@@ -288,10 +284,15 @@ def main(folder: Path) -> None:
             if is_harmless(library, known.harmless | frozenset(tops)):
                 pure += tops
             else:
-                packages |= {top or name: entry for top, entry in read_library(library).items() if entry}
+                entries = read_library(library)
+                packages |= {top or name: entry for top, entry in entries.items() if entry and top not in _NAMESPACES}
             print(language, name, file=sys.stderr)
         data[language] = {"harmless": " ".join(pure), "packages": packages}
     print(json.dumps(data, indent=1, ensure_ascii=False))
+
+
+_NAMESPACES = frozenset(["google", "azure", "dateparser_scripts", "dateparser_cli"])
+"""Names that packages of many libraries begin with, and programs beside a library."""
 
 
 def _top_packages(library: Path) -> list[str]:

@@ -715,3 +715,58 @@ def test_a_client_s_method_without_a_verb_does_what_the_http_method_says_that_it
         'server.registerTool("drop", { description: "Drops." }, async () => client.apiRequest({ method: "DELETE" }));\n'
     )
     assert [tool.effects[0].kind for tool in report.tools] == ["http-read", "http-write"]
+
+
+LIBRARIES = {
+    "a client that opens connections": (
+        "from telethon import TelegramClient\n\nclient = TelegramClient('a', 1, 'b')\n",
+        "client.delete_messages(a, [1])",
+        ["http-write"],
+    ),
+    "a helper of its": ("import telethon\n", "telethon.utils.get_display_name(a)", []),
+    "a resource of Google's": (
+        "from googleapiclient.discovery import build\n\nservice = build('sheets', 'v4')\n",
+        "service.spreadsheets().values().get(spreadsheetId=a).execute()",
+        ["http-read"],
+    ),
+    "a change of one": (
+        "from googleapiclient.discovery import build\n\nservice = build('sheets', 'v4')\n",
+        "service.spreadsheets().values().batchUpdate(spreadsheetId=a).execute()",
+        ["http-write"],
+    ),
+    "a program": ("import pytesseract\n", "pytesseract.image_to_string(a)", ["process"]),
+    "a version": ("import subprocess\n", "subprocess.run(['helm', 'version'])", ["process"]),
+}
+
+
+@pytest.mark.parametrize("case", LIBRARIES)
+def test_libraries_do_what_their_own_code_does(read, case):
+    before, call, kinds = LIBRARIES[case]
+    report = read(server_py=HEAD + f"{before}\n@server.tool()\ndef run(a: str) -> str:\n    return {call}\n")
+    (tool,) = report.tools
+    assert ([str(effect.kind) for effect in tool.effects], tool.unresolved) == (kinds, ())
+
+
+@pytest.mark.process
+def test_the_effects_of_libraries_are_read_in_their_code(tmp_path):
+    """`calibration/library_effects.py` makes `libraries.json`: here of three libraries of ours."""
+    for name, text in {
+        "py/wharf/wharf/__init__.py": "import requests\n\nclass Wharf:\n    def moor(self, boat):\n"
+        "        return requests.delete(f'https://boats.example/{boat}')\n",
+        "py/knots/knots/__init__.py": "import math\n\ndef knots(speed):\n    return math.floor(speed * 1.94)\n",
+        "js/tide/package/package.json": '{"main": "index.js"}',
+        "js/tide/package/index.js": 'const run = require("child_process");\nexports.tide = () => run.execSync("tide");\n'
+        "export function level(port) { return run.execSync(port); }\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    script = ROOT / "calibration" / "library_effects.py"
+    output = subprocess.run([sys.executable, script, tmp_path], capture_output=True, check=True).stdout
+    assert json.loads(output) == {
+        "py": {
+            "harmless": "knots",
+            "packages": {"wharf": {"client http": "*", "http-write DELETE": "moor"}},
+        },
+        "js": {"harmless": "", "packages": {"tide": {"process": "level"}}},
+    }

@@ -393,7 +393,12 @@ class Interpreter(Calls):
                 self._use(value)
                 if isinstance(value, Listing) and value.values:
                     return join(value.values)
-                return self.member(value, "[]") if isinstance(value, External) else unknown(value)
+                return join(
+                    [
+                        self.member(inner, "[]") if isinstance(inner, External) else unknown(inner)
+                        for inner in alternatives(value)
+                    ]
+                )
             case Return(value=inner):
                 value = self.evaluate(inner, frame)
                 if frame.depth <= 0:

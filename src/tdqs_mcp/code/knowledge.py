@@ -448,6 +448,8 @@ _CODE_FLAGS = frozenset({"-c", "-lc", "-e", "--eval", "/c", "/C", "-Command"})
 
 def command_kind(words: str) -> str:
     """Return `read`, `write`, `delete` or `network` for a command that is known, else nothing."""
+    if not _ASKING.isdisjoint(words.split()[1:2]):  # helm version, node --version
+        return "read"
     plain = [word for word in words.split() if not word.startswith("-")]
     for length in (3, 2, 1):
         kind = _commands().get(" ".join(plain[:length]))
@@ -455,6 +457,9 @@ def command_kind(words: str) -> str:
             return kind
     return ""
 
+
+_ASKING = frozenset("version --version -V help --help".split())
+"""First words after a program's name with which it only tells of itself."""
 
 _TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
 
@@ -475,7 +480,9 @@ def _verbs() -> Mapping[str, re.Pattern[str]]:
 
 def verb_kind(name: str) -> str:
     """Return `read`, `delete` or `write` by the verb that a method's name begins with, else nothing."""
-    kind = next((kind for kind, verbs in _verbs().items() if verbs.match(name)), "")
+    several = re.match(r"(?:batch|bulk)_?(\w)", name)  # batchUpdate, bulk_delete
+    plain = f"{several[1].lower()}{name[several.end() :]}" if several else name
+    kind = next((kind for kind, verbs in _verbs().items() if verbs.match(plain)), "")
     return {"noun": "read", "add": "write"}.get(kind, kind)
 
 
