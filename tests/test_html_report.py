@@ -162,7 +162,7 @@ def test_the_badge_shows_the_score_and_how_to_show_it(command, write, tmp_path):
     badge, shop = tmp_path / "my badge.svg", write("<shop>.json", [QUOTED])
     done = command("score", shop, "--format", "badge", "--output", badge)
     score = json.loads(command("score", shop, "--format", "json").stdout)
-    words = f"{score['overallScore']} {score['overallTier']}"
+    words = f"{score['overallScore']} {score['overallTier']} estimate"
     drawn = ET.fromstring(badge.read_text(encoding="utf-8"))  # noqa: S314  # ours
     assert [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")] == ["tool definitions", words]
     assert drawn.find("{http://www.w3.org/2000/svg}title").text == f"<shop>: tool definitions {words}"

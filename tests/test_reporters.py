@@ -382,7 +382,8 @@ def test_text_of_any_server_fits_a_screen_and_counts_all_findings(command, catal
 
 def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
     several = [tool(name, f"{name} it.", flat(1)) for name in ("open", "close", "lock")]
-    lines = text(command, write("x.json", several), "--select", "TDQ104,TDQ109")
+    path = write("x.json", several)
+    lines = text(command, path, "--select", "TDQ104,TDQ109")
     assert lines == [
         "x · 3 tools",
         "",
@@ -394,7 +395,8 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
         "6 findings: 3 warnings, 3 info",
         "most findings: open 2, close 2, lock 2",
         "PASS: no error (--fail-on error)",
-        "Next: tdqs-mcp rules TDQ104; --show all lists every finding",
+        "Next: tdqs-mcp rules TDQ104",
+        f"Next: tdqs-mcp lint {path} --show all",
     ]
 
 

@@ -876,7 +876,7 @@ def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, writ
         args = ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
         lines = command(*args).stdout.decode().splitlines()
         assert [line for line in lines if "Next" in line] == [
-            "Next: answer the questions with --interview (on a terminal) or --material FILE (answers: {ID: TEXT})"
+            f"Next: {'`' * (form == 'markdown')}tdqs-mcp rewrite {file} --interview{'`' * (form == 'markdown')}"
         ]
     assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
     scored = json.loads(command("score", target, "--format", "json").stdout)

@@ -69,11 +69,42 @@ def test_fix_first_names_the_parameters(shown):
 
 
 def test_next_is_a_rewrite_or_a_plan_where_they_help_else_the_page_of_the_rule(shown):
-    assert shown(*POOR, width=200, locator="shop.json")[-1] == (
-        "Next: tdqs-mcp rewrite shop.json --tool create_order --interview, or for all tools tdqs-mcp rewrite shop.json --target A"
-    )
+    for width in (200, 40):
+        lines = shown(*POOR, width=width, locator="shop.json")
+        assert [line for line in lines if line.startswith("Next: ")] == [
+            "Next: tdqs-mcp rewrite shop.json --tool create_order --interview",
+            "Next: tdqs-mcp rewrite shop.json --target A",
+        ]
     broken = {**FINE, "inputSchema": {**FINE["inputSchema"], "type": "array"}}
-    assert shown(broken, width=200)[-1].startswith("Next: tdqs-mcp rules TDQ2")
+    assert any(line.startswith("Next: tdqs-mcp rules TDQ2") for line in shown(broken, width=200))
+
+
+def test_the_tool_set_has_its_reasons_and_the_last_line_says_what_the_numbers_mean(shown):
+    lines = shown(*POOR, FINE, width=110, locator="shop.json")
+    place = lines.index(next(line for line in lines if line.startswith("Coherence ")))
+    assert [line.split("  ")[0] for line in lines[place + 1 : place + 5]] == [
+        "disambiguation",
+        "naming consistency",
+        "tool count appropriateness",
+        "completeness",
+    ]
+    assert "80%: where a reader's score lies in 8 of 10 cases" in lines[-1]
+    assert "better than: " in lines[-1]
+
+
+def test_what_gains_most_is_fixed_first(shown):
+    """A description for the lowest tool gains more than a hint for a good one."""
+    silent = {key: value for key, value in FINE.items() if key != "description"} | {"name": "silent"}
+    fixes = "\n".join(shown(FINE | {"annotations": {}}, silent, width=110)).partition("Fix first")[2]
+    assert "silent (1.0 D)" in fixes.partition("2. ")[0]
+
+
+def test_many_servers_are_ranked_without_a_report_of_each(command, write, tmp_path):
+    for name in "abcd":
+        write(f"{name}.json", [tool("find_orders", "Find orders." * (name != "c"))])
+    text = command("score", tmp_path).stdout.decode()
+    assert "4 servers, the lowest first" in text
+    assert "Fix first" not in text
 
 
 def test_one_tool_shows_its_reasons_and_its_two_best_fixes(command, write):

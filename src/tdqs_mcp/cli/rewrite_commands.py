@@ -29,6 +29,7 @@ from tdqs_mcp.cli.runner import (
     FOLDER,
     TARGET,
     Page,
+    copyable_locator,
     end,
     fail_under_option,
     for_each,
@@ -191,7 +192,17 @@ def rewrite(
         results = for_each((locator,), live, lambda catalog: (catalog, finish(catalog, work(catalog))), doing=doing)
     tell_usage()
     reports = [result and result[1] for result in results]
-    page.show(reports, views(partial(rewrite_blocks, is_saved=destination is not None, is_verbose=is_verbose)))
+    page.show(
+        reports,
+        views(
+            partial(
+                rewrite_blocks,
+                locator=copyable_locator(locator),
+                is_saved=destination is not None,
+                is_verbose=is_verbose,
+            )
+        ),
+    )
     for catalog, report in (result for result in results if result is not None):
         if place and destination:
             _write_patch(place, report.rewrites, destination, is_code=source is not None)

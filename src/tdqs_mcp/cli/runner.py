@@ -32,7 +32,7 @@ from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.sources import files
-from tdqs_mcp.sources.locator import PROJECT, File, LiveOptions, parse_locator, public
+from tdqs_mcp.sources.locator import HIDDEN, PROJECT, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)
 """Host and port of a URL without its scheme."""
+
+MAX_WHOLE = 3
+"""Servers with a report each before their ranking; of more there is the ranking alone."""
 
 MAX_FILES = 3
 """Files of a folder that a hint names."""
@@ -220,7 +223,7 @@ class Page:
         if not texts:
             return
         if ending and self.form == "text" and len(finished) > 1:
-            texts.append(ending(finished))
+            texts = [*(texts if len(finished) <= MAX_WHOLE else []), ending(finished)]
         if self.form == "json":
             write(json_text(texts[0] if len(results) == 1 else texts), self.output)
         elif self.form == "markdown" or isinstance(texts[0], str):
@@ -482,6 +485,12 @@ def for_each(
                 results.append(None)
             command_run().has_failed = True
     return results
+
+
+def copyable_locator(locator: str) -> str:
+    """Return a locator for commands to be copied, or a placeholder for standard input or a secret."""
+    shown = shown_locator(locator)
+    return "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
 
 
 def shown_locator(locator: str) -> str:

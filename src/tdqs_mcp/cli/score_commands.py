@@ -1,7 +1,6 @@
 """`score` by every rubric, `calibrate` and `capture`."""
 
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +37,7 @@ from tdqs_mcp.cli.runner import (
     command_run,
     config_option,
     configured_locators,
+    copyable_locator,
     dry_run_option,
     end,
     fail_under_option,
@@ -52,7 +52,6 @@ from tdqs_mcp.cli.runner import (
     policy_of,
     read_code_of,
     refuse,
-    shown_locator,
     source_option,
     tools_option,
     views,
@@ -90,7 +89,7 @@ from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import CODE, PLAYGROUND, SKILL, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
-from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 _LABELS = views(label_blocks)
 _SKILL = views(skill_blocks)
@@ -436,10 +435,14 @@ def _score_tiers(
     tell_usage()
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
-    locator = _copyable_locator(locators)
-    score_views = _score_views(locator, tools)
+    places = {
+        id(score): copyable_locator(locator)
+        for score, locator in zip(scores, locators, strict=True)
+        if score is not None
+    }
+    score_views = _score_views(places, tools)
     if page.form == "html" and catalogs:
-        score_views |= {"html": _page_view(catalogs[0], locator, tools[0] if tools else None)}
+        score_views |= {"html": _page_view(catalogs[0], copyable_locator(locators[0]), tools[0] if tools else None)}
     page.show(scores, score_views, ending=None if tools else _RANKING)
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
@@ -482,12 +485,6 @@ def _among_stored(score: ServerScore, store: str) -> ServerScore:
         return score
 
 
-def _copyable_locator(locators: Sequence[str]) -> str:
-    """Return the locator for commands to be copied, or a placeholder for several, standard input or a secret."""
-    locator = shown_locator(locators[0]) if len(locators) == 1 else "-"
-    return "LOCATOR" if locator == "-" or HIDDEN in locator else shlex.quote(locator)
-
-
 def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
     """Return the view of a score as a page, with the rewrites of its tools."""
     from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
@@ -500,11 +497,11 @@ def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
     return lambda score: score_page(score, measured, rewrites, locator=locator, tool=tool)
 
 
-def _score_views(locator: str, tools: Sequence[str]) -> dict[str, View]:
+def _score_views(places: Mapping[int, str], tools: Sequence[str]) -> dict[str, View]:
     """Return the views of a score, or of the tools of some names in it."""
     if not tools:
-        return views(partial(score_blocks, locator=locator)) | {
-            "badge": lambda score: draw_badge(score.server, score.rollup.overall)
+        return views(lambda score: score_blocks(score, places[id(score)])) | {
+            "badge": lambda score: draw_badge(score.server, score.rollup.overall, is_estimate=score.judge.is_offline)
         }
 
     def only(score: ServerScore) -> dict[str, Any]:
@@ -514,7 +511,7 @@ def _score_views(locator: str, tools: Sequence[str]) -> dict[str, View]:
         findings = [finding for finding in everything["findings"] if finding["subject"] in subjects]
         return everything | {"tools": scored, "findings": findings}
 
-    return views(partial(tool_blocks, tools=tools, locator=locator)) | {"json": only}
+    return views(lambda score: tool_blocks(score, tools, places[id(score)])) | {"json": only}
 
 
 def _score_skill(

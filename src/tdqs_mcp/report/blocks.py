@@ -31,8 +31,14 @@ _ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
 
 _ADDRESSES = ("https://", "http://")
 
+NEXT = "Next: "
+"""How a line with a command to be copied begins."""
+
 _MARKS = {"-": ("red strike", "[-{}-]"), "+": ("green", "[+{}+]")}
 """Style on a terminal with colors, and marks everywhere else, of removed and of inserted words."""
+
+MAX_BRIDGE = 2
+"""Words that stay between two changes and are shown as a part of one."""
 
 AROUND = 8
 """Unchanged words that are shown on either side of a change."""
@@ -244,13 +250,27 @@ def _plain_diff(diff: Diff) -> str:
 def diff_runs(diff: Diff) -> Iterator[tuple[str, str]]:
     """The words of a diff by what became of them: nothing, `-` or `+`; of a long stretch that stays only its ends."""
     old, new = diff.before.split(), diff.after.split()
-    for operation, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for operation, start, end, first, last in _merged_opcodes(old, new):
         stays, gone, come = new[first:last], old[start:end], new[first:last]
         if operation == "equal":
             head, tail = stays[: AROUND if first else 0], stays[len(stays) - (AROUND if last < len(new) else 0) :]
             yield "", " ".join(stays if len(stays) <= len(head) + len(tail) else [*head, "…", *tail])
         else:
             yield from ((kind, " ".join(words)) for kind, words in (("-", gone), ("+", come)) if words)
+
+
+def _merged_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield the operations of a diff; a word or two that stay between two changes belong to the change."""
+    operations = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    pending: tuple[str, int, int, int, int] | None = None
+    for place, (operation, start, end, first, last) in enumerate(operations):
+        is_short = operation == "equal" and end - start <= MAX_BRIDGE and 0 < place < len(operations) - 1
+        if operation == "equal" and not is_short:
+            yield from filter(None, (pending, (operation, start, end, first, last)))
+            pending = None
+        else:
+            pending = ("replace", pending[1] if pending else start, end, pending[3] if pending else first, last)
+    yield from filter(None, (pending,))
 
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
@@ -306,7 +326,9 @@ def _indented(words: Words, style: str, indent: int) -> "RenderableType":
     from rich.padding import Padding  # noqa: PLC0415
 
     text = _styled(words, style)
-    if text.plain.startswith(_ADDRESSES):  # a wrapped address cannot be opened
+    # A wrapped address cannot be opened, nor a wrapped command copied.
+    is_command = text.plain.startswith(NEXT) and any(isinstance(part, Code) for part in word_parts(words))
+    if text.plain.startswith(_ADDRESSES) or is_command:
         text.no_wrap, text.overflow = True, "ignore"
         text.pad_left(indent)
         return text
@@ -422,6 +444,11 @@ def percentile_words(percentiles: "Percentiles", peers: str = "known servers") -
     descriptions = percentiles.description_quality
     quality = "" if descriptions is None else f", descriptions than {descriptions}%"
     return f"better than {percentiles.overall}% of {percentiles.servers:,} {peers}{quality}"
+
+
+def next_lines(*commands: str) -> list[Block]:
+    """Return a line for each command that helps next."""
+    return [Line((NEXT, Code(command)), "dim") for command in commands]
 
 
 def named(server: str, version: str | None) -> str:

@@ -171,9 +171,9 @@ def shields_badge(overall: int | None) -> dict[str, Any]:
     return {"schemaVersion": 1, "label": BADGE, "message": score_words(overall), "color": _badge_color(overall)}
 
 
-def draw_badge(server: str, overall: int | None) -> str:
-    """The badge of an overall score; a text reader says the server's name too."""
-    words, tier = score_words(overall), None if overall is None else tier_of(overall)
+def draw_badge(server: str, overall: int | None, *, is_estimate: bool = False) -> str:
+    """The badge of an overall score, marked where it is an estimate; a text reader says the server's name too."""
+    words, tier = _badge_words(overall, is_estimate=is_estimate), None if overall is None else tier_of(overall)
     left, right = (CHARACTER * len(text) + 2 * MARGIN for text in (BADGE, words))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{THICKNESS}" role="img">'
@@ -188,7 +188,12 @@ def draw_badge(server: str, overall: int | None) -> str:
 
 def badge_line(score: ServerScore, file: PurePath) -> str:
     """Markdown that shows the badge's file."""
-    return f"[![{BADGE}: {markdown(score_words(score.rollup.overall))}]({quote(file.as_posix())})]({HOME})"
+    words = _badge_words(score.rollup.overall, is_estimate=score.judge.is_offline)
+    return f"[![{BADGE}: {markdown(words)}]({quote(file.as_posix())})]({HOME})"
+
+
+def _badge_words(overall: int | None, *, is_estimate: bool) -> str:
+    return f"{score_words(overall)}{' estimate' if is_estimate and overall is not None else ''}"
 
 
 def _badge_color(overall: int | None) -> str:

@@ -14,6 +14,7 @@ from tdqs_mcp.report.blocks import (
     Words,
     columns,
     count_words,
+    next_lines,
     problem_items,
     ungraded_items,
 )
@@ -53,8 +54,10 @@ def code_blocks(report: CodeReport, tools: Sequence[str] = ()) -> list[Block]:
     table = Table(columns("tool", "handler", "read-only", "destructive", "open world", "effects", left=6), rows)
     worst = next((entry for entry in report.tools if entry.read_only is False), None)
     example = worst or next(iter(report.tools), None)
-    then = Line(f"Next: tdqs-mcp code {report.folder} --tool {example.name}" if example else "No tool was found.")
-    return [Title(head), table, problem_items(report.problems), then]
+    then: list[Block] = [Line("No tool was found.")]
+    if example:
+        then = next_lines(f"tdqs-mcp code {report.folder} --tool {example.name}")
+    return [Title(head), table, problem_items(report.problems), *then]
 
 
 def _kinds(tool: ToolCode) -> str:

@@ -22,7 +22,9 @@ from tdqs_mcp.report.blocks import (
     Words,
     columns,
     count_words,
+    diff_runs,
     named,
+    next_lines,
     number,
     problem_items,
     score_words,
@@ -70,8 +72,8 @@ _SCORES = "Scores"
 _KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 
-_ANSWER = "answer the questions"
-_TAKES_ANSWERS = "--interview (on a terminal) or --material FILE (answers: {ID: TEXT})"
+LINES, COLUMNS = 34, 70
+"""Lines of a terminal for the changes of tools, and the columns that their words have there."""
 
 
 def compare_blocks(comparison: Comparison) -> list[Block]:
@@ -98,18 +100,23 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
     return [*blocks, Gap(), OnlyIn("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
 
 
-def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose: bool = False) -> list[Block]:
-    """Every changed tool with its diff and numbers, then the questions, each once."""
+def rewrite_blocks(
+    report: RewriteReport, *, locator: str = "LOCATOR", is_saved: bool = False, is_verbose: bool = False
+) -> list[Block]:
+    """The changed tools with diff and numbers, as many as fit a terminal, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     blocks += [Line(_goal_words(report.goal))] if report.goal else []
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
-    blocks += [block for section in sections[:MAX_ROWS] for block in section]
-    if len(changed) > MAX_ROWS:
-        more = f"… and {len(changed) - MAX_ROWS} more; --tool NAME shows one, --format json all"
-        rest = [block for section in sections[MAX_ROWS:] for block in section]
+    count = (
+        len(sections) if is_verbose else _fitting(changed, LINES - 2 * min(len(report.questions), QUESTIONS_AT_ONCE))
+    )
+    blocks += [block for section in sections[:count] for block in section]
+    if len(changed) > count:
+        more = f"… and {len(changed) - count} more; --tool NAME shows one, --verbose and --format json all"
+        rest = [block for section in sections[count:] for block in section]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
     blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
     if report.questions:
@@ -120,7 +127,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
-    return [*blocks, Line(_rewrite_next(rewrites, is_saved=is_saved), "dim")]
+    return [*blocks, *_rewrite_next(rewrites, locator, is_saved=is_saved)]
 
 
 def left_words(questions: Sequence[Question]) -> str:
@@ -338,17 +345,36 @@ def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
     return [*lines, f"not used: {more} more; --format json has all"] if more > 0 else lines
 
 
-def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
+def _fitting(rewrites: Sequence[Rewrite], room: int) -> int:
+    """Return how many rewrites have so many lines together, at least one."""
+    count = 0
+    for rewrite in rewrites:
+        texts = [runs_text(diff_runs(change_diff(change))) for change in rewrite.changes]
+        texts += [*_why(rewrite), *_doubts(rewrite)]
+        room -= 3 + sum(1 + len(text) // COLUMNS for text in texts)
+        if room < 0 and count:
+            break
+        count += 1
+    return count
+
+
+def runs_text(runs: Iterable[tuple[str, str]]) -> str:
+    """Return the words of a diff with room for their marks."""
+    return " ".join(f"[+{text}+]" if kind else text for kind, text in runs)
+
+
+def _rewrite_next(rewrites: Sequence[Rewrite], locator: str, *, is_saved: bool) -> list[Block]:
     """Return what is left to do; the caller says where the changes were saved."""
     if any(rewrite.unjudged for rewrite in rewrites):
-        return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
+        words = "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
+        return [Line(words, "dim")]
     is_changed = any(rewrite.changes for rewrite in rewrites)
-    steps = [f"{_ANSWER} with {_TAKES_ANSWERS}"] if any(rewrite.questions for rewrite in rewrites) else []
-    steps += ["add --write FILE to save the catalog with these changes"] if is_changed and not is_saved else []
-    if not is_changed and not steps:
-        return "Nothing to rewrite and nothing to ask"
-    nothing = "" if is_changed else "Nothing can be improved from what is known. "
-    return f"{nothing}Next: {'; '.join(steps or ['read the changes'])}"
+    commands = [f"tdqs-mcp rewrite {locator} --interview"] if any(rewrite.questions for rewrite in rewrites) else []
+    commands += [f"tdqs-mcp rewrite {locator} --write FILE"] if is_changed and not is_saved else []
+    if not is_changed and not commands:
+        return [Line("Nothing to rewrite and nothing to ask", "dim")]
+    head = [] if is_changed else [Line("Nothing can be improved from what is known", "dim")]
+    return [*head, *(next_lines(*commands) or [Line("Next: read the changes", "dim")])]
 
 
 _LOCK_STYLES = {

@@ -16,7 +16,6 @@ from tdqs_mcp.json_text import Position
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
     Block,
-    Code,
     Column,
     Fold,
     Gap,
@@ -32,6 +31,7 @@ from tdqs_mcp.report.blocks import (
     columns,
     count_words,
     named,
+    next_lines,
     plain_words,
     problem_items,
 )
@@ -149,19 +149,30 @@ class GateOutcome:
 
 
 def rules_blocks(rules: RuleList) -> list[Block]:
-    """The rules of each lane."""
+    """The rules of each lane: in a terminal their names, else a table of what they report."""
     blocks: list[Block] = [Title(count_words(len(rules.rules), "rule"))]
-    for lane, entries in groupby(rules.rules, key=lambda entry: entry.lane):
+    for lane, group in groupby(rules.rules, key=lambda entry: entry.lane):
+        entries = list(group)
+        names = ", ".join(f"{entry.id[3:]} {entry.name}{'' if entry.default else '°'}" for entry in entries)
         rows = []
         for entry in entries:
             severity = Span(entry.severity, SEVERITY_STYLES[entry.severity])
             limit = "" if entry.limit is None else f" [{entry.limit}]"
             summary = f"{entry.name}: {entry.summary}{limit}"
             rows.append((entry.id, severity, entry.confidence, "on" if entry.default else "off", summary))
-        blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)]
-    following = ("Next: ", Code("tdqs-mcp rules RULE"), " shows the reason and examples")
-    legend = "off: runs only if selected; [number]: a limit that tdqs.toml can change"
-    return [*blocks, Gap(), Line(legend, "dim"), Line(following, "dim")]
+        table = Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)
+        blocks += [
+            OnlyIn("text", [Line((Span(f"{lane}: ", "bold"), names))]),
+            OnlyIn("markdown", [Heading(lane), table]),
+        ]
+    own = next((entry.id for entry in rules.rules if entry.default), "ID")
+    legend = "The numbers follow TDQ. °: runs only if selected."
+    return [
+        *blocks,
+        Gap(),
+        OnlyIn("text", [Line(legend, "dim")]),
+        *next_lines(f"tdqs-mcp rules {own}", f"tdqs-mcp rules {own[:4]}"),
+    ]
 
 
 def comment_blocks(reports: Sequence[LocatedReport], *, verdict: GateOutcome) -> list[Block]:
@@ -224,7 +235,7 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
 MAX_LINES = 40
 """Lines of a server in a terminal, unless every finding is asked for."""
 
-LINE_WIDTH = 100
+LINE_WIDTH = 70
 """Characters of a line beside the severity where output does not go to a terminal."""
 
 MAX_EXAMPLES = 3
@@ -252,7 +263,7 @@ _Row = tuple[Words, Words]
 def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """The findings of a server by rule, the worst first, as much of them as a screen holds."""
     report = located.report
-    summary = _summary(located, verdict, "; --show all lists every finding")
+    summary = _summary(located, verdict, is_cut=True)
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
     rows = _fit(report.by_harm, report, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
@@ -260,7 +271,7 @@ def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
 
 def summary_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     """The total and the verdict, without findings."""
-    return [*_head(located.report), *_summary(located, verdict, "; lint without --fix lists the findings")]
+    return [*_head(located.report), *_summary(located, verdict, is_cut=True)]
 
 
 def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: bool = False) -> list[Block]:
@@ -309,7 +320,7 @@ def _head(report: LintReport) -> list[Block]:
     return [Title(f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}")]
 
 
-def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> list[Block]:
+def _summary(located: LocatedReport, verdict: GateOutcome, *, is_cut: bool = False) -> list[Block]:
     """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
     report = located.report
     words = [Span(f"! {sentence}", "yellow") for sentence in located.catalog.unread]
@@ -318,8 +329,8 @@ def _summary(located: LocatedReport, verdict: GateOutcome, more: str = "") -> li
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
     command = f"tdqs-mcp rules {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
-    following = ("Next: ", Code(command), more)
-    return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
+    commands = [command, *([f"tdqs-mcp lint {located.file or 'LOCATOR'} --show all"] if is_cut else [])]
+    return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), *next_lines(*commands)]
 
 
 def _tool_words(report: LintReport) -> Iterator[str]:

@@ -14,7 +14,6 @@ from tdqs_mcp.report.blocks import (
     MAX_NAMED,
     TIER_STYLES,
     Block,
-    Code,
     Column,
     Gap,
     Heading,
@@ -31,6 +30,7 @@ from tdqs_mcp.report.blocks import (
     count_words,
     judge_words,
     named,
+    next_lines,
     number,
     percentile_words,
     problem_items,
@@ -96,18 +96,46 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     if score.tools:
         blocks += [Gap(), _table(score)]
     unjudged = score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None
-    blocks += [*uncertainty(score), ungraded_items(score.ungraded, unjudged)]
+    blocks += [*_coherence(score), *uncertainty(score), ungraded_items(score.ungraded, unjudged)]
     # A dead endpoint is the reason of all.
     blocks.append(problem_items([problem.removesuffix(f": {unjudged}") for problem in score.problems]))
     if score.close_tools:
         close = count_words(len(score.close_tools), "tool")
         words = f"{close} too close to call between two tiers (tdqs-mcp calibrate)"
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
-    return [*blocks, *_fixes(score, locator), Marker(SCORE_MARKER)]
+    return [*blocks, *_fixes(score, locator), OnlyIn("text", _legend(score)), Marker(SCORE_MARKER)]
+
+
+def _coherence(score: ServerScore) -> list[Block]:
+    """The scores of the tool set with their reasons, among them the pairs of tools that are hard to tell apart."""
+    reasons = score.coherence_justifications
+    if not reasons:
+        return []
+    points = _points({key: judgement.score for key, judgement in reasons.items()}, list(reasons))
+    rows = [
+        (key.replace("_", " "), point, judgement.justification)
+        for (key, judgement), point in zip(reasons.items(), points, strict=True)
+    ]
+    heading = Heading(("Coherence ", number(score.rollup.coherence)))
+    return [heading, Table(columns("dimension", "score", "why", left=3), rows, has_head=False)]
+
+
+def _legend(score: ServerScore) -> list[Block]:
+    """Return what the marks of a score mean, as far as it has them."""
+    closest = [tool for tool in score.tools if tool.outlook and tool.outlook.likeliest[0] is not tool.tier]
+    words = []
+    if closest:
+        text = _standing(closest[0]).text.split()[-1]
+        words.append(f"{text}: {text[0]} by its number, {text[-1]} the likelier tier")
+    if score.likely:
+        words.append("80%: where a reader's score lies in 8 of 10 cases")
+    if score.percentiles:
+        words.append(f"better than: {score.percentiles.servers:,} servers scored by the same judge")
+    return [Line("; ".join(words), "dim")] if words else []
 
 
 def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
-    """Several servers, the lowest first."""
+    """Several servers, ranked from the lowest."""
     rows = [
         (
             score.server,
@@ -231,7 +259,7 @@ def _fixes(score: ServerScore, locator: str) -> list[Block]:
         return []
     nearest = nearest_names(tool.name for tool in score.tools)
     blocks = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
-    return [Heading("Fix first"), *blocks, _next(score, groups[0][0], locator)]
+    return [Heading("Fix first"), *blocks, *_next(score, groups[0][0], locator)]
 
 
 def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block]:
@@ -272,15 +300,14 @@ _PLAIN_NAME = re.compile(r"[\w./-]+")
 """Names that a shell and a page take as they are."""
 
 
-def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
-    """The command that helps: a rewrite with what the author knows where the finding is about words, else its page."""
+def _next(score: ServerScore, fix: Fix, locator: str) -> list[Block]:
+    """The commands that help: a rewrite with what the author knows where the finding is about words, else its page."""
     if fix.finding.dimension is None or not _PLAIN_NAME.fullmatch(fix.tool.name):
-        return Line(("Next: ", Code(f"tdqs-mcp rules {fix.finding.rule}")), "dim")
-    rewrite = f"tdqs-mcp rewrite {locator} --tool {fix.tool.name} --interview"
-    parts: tuple[Part, ...] = ("Next: ", Code(rewrite))
+        return next_lines(f"tdqs-mcp rules {fix.finding.rule}")
+    commands = [f"tdqs-mcp rewrite {locator} --tool {fix.tool.name} --interview"]
     if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
-        parts += (", or for all tools ", Code(f"tdqs-mcp rewrite {locator} --target A"))
-    return Line(parts, "dim")
+        commands.append(f"tdqs-mcp rewrite {locator} --target A")
+    return next_lines(*commands)
 
 
 def tool_blocks(score: ServerScore, tools: Sequence[str], locator: str = "LOCATOR") -> list[Block]:
@@ -305,7 +332,7 @@ def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: Ne
         (f"{'; '.join(filter(None, (_about(fix, nearest), fix.finding.suggestion)))} [{fix.finding.rule}]", "")
         for fix in fixes[:MAX_TOOL_FIXES]
     ]
-    return [*blocks, Heading("Best fixes"), Items(best, is_numbered=True), _next(score, fixes[0], locator)]
+    return [*blocks, Heading("Best fixes"), Items(best, is_numbered=True), *_next(score, fixes[0], locator)]
 
 
 def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
@@ -446,7 +473,7 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     unread = [(f"not judged: {tool.label}: {tool.ungraded.reason}", "yellow") for tool in grade.unmeasured]
     blocks += [Items(unread), problem_items(grade.problems)]
     if grade.deductions:
-        blocks += [Gap(), Line(("Next: ", Code(f"tdqs-mcp rules {grade.by_rule[0][0].alias}")), "dim")]
+        blocks += [Gap(), *next_lines(f"tdqs-mcp rules {grade.by_rule[0][0].alias}")]
     return blocks
 
 
