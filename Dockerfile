@@ -7,6 +7,7 @@ ARG LOCK=requirements.lock
 WORKDIR /build
 COPY pyproject.toml requirements.lock requirements-registry.lock README.md LICENSE NOTICE ./
 COPY packaging/json_schemas.py packaging/json_schemas.py
+COPY examples/defective.json examples/defective.json
 COPY src src
 RUN python -m venv /opt/tdqs-mcp \
  && /opt/tdqs-mcp/bin/pip install --no-cache-dir --require-hashes --requirement ${LOCK} \

@@ -5,7 +5,7 @@ target="$(realpath -m "${1:-dist/tdqs-mcp.mcpb}")"
 cd "$(dirname "$0")/.."
 staged="$(mktemp -d)"
 trap 'rm -rf "$staged"' EXIT
-git ls-files -z src packaging/json_schemas.py pyproject.toml README.md LICENSE NOTICE | xargs -0 cp --parents -t "$staged"
+git ls-files -z src examples/defective.json packaging/json_schemas.py pyproject.toml README.md LICENSE NOTICE | xargs -0 cp --parents -t "$staged"
 cp packaging/manifest.json "$staged"
 # The host installs with uv: exactly the versions of requirements.lock, and by hash.
 pinned="$(sed -n 's/^\([A-Za-z0-9._-]*==[^\\]*[^ \\]\) *\\$/  "\1",/p' requirements.lock)"

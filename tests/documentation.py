@@ -46,6 +46,7 @@ PLACES = {
     **FILES,
     **{f"src/tdqs_mcp/rules/specs/{rule.id}.md": f"rules/{rule.id}.md" for rule in RULES},
     "packaging/json_schemas.py": "json-schemas.md",
+    "docs/report.png": "report.png",
 }
 """What files may link to: where it is on the site."""
 
@@ -63,6 +64,7 @@ def build(folder):
         path.write_text(text, encoding="utf-8")
     json_schemas.write_schemas(folder / "docs" / "schemas")
     shutil.copy(ROOT / "docs" / "zensical.toml", folder)
+    shutil.copy(ROOT / "docs" / "report.png", folder / "docs")
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", folder / "zensical.toml"]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
@@ -166,7 +168,7 @@ def calibration_page():
     """What `calibrate` prints of the offline judge."""
     return (
         "# Calibration\n\nThe error of the offline judge, as `tdqs-mcp calibrate` prints it. What to make of it: "
-        "[what the numbers mean](index.md#what-the-numbers-mean). How the judge is made: [fitting](fitting.md).\n\n"
+        "[what the numbers mean](numbers.md). How the judge is made: [fitting](fitting.md).\n\n"
         f"{as_markdown(calibration_blocks(tdqs_mcp.calibrate()))}"
     )
 
@@ -192,7 +194,7 @@ def commands_page():
 
 def library_page():
     """The public names, each with its signature and docstring, in the order of the source."""
-    parts = ["# Library", "`import tdqs_mcp` offers these names; [the quick start](index.md#commands) has an example."]
+    parts = ["# Library", "`import tdqs_mcp` offers these names; [the quick start](index.md#in-python) has an example."]
     parts += [
         "Functions run an event loop of their own where they need one; inside one, await those of `tdqs_mcp.app`."
     ]

@@ -1,8 +1,12 @@
 """Files that are written from the code: `python tests/generated_files.py` writes them anew."""
 
+import re
 from itertools import groupby
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from tdqs_mcp.cli import cli
 from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule, lane_of
 
@@ -40,7 +44,25 @@ def _plain(summary: str) -> str:
     return " ".join(summary.split()).replace("|", "\\|")
 
 
+COMMAND = re.compile(
+    r"(^(?:\.venv/bin/)?tdqs-mcp ([^\n]+)\n```\n\n```(?:text)?\n)(.*?)^(?=```$)", re.MULTILINE | re.DOTALL
+)
+"""A command with the block of its output below it."""
+
+
+def readme() -> str:
+    """The README with what its commands print now: as many lines as there were, and a mark where there are more."""
+
+    def printed(block: re.Match[str]) -> str:
+        done = CliRunner().invoke(cli, block[2].split(), prog_name="tdqs-mcp")
+        lines, count = done.stdout.splitlines(), block[3].removesuffix("…\n").count("\n")
+        return block[1] + "".join(f"{line}\n" for line in (*lines[:count], *(["…"] if len(lines) > count else [])))
+
+    return COMMAND.sub(printed, (ROOT / "README.md").read_text("utf-8"))
+
+
 FILES = {
+    ROOT / "README.md": readme,
     ROOT / "docs" / "rules.md": rules_page,
 }
 """Every generated file, with what makes its text."""

@@ -36,6 +36,7 @@ NEWEST = versions()[0]
 FORESTS = calibration(NEWEST).rubrics
 REASONS = files("tdqs_mcp.judges").joinpath("data", "reasons.toml")
 README = Path(__file__).parents[1] / "README.md"
+NUMBERS = README.parent / "docs" / "numbers.md"
 FITTING = "calibration/README.md"
 PADDING = (
     "This tool is very useful and easy to use.",
@@ -73,7 +74,7 @@ def test_what_is_published_and_what_every_score_shows_is_what_the_evidence_says(
 
 @pytest.mark.parametrize(
     ("title", "page"),
-    [("Tools of unseen servers", "README.md"), ("Tools", FITTING), ("Changes on unseen servers", FITTING)],
+    [("Tools of unseen servers", "docs/numbers.md"), ("Tools", FITTING), ("Changes on unseen servers", FITTING)],
 )
 def test_the_documents_carry_the_tables_that_calibrate_prints(title, page):
     printed = as_markdown(calibration_blocks(sync.calibrate()))
@@ -84,12 +85,12 @@ def test_the_documents_carry_the_tables_that_calibrate_prints(title, page):
 def test_the_readme_states_how_well_changes_of_unseen_servers_are_predicted():
     changes = table("Changes on unseen servers")
     figures = f"Spearman {column(changes, 'Spearman')['all']:.2f} for {column(changes, 'count')['all']} changes"
-    assert figures in README.read_text(encoding="utf-8")
+    assert figures in NUMBERS.read_text(encoding="utf-8")
 
 
 def test_the_readme_states_how_often_ranges_and_tiers_of_unseen_servers_are_right():
     odds = table("Probabilities of tiers on unseen servers")
-    readme = " ".join(README.read_text(encoding="utf-8").split())
+    readme = " ".join(NUMBERS.read_text(encoding="utf-8").split())
     share = odds.remark.split("; ")[1].split("%")[0]
     assert f"80% ranges contain {share}% of the labels" in readme
     right = column(odds, "right")["80-100"]

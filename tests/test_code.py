@@ -517,7 +517,11 @@ def test_a_lock_without_code_says_that_nothing_of_it_is_pinned(read, tmp_path, c
 
 
 def test_the_readme_shows_what_the_command_prints(command):
-    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("tdqs-mcp code examples/careless\n```\n\n```\n")[1]
+    shown = (
+        (ROOT / "docs" / "code.md")
+        .read_text(encoding="utf-8")
+        .split("tdqs-mcp code examples/careless\n```\n\n```\n")[1]
+    )
     printed = command("code", "examples/careless", cwd=ROOT, env={"COLUMNS": "110"}).stdout.decode()
     assert [line.rstrip() for line in printed.splitlines()] == shown.split("```")[0].splitlines()
 

@@ -489,8 +489,8 @@ def for_each(
 
 def copyable_locator(locator: str) -> str:
     """Return a locator for commands to be copied, or a placeholder for standard input or a secret."""
-    shown = shown_locator(locator)
-    return "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
+    text = shown_locator(locator)
+    return "LOCATOR" if text == "-" or HIDDEN in text else shlex.quote(text)
 
 
 def shown_locator(locator: str) -> str:

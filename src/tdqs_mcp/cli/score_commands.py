@@ -195,7 +195,8 @@ class ScoreOptions:
 def example_file() -> Path:
     """Return the catalog with typical defects: beside this module in the package, else in the checkout."""
     packaged = Path(__file__).with_name("example.json")
-    return packaged if packaged.is_file() else Path(__file__).parents[3] / "examples" / "defective.json"
+    file = packaged if packaged.is_file() else Path(__file__).parents[3] / "examples" / "defective.json"
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
 
 
 def _make_options(*, rubric: str | None, skill: Path | None, **options: Any) -> ScoreOptions:  # noqa: ANN401
