@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from html import unescape
-from time import perf_counter
+from time import perf_counter, sleep
 from urllib.parse import quote, urlencode
 from xml.etree import ElementTree as ET
 
@@ -228,6 +228,21 @@ def test_the_page_leads_to_the_next_servers_with_the_same_filters(board):
     names = re.findall(r'href="/server\?name=([^"]+)"', board.page(following))
     assert names == ["org/07", "org/09", "org/11"]
     assert 'value="org"' in board.page(following)
+
+
+def test_of_visitors_at_once_the_first_renders_a_page_for_all(dashboard, monkeypatch):
+    browser, rendered = dashboard(), []
+    statistics_of = StoredScores.statistics
+
+    def slow(scores):
+        rendered.append(scores)
+        sleep(0.2)
+        return statistics_of(scores)
+
+    monkeypatch.setattr(StoredScores, "statistics", slow)
+    with ThreadPoolExecutor(8) as pool:
+        pages = set(pool.map(browser.page, ["/statistics"] * 8))
+    assert (len(pages), len(rendered)) == (1, 1)
 
 
 # Search and checks

@@ -371,6 +371,9 @@ HEADERS = {
 MAX_KEPT = 32 * 2**20
 """Characters of answers that are kept until the store changes."""
 
+RENDERING = 256
+"""Locks of answers that are being rendered."""
+
 COOKIE = "tdqs_dashboard"
 
 MAX_FORM = 8_192
@@ -438,7 +441,7 @@ class _Site:
         self._scores, self._access, self._may_open_urls = scores, access, may_open_urls
         self._build = "\0".join([generated_by(), *assets()])
         self._kept: LRUCache[str, Content] = LRUCache(MAX_KEPT, getsizeof=lambda content: len(content.text))
-        self._lock = Lock()
+        self._lock, self._rendering = Lock(), [Lock() for _ in range(RENDERING)]
 
     def endpoint(self, view: View) -> Callable[[Request], Response]:
         """Return a handler that answers requests for a view, in a thread."""
@@ -451,13 +454,14 @@ class _Site:
             headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Cookie"}
             if etag in request.headers.get("if-none-match", ""):
                 return Response(status_code=304, headers=headers)
-            with self._lock:
-                content = self._kept.get(etag)
-            if content is None:
-                content = view(visit)
-                if len(content.text) <= MAX_KEPT:
-                    with self._lock:
-                        self._kept[etag] = content
+            with self._rendering[int(etag[1:9], 16) % len(self._rendering)]:  # of many visitors, the first renders
+                with self._lock:
+                    content = self._kept.get(etag)
+                if content is None:
+                    content = view(visit)
+                    if len(content.text) <= MAX_KEPT:
+                        with self._lock:
+                            self._kept[etag] = content
             return Response(content.text, media_type=content.media_type, headers=headers)
 
         return answer
