@@ -90,6 +90,11 @@ class LocatedReport:
         position = position or Position(line=1, column=1)
         return SourcePlace(file=self.file, line=position.line, column=position.column)
 
+    def label(self, finding: Finding) -> str:
+        """Return what a finding is about, with its line where that is one of code: `src/server.py:41:9 find_orders`."""
+        is_code = finding.subject.name in self.places
+        return f"{self.find(finding.subject)} {finding.subject.label}" if is_code else finding.subject.label
+
     def name(self, place: Location) -> SourcePlace:
         """Return the same, and for what stands in no known file the start of the file that stands for the server."""
         return self.find(place) or SourcePlace(file=self.named_file, line=1, column=1)
@@ -265,7 +270,7 @@ def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
     report = located.report
     summary = _summary(located, verdict, is_cut=True)
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
-    rows = _fit(report.by_harm, report, room)
+    rows = _fit(report.by_harm, located, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
@@ -345,16 +350,17 @@ def _tool_words(report: LintReport) -> Iterator[str]:
         yield f"{count_words(len(clean), 'clean tool')}: {first_of(clean, MAX_NAMED)}"
 
 
-def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> list[_Row]:
+def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int) -> list[_Row]:
     """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted.
 
     What most servers lack takes one line each, and never the place of what is worse.
     """
+    report = located.report
     usual = [group for group in groups if report.is_ubiquitous(group)]
     special = [group for group in groups if not report.is_ubiquitous(group)]
     left_out = special[MAX_GROUPS - len(usual) :]
     groups = [*special[: MAX_GROUPS - len(usual)], *usual, *left_out]
-    forms = [_forms(group, report) for group in groups]
+    forms = [_forms(group, located) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
     count = len(groups) - len(left_out)
     while count and sum(height[0] for height in heights[:count]) > room - (count < len(groups)):
@@ -375,10 +381,12 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
     return rows
 
 
-def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
+def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]:
     """Return what a rule found: on one line, with the fix, with examples, with all."""
-    first = group[0]
-    head = (Span(f"{first.rule} {first.name}", "bold"), Span(_where(group, report), "dim"))
+    first, report = group[0], located.report
+    is_single = len(group) == 1 and first.subject.kind != "server"
+    where = f" in {located.label(first)}" if is_single else _where(group, report)
+    head = (Span(f"{first.rule} {first.name}", "bold"), Span(where, "dim"))
     if report.is_ubiquitous(group):
         return [[(_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))]]
     if len({finding.message for finding in group}) == 1:
@@ -389,7 +397,7 @@ def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
         return [[title], [title, *_fix(first)], [title, *named_, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
     fix = _fix(first) if is_same else []
-    labels = [(Span(finding.subject.label, "dim"), f": {finding.message}") for finding in group]
+    labels = [(Span(located.label(finding), "dim"), f": {finding.message}") for finding in group]
     examples = [
         [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
     ]
