@@ -16,6 +16,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import words_of
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.results.improvements import RewriteReport
@@ -107,9 +108,9 @@ def real(catalog_files):
     return [(catalog, tdqs_mcp.rewrite(catalog)) for catalog in catalogs]
 
 
-FLOOR = 21
-"""Hundredths of TDQS by which the 200 gain on average; 21.3 and 21.5 are measured since at most three tools of a server get the
-same sentence, optional parameters none and sentences that fit any tool no credit, 26.5 and 26.8 were before."""
+FLOOR = 17
+"""Hundredths of TDQS by which the 200 gain on average; 17.1 are measured since half a lookup is none and an alternative
+takes a whole sentence, of which blind readers merge 107 of 119 as they stand; 21.3 were before, of which they merged 24 of 40."""
 
 
 def test_at_most_three_tools_of_a_server_get_the_same_sentence_also_in_a_second_run():
@@ -186,7 +187,8 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
             if not rewrite.changes:
                 assert rewrite.after == rewrite.before
     count = sum(len(rewrites) for _, rewrites in real)
-    assert gains / count / 10 > 0.10  # mean TDQS; a rewrite that does nothing would pass all else here
+    # Mean TDQS; a rewrite that does nothing would pass all else here. It was 0.12 before half a lookup was none.
+    assert gains / count / 10 > 0.08
 
 
 def test_rewriting_a_rewritten_real_catalog_changes_nothing(real):
@@ -212,7 +214,9 @@ def test_every_word_of_a_real_compact_rewrite_has_a_source(real):
             assert all(change.sources for change in rewrite.changes)
             sources = " ".join(source for change in rewrite.changes for source in change.sources)
             siblings = set(re.findall(r"tool (\S+):", sources))
-            allowed = known[rewrite.index].union(GLUE, vocabulary(sources), *(shared[name] for name in siblings))
+            allowed = known[rewrite.index].union(
+                vocabulary(sorted(GLUE)), vocabulary(sources), *(shared[name] for name in siblings)
+            )
             new = vocabulary([rewrite.definition.get("title") or "", rewrite.definition.get("description")])
             assert {word for word in new - allowed if not word.isdigit()} == set()
 
@@ -398,6 +402,15 @@ def test_where_values_come_from_and_what_a_listing_is_for_is_said():
     assert said["create_page"] == PAGES[3]["description"]
     assert said["delete_page"] == "Delete one page of the wiki for good. Find `page_id` with `list_pages`."
     assert said["move_block"].endswith("some place. Find `parent_page_id` with `list_pages`.")
+
+
+def test_a_pointer_leaves_the_finding_about_an_effect():
+    """Where an id comes from says nothing of what is lost."""
+    bare = {**PAGES[4], "description": "Delete one page of the wiki."}
+    _, rewrite = rewritten(PAGES[0], bare)
+    assert "Find `page_id`" in description(rewrite)
+    improved = registry.check(measure(tdqs_mcp.read({"tools": [PAGES[0], rewrite.definition]})))
+    assert "TDQ107" in {finding.rule for finding in improved}
 
 
 def test_half_a_lookup_is_none():

@@ -86,10 +86,17 @@ async def rewrite(
     basis = ReviewBasis.of(measured, material, growth=growth)
     before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
     start, latest_findings, base = measured, findings, before
-    if settled := _settled_proposals(measured, chosen, basis):
+    disliked: frozenset[tuple[str, object]] = frozenset()
+    while settled := _settled_proposals(measured, chosen, basis, disliked):
         start = _measure_proposed(measured, list(settled.values()))
         latest_findings = registry.check(start)
         base = before | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
+        lowered = rewrite_review.lowered_words(settled, before, base)
+        if not lowered:
+            break
+        disliked |= lowered
+    if not settled:
+        start, latest_findings, base = measured, findings, before
     proposals = [rewrite_review.admit(item) for item in propose(start, growth=basis.growth)]
     rewrites, tried = await _accept_proposals(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
@@ -142,10 +149,12 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
-def _settled_proposals(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis) -> dict[int, Proposal]:
+def _settled_proposals(
+    measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, disliked: AbstractSet[tuple[str, object]]
+) -> dict[int, Proposal]:
     """Return the author's words, then what code and siblings say, by their tool's index, whatever a judge makes of it.
 
-    Of a sibling's words a judge decides nothing, so that they stand in all tools that they are true of.
+    A sibling's words for a parameter stand in all tools that they are true of, or in none, where they are `disliked`.
     """
     proven = code_statements(measured, growth=basis.growth)
     borrowed = borrowed_statements(measured)
@@ -157,7 +166,8 @@ def _settled_proposals(measured: Measured, chosen: AbstractSet[int], basis: Revi
             paths = {part.path for part in parts} - {"/description"}
             more = [part for part in proven.get(subject.tool.index, ()) if part.path not in paths]
             paths |= {part.path for part in more}
-            more += [part for part in borrowed.get(subject.tool.name, ()) if part.path not in paths]
+            own = (part for part in borrowed.get(subject.tool.name, ()) if part.path not in paths)
+            more += [part for part in own if (part.path, part.value) not in disliked]
             proposals.append(rewrite_review.admit(Proposal(subject=subject, parts=(*parts, *more))))
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 

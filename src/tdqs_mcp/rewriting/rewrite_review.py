@@ -24,6 +24,7 @@ from tdqs_mcp.results.improvements import (
     Question,
     QuestionTopic,
     Rewrite,
+    Route,
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
@@ -104,6 +105,19 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     least = MIN_GAIN if any(part.has_words for part in proposal.parts) else 0
     is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)
+
+
+def lowered_words(
+    proposals: Mapping[int, Proposal], before: Mapping[int, Assessment], after: Mapping[int, Assessment]
+) -> frozenset[tuple[str, object]]:
+    """Return the place and the words of siblings with which a tool scores lower."""
+    return frozenset(
+        (part.path, part.value)
+        for index, proposal in proposals.items()
+        if all(part.route is Route.NAMESAKE for part in proposal.parts)
+        and not is_improvement(before[index], after[index])
+        for part in proposal.parts
+    )
 
 
 def admit(proposal: Proposal) -> Proposal:

@@ -229,7 +229,7 @@ class ValueSources:
 
     def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, NameWords]) -> None:
         self._labels = labels
-        self._names = {name for name in labels if not name.isalpha()}
+        self._names = {name for name in labels if not (name.isalpha() and name.islower())}  # `search` is a word
         self._listers: dict[str, list[_Lister]] = {}
         for subject in subjects:
             if not is_plain(subject.tool.name) or subject.is_duplicate:

@@ -147,7 +147,9 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes existing data, and neither its one sentence nor a hint says what is lost."""
     prose = subject.prose
     is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
-    is_bare = len(prose.sentences) == 1 and prose.word_count <= MAX_BARE_WORDS
+    siblings = set(map(str.lower, subject.mentions))  # "Find `order_id` with `list_orders`." tells nothing of an effect
+    own = [words for words in prose.spoken if siblings.isdisjoint(words)]
+    is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
     if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
         lost = (
