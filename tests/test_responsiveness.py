@@ -25,7 +25,7 @@ from tdqs_mcp.server.permissions import Permissions
 COUNT = 401
 PING_SECONDS = 0.3
 CANCEL_SECONDS = 0.5
-LONG = ("score_server", "compare_definitions", "suggest_rewrite")
+LONG = ("score_server", "suggest_rewrite")
 
 
 def many(count=COUNT):
