@@ -774,3 +774,17 @@ def test_the_effects_of_libraries_are_read_in_their_code(tmp_path):
         },
         "js": {"harmless": "", "packages": {"tide": {"process": "level"}}},
     }
+
+
+def test_a_connection_that_every_tool_s_first_call_opens_changes_nothing(read):
+    tools = "".join(
+        f"@server.tool()\ndef tool{n}(a: str) -> list:\n    return store.read('SELECT {n} WHERE x = ?', a)\n\n"
+        for n in range(5)
+    )
+    store = (
+        "import sqlite3\n\nclass Store:\n    link = None\n    def open(self):\n        if self.link is None:\n"
+        "            self.link = sqlite3.connect('boats.db')\n        return self.link\n"
+        "    def read(self, text, value):\n        return self.open().execute(text, (value,)).fetchall()\n\nstore = Store()\n"
+    )
+    report = read(server_py=HEAD + store + tools)
+    assert {(tool.read_only, tool.destructive) for tool in report.tools} == {(True, False)}

@@ -136,7 +136,12 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
         return not sighting.parameters and plain[_place(sighting)] >= most
 
     for trace in traces:
-        trace.housekeeping = [sighting for sighting in trace.effects if is_housekeeping(sighting)]
+        # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
+        trace.housekeeping = [
+            sighting
+            for sighting in trace.effects
+            if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
+        ]
         trace.effects = [sighting for sighting in trace.effects if not is_housekeeping(sighting)]
 
 
