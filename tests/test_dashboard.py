@@ -728,6 +728,8 @@ def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
         "/sign-in",
         "/tools?text=zebras",
         "/check",
+        "/trend",
+        query("/compare", method=METHOD.key),
     )
     for path in paths:
         seen.page.goto(address + path)
