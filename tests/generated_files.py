@@ -1,6 +1,8 @@
 """Files that are written from the code: `python tests/generated_files.py` writes them anew."""
 
 import re
+import tomllib
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -61,8 +63,23 @@ def readme() -> str:
     return COMMAND.sub(printed, (ROOT / "README.md").read_text("utf-8"))
 
 
+MANIFESTS = (
+    "server.json",
+    "packaging/manifest.json",
+    "packaging/vscode/package.json",
+    "plugin/.claude-plugin/plugin.json",
+)
+
+
+def manifest(path: Path) -> str:
+    """A manifest with the version of pyproject.toml, which stands nowhere else."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return re.sub(r'^(\s+"version": )"[^"]*"', rf'\1"{version}"', path.read_text("utf-8"), flags=re.MULTILINE)
+
+
 FILES = {
     ROOT / "README.md": readme,
+    **{ROOT / name: partial(manifest, ROOT / name) for name in MANIFESTS},
     ROOT / "docs" / "rules.md": rules_page,
 }
 """Every generated file, with what makes its text."""

@@ -244,3 +244,61 @@ def test_a_dead_endpoint_is_named_once(command, write):
     run = command("score", catalog, "--judge", "openai:x", env={"TDQS_BASE_URL": "http://127.0.0.1:9/v1"})
     assert run.returncode == 2
     assert run.stdout.decode().count("cannot be reached") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("verify tools.json", "No such command 'verify'"),
+        ("score", "or name it in tdqs.toml"),
+        ("lint tols.json", "did you mean tools.json"),
+        ("score nothing.json", "give a tools/list result"),
+        ("score broken.json", "at line 2, column 1"),
+        ("score empty", "there is neither code nor a JSON file"),
+        ("score plain.py", "tdqs-mcp score -- python plain.py"),
+        ("score https:/example.org", "give it as https://host/path"),
+        ("score stdio:", "needs a command, as in"),
+        ("score config:", "as in config:github"),
+        ("score py:nothing", "give the server object too"),
+        ("score py:no.such:server", "check the name, --cwd and what it needs"),
+        ("score tools.json --rubric tqds", "Did you mean tdqs?"),
+        ("score tools.json --fail-under E", "is not one of 'a', 'b'"),
+        ("score tools.json --tool find_order", "did you mean find_orders"),
+        ("score tools.json --format html -o page.json", "rename it, or choose one of"),
+        ("score tools.json --judge opnai:m", "did you mean openai?"),
+        ("score tools.json --judge openai", "set TDQS_BASE_URL or --base-url"),
+        ("score tools.json --budget 20", "write calls=20, tokens=50000 or cost=0.50"),
+        ("score tools.json --config bad.toml", 'write locator = "tools.json"'),
+        ("score tools.json --config worse.toml", "is not valid TOML"),
+        ("score tools.json --config ext.toml", "give the path of a TOML file"),
+        ("score --example tools.json", "leave the locators out"),
+        ("score tools.json --answers tools.json", 'answers must be an object like {"tools"'),
+        ("lint tools.json --select TDQ999", "tdqs-mcp rules lists them"),
+        ("lint tools.json --show everything", "is not one of 'all', 'source', 'statistics'"),
+        ("lint tools.json --profile strct", "Did you mean strict?"),
+        ("lint - --watch", "--watch needs a file or a folder"),
+        ("lint tools.json --write-baseline", "needs --baseline FILE"),
+        ("lint tools.json --client claud-code", "did you mean claude-code?"),
+        ("lock --check tools.json", "write one with tdqs-mcp lock"),
+        ("lock --check tools.json --accept-all", "--check changes nothing"),
+        ("rewrite tools.json --target AA", "give a tier A-D or an overall score"),
+        ("rewrite tools.json --interview", "--material FILE takes the answers"),
+        ("rewrite tools.json --writer gpt", "set --writer to offline"),
+        ("rules usage_guideline", "did you mean usage_guidelines"),
+        ("rules 'No Descripton'", "did you mean No Description"),
+        ("code empty", "has no Python, JavaScript or TypeScript file"),
+        ("select tools.json --against none.json", "did you mean"),
+        ("install cursr", "Did you mean cursor?"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advice):
+    write("nothing.json", {"a": 1})
+    write("broken.json", "[1\n")
+    write("plain.py", "print(1)")
+    write("bad.toml", "locator = 3")
+    write("worse.toml", "[a")
+    write("ext.toml", 'extend = "none.toml"')
+    (tmp_path / "empty").mkdir()
+    run = at(words)
+    error = " ".join(run.stderr.decode().split())
+    assert (run.returncode, advice in error, "Traceback" in error) == (2, True, False), error
