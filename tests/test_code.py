@@ -788,3 +788,11 @@ def test_a_connection_that_every_tool_s_first_call_opens_changes_nothing(read):
     )
     report = read(server_py=HEAD + store + tools)
     assert {(tool.read_only, tool.destructive) for tool in report.tools} == {(True, False)}
+
+
+def test_an_update_of_what_a_client_gave_back_may_change_the_service(read):
+    report = read(
+        server_js='import Airtable from "airtable";\nconst base = new Airtable({}).base("harbour");\n'
+        'server.registerTool("moor", { description: "Moors." }, async ({ id }) => base("boats").update(id, {}));\n'
+    )
+    assert (report.tools[0].read_only, report.tools[0].open_world) == ("unknown", True)

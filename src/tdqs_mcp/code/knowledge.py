@@ -463,9 +463,7 @@ _ASKING = frozenset("version --version -V help --help".split())
 
 _TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
 
-_DATA_METHODS = frozenset(
-    "push append pop shift unshift sort splice fill set add update insert extend clear end get copy".split()
-)
+_DATA_METHODS = frozenset("push append pop shift unshift sort splice fill set add extend clear end get copy".split())
 
 
 def _has_verb(name: str) -> bool:
@@ -567,6 +565,10 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
         or (name in _DATA_METHODS and is_result)
     ):
         return None
+    if (
+        name in ("update", "insert") and is_result
+    ):  # of a dictionary that came back, or of `base("boats")` in the service
+        return LibraryEffect(_KINDS[channel][""], f"{name}()")
     if name in _HTTP_METHODS and channel == "http":
         return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
     verb = verb_kind(name)
