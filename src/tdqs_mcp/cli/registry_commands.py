@@ -19,7 +19,7 @@ import click
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import command, fail
-from tdqs_mcp.cli.judge_options import JudgeChoice, judge_options, model_of, model_options, spec_option, tell_usage
+from tdqs_mcp.cli.judge_options import JudgeChoice, model_of, model_options, tell_usage
 from tdqs_mcp.cli.runner import (
     FILE,
     FOLDER,
@@ -243,8 +243,7 @@ method_option = click.option(
 @click.option("--prune", type=click.DateTime(), help="First delete captures from before then that no server has now.")
 @click.option("--webhook", metavar="URL", help="Send the report there, signed with TDQS_WEBHOOK_SECRET.")
 @click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
-@judge_options
-@spec_option
+@model_options
 @live_options
 @page_options()
 def sweep(
@@ -259,7 +258,6 @@ def sweep(
     webhook: str | None,
     batch: bool,
     choice: JudgeChoice,
-    spec: str,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -277,7 +275,6 @@ def sweep(
         inputs=tuple(inputs),
         store=named,
         settings=choice.settings(),
-        spec=spec,
         cluster=cluster,
         is_batch=batch,
         live=live,
