@@ -182,6 +182,63 @@ async def test_a_draft_stands_and_what_nothing_proves_is_listed():
     assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
 
 
+FOLDERS = {
+    "name": "clean_folder",
+    "description": "Cleans a folder. At most 500 files go. Nothing can be restored from `trash_folder`.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Folder to clean"},
+            "overwrite": {"type": "boolean", "default": False, "description": "Replace what is there"},
+        },
+        "required": ["path"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": False},
+}
+
+
+async def doubts(call, description, **hints):
+    """The conflicts that the server shows beside a draft of this description."""
+    draft = {"clean_folder": {"description": description, "annotations": hints}}
+    [line] = (await call("suggest_rewrite", catalog=[FOLDERS, SIBLING], draft=draft))["rewrites"]
+    return [claim["conflict"] for claim in line.get("conflicts", [])]
+
+
+KEPT = "Removes up to 500 files of a folder for good, also from `trash_folder`."
+
+
+@pytest.mark.parametrize(
+    ("description", "hints", "is_doubted"),
+    [
+        (KEPT, {"destructiveHint": True}, False),
+        (KEPT, {"destructiveHint": True, "readOnlyHint": True}, True),
+        (KEPT.replace("500 ", ""), {}, True),
+        (KEPT.replace(", also from `trash_folder`", ""), {}, True),
+        (f"{KEPT} Unless overwrite is true, it fails where a folder is in the way.", {}, False),
+        (f"{KEPT} Overwrite is true by default.", {}, True),
+        (f"{KEPT} The parent of path must exist, and path must be missing or empty.", {}, False),
+        (f"{KEPT} The path may be empty.", {}, True),
+    ],
+)
+async def test_only_what_contradicts_or_loses_a_value_is_a_conflict(description, hints, is_doubted):
+    async with in_process() as client:
+        conflicts = await doubts(caller(client), description, **hints)
+    assert any("there is no tool" not in each for each in conflicts) is is_doubted, conflicts
+
+
+async def test_code_that_cannot_be_read_loses_no_draft(tmp_path):
+    words = {"cancel_order": {"description": "Cancels one order that has not shipped yet."}}
+    async with in_process("--root", tmp_path) as client:
+        call = caller(client)
+        for source in (".", "absent"):
+            answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft=words, source=source)
+            assert [line["name"] for line in answer["rewrites"]] == ["cancel_order"]
+            assert answer["next"].startswith("The code was not read")
+            linted = await call("lint_descriptions", catalog=[BAD, SIBLING], source=source)
+            assert linted["findings"]
+            assert linted["next"].startswith("The code was not read")
+
+
 async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_first():
     tools = [tool(f"get_{number}", "Gets it.", flat(1)) for number in range(300)]
     words = {each["name"]: {"description": f"Gets page {each['name'][4:]} of the book."} for each in tools}

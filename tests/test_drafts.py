@@ -326,7 +326,7 @@ def test_a_draft_changes_no_contract_and_its_words_stay():
     schema = {**SCHEMA, "required": []}
     [rewrite] = handed_in({"name": "cancel_order", "description": "Cancels one order.", "inputSchema": schema})
     assert (rewrite.definition["inputSchema"], rewrite.definition["description"]) == (SCHEMA, "Cancels one order.")
-    assert [claim.text for claim in rewrite.claims if claim.conflict] == ["Shipped orders cannot be cancelled."]
+    assert conflicts(rewrite.claims) == []
 
 
 def test_a_draft_keeps_its_lines_its_hints_and_its_nested_texts():

@@ -1,5 +1,6 @@
 """Checks of another writer's words: changes of the contract are refused, what is disproven is called a conflict."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +71,7 @@ _GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
     """Return a conflict for each fact that schema, hints, text or another fact contradict; linear in the facts."""
     stated = [fact for fact in facts if fact.tool is not None or not fact.place]
-    sides = _sides(subject, stated) if stated else {}
+    sides = _sides(subject, stated, hints=subject.tool.annotations) if stated else {}
     return tuple(
         Conflict(source=fact.source, place=fact.place, statement=_side(fact), other=other)
         for fact in stated
@@ -84,11 +85,11 @@ def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
     return bool(find_conflicts(subject, [fact]))
 
 
-def _sides(subject: Subject, facts: Sequence[Fact]) -> _Sides:
-    """The positions of the definition and of its author's facts, the first to say each of them."""
+def _sides(subject: Subject, facts: Sequence[Fact], *, hints: Mapping[str, Any] | None) -> _Sides:
+    """The positions of the definition with these hints and of its author's facts, the first to say each of them."""
     sides: dict[str, dict[object, str]] = {}
     stated = ((_side(fact), position) for fact in facts for position in _fact_positions(fact))
-    for side, (thing, stance) in (*_definition(subject), *stated):
+    for side, (thing, stance) in (*_definition(subject, hints or {}), *stated):
         sides.setdefault(thing, {}).setdefault(stance, side)
     return sides
 
@@ -133,14 +134,17 @@ def _hint(name: str, *, value: bool) -> Iterator[_Position]:
         yield "readOnlyHint", False
 
 
-def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
-    """Yield what hints, name and text say, each with the words that name it; the hints first."""
-    hints = subject.tool.annotations or {}
+def _definition(subject: Subject, hints: Mapping[str, Any]) -> Iterator[tuple[str, _Position]]:
+    """Yield what hints, name and text say, each with the words that name it; the hints first.
+
+    An old hint that says what it means silences the name, a new one does not.
+    """
     for name, value in hints.items():
         if isinstance(value, bool):
             yield f"`{name}` is {str(value).lower()}", (name, value)
     if hints.get("destructiveHint") is True:
         yield "`destructiveHint` is true", ("readOnlyHint", False)
+    hints = subject.tool.annotations or {}
     name = subject.tool.name
     label = read_names([name])[name]
     if label.verb and label.effect and label.effect.is_mutating and hints.get("readOnlyHint") is not True:
@@ -182,7 +186,10 @@ HOSTILE = "its text "
 """How the reason begins to refuse a draft as a whole: it tries to steer its reader."""
 
 DROPPED = "the draft drops this; an agent needs it"
-"""The conflict of a draft without a warning, a negation or a number of the old text."""
+"""The conflict of a draft without a warning, a negation or a number of the old text.
+
+Of a draft by the author or an agent, who may say it in other words, only where a number or a name is gone.
+"""
 
 SHARE_KEPT = 50
 """Percent of a warning's words that must stand somewhere in the new definition."""
@@ -246,7 +253,11 @@ class DraftChecker:
         """
         definition = {**subject.tool.raw, **draft}
         claims = self.claims(subject, definition)
-        if withholds_conflicts:
+        if not withholds_conflicts:
+            claims = tuple(
+                claim for claim in claims if claim.conflict != DROPPED or _has_lost_value(claim.text, definition)
+            )
+        else:
             claims = tuple(replace(claim, refusal=claim.refusal or claim.conflict, conflict=None) for claim in claims)
         refused = tuple(claim for claim in claims if claim.refusal is not None)
         if any(claim.refusal and claim.refusal.startswith(HOSTILE) for claim in refused):
@@ -266,7 +277,7 @@ class DraftChecker:
         edits = list_edits(subject.tool.raw, definition)
         proofs = _proofs(subject, replace(self.material(subject), facts=self.consistent(subject)))
         claims = [claim for edit in edits for claim in self._claims_of(edit, subject, proofs)]
-        sides = _sides(subject, self.material(subject).facts) if claims else {}
+        sides = _sides(subject, self.material(subject).facts, hints=definition.get("annotations")) if claims else {}
         checked = [replace(claim, conflict=self._conflict_of(claim, subject, sides)) for claim in claims]
         return (*checked, *_dropped_warnings(subject, definition, edits), *_threats(subject, definition))
 
@@ -274,7 +285,9 @@ class DraftChecker:
         value = _shown(edit.after)
         if edit.kind is EditKind.HINT and isinstance(edit.after, bool):
             hint = edit.path.rpartition("/")[2]
-            yield Claim(path=edit.path, text=f"{hint}: {value}", sources=self._hint_sources(hint, edit, subject))
+            yield Claim(
+                path=edit.path, text=f"{hint}: {value.lower()}", sources=self._hint_sources(hint, edit, subject)
+            )
         elif edit.kind is EditKind.ENUM:
             sources = self._list_sources(edit, subject)
             refusal = None if sources else "no fact and no sentence of the description closes this list"
@@ -433,6 +446,13 @@ def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Itera
         is_denied = not any(map(is_negation, words)) or any(_has_most(denied, own) for denied in denials)
         if not (_has_most(stems, own) and cues_of(words) & WARNING_CUES <= cues and is_denied):
             yield Claim(path=path, text=sentence, conflict=DROPPED)
+
+
+def _has_lost_value(sentence: str, definition: Mapping[str, Any]) -> bool:
+    """Return whether a number or name of a sentence stands nowhere in a definition; the rest has other words too."""
+    whole = json.dumps(definition, ensure_ascii=False).replace("\\n", " ").lower()
+    values = numbers_of(sentence) | identifiers_of(sentence)
+    return not all(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", whole) for value in values)
 
 
 def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:

@@ -293,6 +293,13 @@ class ServerContext:
         codes[catalog] = await Progress(call).during(run_call(call, read))
         return codes[catalog]
 
+    async def code_or_note(self, call: CallContext, source: str, *, catalog: str = "") -> tuple[CodeReport | None, str]:
+        """Return the same for a call that can do without, with a sentence on why there is none; else it is empty."""
+        try:
+            return await self.read_code(call, source, catalog=catalog), ""
+        except InputError as error:
+            return None, f"The code was not read, so nothing here is held against it: {fence(str(error))}. "
+
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
         key = resumed_catalog(call)

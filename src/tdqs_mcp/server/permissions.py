@@ -142,9 +142,9 @@ class Permissions:
         except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a null character
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
-            raise self._refusal(repr(path), "--root FOLDER")
+            raise self._refusal(repr(path[:80]), "--root FOLDER")
         if folder is None:
-            raise InputError(f"{path!r} is not a folder below the allowed folders; check the path")
+            raise InputError(f"{path[:80]!r} is not a folder below the allowed folders; check the path")
         return folder
 
     def check_url(self, url: str) -> bool:

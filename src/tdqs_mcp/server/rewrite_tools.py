@@ -140,6 +140,7 @@ class RewriteTools(ToolGroup):
         state = self._context.draft_of(key).with_answers(merged({}, material))
         drafts = _whole_drafts(definitions, draft)
         tools = [tool] if isinstance(tool, str) else tool
+        code, unread = await self._context.code_or_note(call, source, catalog=state.origin)
         request = _Request(
             catalog=definitions,
             key=key,
@@ -149,7 +150,7 @@ class RewriteTools(ToolGroup):
             material=merged(state.answers, material),
             target=None if target is None else str(target),
             goal=_read_goal(target, definitions),
-            code=await self._context.read_code(call, source, catalog=state.origin),
+            code=code,
             writer=writer,
             judge=judge,
         )
@@ -178,7 +179,8 @@ class RewriteTools(ToolGroup):
             remaining=suggestion.left,
             with_answers=goal.with_answers if goal else None,
             patch=fence_exact(patch) if patch else "",
-            next_step=_after_rewrite(suggestion, request, new=new, same=", the same source" if source else ""),
+            next_step=unread
+            + _after_rewrite(suggestion, request, new=new, same=", the same source" if source and code else ""),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 

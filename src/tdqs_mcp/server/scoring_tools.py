@@ -58,9 +58,10 @@ class ScoreTools(ToolGroup):
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
         report = f"{key}-{rubric}-{active_judge.stamp.id}"
-        score = self._context.memory.reports.get(report)
+        score, note = self._context.memory.reports.get(report), incomplete_note(definitions)
         if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
-            code = await self._context.read_code(call, "", catalog=key)
+            code, unread = await self._context.code_or_note(call, "", catalog=key)
+            note += unread
             score = await run_call(
                 call, lambda: score_catalog(definitions, rubric=rubric, judge=active_judge, code=code), catalog=key
             )
@@ -74,8 +75,7 @@ class ScoreTools(ToolGroup):
             catalog=key,
             report=self._context.keep_report(report, score),
             window=Window(offset=offset, limit=limit, is_full=detail == "full"),
-            next_step=incomplete_note(definitions)
-            + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).rewritten)),
+            next_step=note + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).rewritten)),
             has_card=client_supports_apps(call),
         )
 
@@ -139,7 +139,7 @@ class ScoreTools(ToolGroup):
         definitions, key = await self._context.read_catalog(call, catalog)
         selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
         page = judging.explain(explain) if explain.strip() else ""
-        code = await self._context.read_code(call, source)
+        code, unread = await self._context.code_or_note(call, source)
 
         async def lint() -> LintReport:
             return linting.lint(definitions, Policy(selection=selection, code=code))
@@ -147,7 +147,7 @@ class ScoreTools(ToolGroup):
         report = await run_call(call, lint)
         listed = FindingFilter(worst_from=Severity(severity), tool=find_tool(definitions, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
-        next_step = incomplete_note(definitions) + _after_lint(report.findings, key)
+        next_step = incomplete_note(definitions) + unread + _after_lint(report.findings, key)
         return lint_answer(report, listed, catalog=key, window=window, page=page, next_step=next_step)
 
 
