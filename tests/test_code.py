@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 import tdqs_mcp
+from tdqs_mcp import sync
 from tdqs_mcp.errors import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -632,6 +633,28 @@ def test_what_the_lifespan_yields_is_the_context_of_every_call(read):
         "    return await client.delete(f'https://boats.example/{name}')\n"
     )
     assert [effect.kind for effect in report.tools[0].effects] == ["http-write"]
+
+
+def test_a_lifespan_that_asks_for_its_own_context_ends(read):
+    report = read(
+        server_py="from mcp.server.fastmcp import Context, FastMCP\n\n"
+        "async def run(server):\n    yield server.request_context.lifespan_context['client']\n\n"
+        "server = FastMCP('harbour', lifespan=run)\n\n"
+        "@server.tool()\ndef dock(ctx: Context, name: str) -> str:\n"
+        "    return ctx.request_context.lifespan_context.dock(name)\n"
+    )
+    assert report.tools[0].unresolved
+
+
+@pytest.mark.parametrize(("host", "rules"), [("boats.example", ["TDQ803"]), ("localhost:8100", [])])
+def test_only_a_named_other_machine_proves_that_a_closed_world_is_open(tmp_path, host, rules):
+    (tmp_path / "server.py").write_text(
+        HEAD + "import requests\n\n@server.tool(annotations={'openWorldHint': False})\ndef tide(name: str) -> str:\n"
+        f"    return requests.get('http://{host}/tides', params={{'name': name}}).text\n",
+        encoding="utf-8",
+    )
+    report = sync.lint(sync.load(str(tmp_path)))
+    assert [finding.rule for finding in report.findings if finding.rule == "TDQ803"] == rules
 
 
 def test_code_that_the_agent_writes_may_reach_anything(read):

@@ -56,7 +56,6 @@ _WRITES = re.compile(
     r"\b(INSERT\s+INTO|INSERT\s+OR|INSERT\s+IGNORE|UPDATE\s+[\w\"`.{}\[\]]+\s+SET|DELETE\s+FROM|DETACH\s+DELETE|CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP\w*\s+|UNIQUE\s+|VIRTUAL\s+)?(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|TRIGGER|EXTENSION)|ALTER\s+\w+|DROP\s+\w+|TRUNCATE|REPLACE\s+INTO|MERGE|COPY|GRANT|REVOKE|VACUUM)\b",
     re.IGNORECASE,
 )
-_LOCAL = re.compile(r"^(localhost|127\.|\[?::1|0\.0\.0\.0)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,11 +358,6 @@ def _host(value: Value | None) -> str:
             if host and "{}" not in host.rpartition(".")[0].rpartition(".")[2] + host.rpartition(".")[2]:
                 return host
     return ""
-
-
-def is_local(host: str) -> bool:
-    """Return whether a host is this machine."""
-    return bool(_LOCAL.match(host))
 
 
 def _statement(value: Value | None) -> LibraryEffect:

@@ -329,6 +329,7 @@ class Resolution(ABC):
     @cached_property
     def _lifespan(self) -> Value:
         """Return what the server's lifespan function yields: what `ctx.request_context.lifespan_context` is."""
+        self.__dict__["_lifespan"] = UNKNOWN  # while it is read: a lifespan may ask for its own context
         values: list[Value] = []
         for node, scope in (call for calls in self._calls.values() for call in calls):
             if scope.module.is_python and "lifespan" in node.keywords:

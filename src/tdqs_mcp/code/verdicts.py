@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind, is_local
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
 from tdqs_mcp.code.trace import Sighting
+from tdqs_mcp.results.tool_code import is_local
 
 _CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
 _NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())

@@ -1,5 +1,6 @@
 """Findings about the code of tools: handlers, effects, limits and errors, with file and line."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,6 +11,7 @@ from tdqs_mcp.results.contract import Document, Internal, Name
 Proof: TypeAlias = bool | Literal["unknown"]
 """A verdict: true or false where the code proves it, else unknown."""
 
+_LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 
 COUNTED = "counted from 0"
 """The limit of a parameter that the code holds against the length of a list."""
@@ -117,6 +119,11 @@ _VERBS = {
     EffectKind.LOCAL_READ: "reads files",
     EffectKind.SQL_UNKNOWN: "asks a database",
 }
+
+
+def is_local(host: str) -> bool:
+    """Return whether a host is this machine."""
+    return bool(_LOCAL.match(host))
 
 
 def names_host(text: str, host: str) -> bool:

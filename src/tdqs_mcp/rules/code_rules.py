@@ -14,7 +14,7 @@ from tdqs_mcp.facts.text.claims import find_limits, stated_default
 from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.results.tool_code import CodeEffect, CodeLimit, CodePlace, EffectKind, ToolCode, names_host
+from tdqs_mcp.results.tool_code import CodeEffect, CodeLimit, CodePlace, EffectKind, ToolCode, is_local, names_host
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_SHOWN = 2
@@ -68,10 +68,14 @@ def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ803", severity=Severity.WARNING, source=HINTS_SOURCE)
 def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
-    """The definition says that the tool's world is closed, and its code sends requests to other machines."""
+    """The definition says that the tool's world is closed, and its code sends requests to a named other machine.
+
+    A host that a setting gives may be this machine: nothing proves that the world is open.
+    """
     for subject, code in _coded(measured):
-        if _hint(subject, "openWorldHint") is False and code.open_world is True:
-            effects = [effect for effect in code.effects if effect.kind in NETWORK]
+        requests = (effect for effect in code.effects if effect.kind in NETWORK and effect.host)
+        effects = [effect for effect in requests if not is_local(effect.host)]
+        if effects and _hint(subject, "openWorldHint") is False:
             yield Hit(
                 "/annotations/openWorldHint",
                 f"openWorldHint is false, but the code reaches the network: {_lines(effects)}",
