@@ -239,6 +239,44 @@ async def test_code_that_cannot_be_read_loses_no_draft(tmp_path):
             assert linted["next"].startswith("The code was not read")
 
 
+THINGS = ("file", "folder", "link", "archive", "image", "table", "note", "mail")
+
+
+async def test_advice_names_gaps_in_lists_reasons_of_a_low_tool_set_and_renames_with_the_common_prefix():
+    mode = {
+        "type": "object",
+        "properties": {"mode": {"type": "string"}, "text": {"type": "string", "description": "T"}},
+    }
+    edits = {"edits": {"type": "array", "description": "Edits in their order", "items": mode}}
+    names = [f"{verb}_{thing}" for verb in ("read", "write", "copy", "move", "delete") for thing in THINGS]
+    tools = [
+        tool(f"fast_{name}", f"Does {name}.", {"type": "object", "properties": edits}) for name in (*names, "safe_edit")
+    ]
+    async with in_process() as client:
+        answer = await caller(client)("score_server", catalog=tools)
+    assert {json.dumps(line["gaps"]["undescribed"]) for line in answer["tools"]} == {'["edits.mode"]'}
+    low = [key for key, score in answer["coherence"].items() if score < 4]
+    assert low
+    assert all(any(f"{key} is " in line for line in answer["toolSet"]) for key in low)
+    [rename] = [line for line in answer["toolSet"] if "Rename" in line]
+    assert "`fast_safe_edit` to `fast_edit_safe`" in rename
+
+
+async def test_a_draft_shows_what_the_comparison_would_find_and_lists_say_how_much_is_cut():
+    tools = [tool(f"delete_page_{number}", "Deletes it.", flat(1)) for number in range(30)]
+    hints = {"readOnlyHint": False, "destructiveHint": False}
+    words = {each["name"]: {"description": "Deletes one page of the book.", "annotations": hints} for each in tools}
+    async with in_process() as client:
+        call = caller(client)
+        answer = await call("suggest_rewrite", catalog=tools, draft=words)
+        compared = await call("compare_definitions", old=answer["catalog"], new=answer["newCatalog"])
+    assert answer["newFindings"]
+    for key in ("newFindings", "tokensBefore", "tokensAfter"):
+        assert answer[key] == compared[key]
+    assert answer["more"]["newFindings"] == compared["more"]["newFindings"] > 0
+    assert len(answer["newFindings"]) == 10
+
+
 async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_first():
     tools = [tool(f"get_{number}", "Gets it.", flat(1)) for number in range(300)]
     words = {each["name"]: {"description": f"Gets page {each['name'][4:]} of the book."} for each in tools}
@@ -247,7 +285,8 @@ async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_f
         answer = await caller(client)("suggest_rewrite", catalog=tools, draft=words)
         whole = (await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text
     assert answer["remaining"] == 0
-    assert len(answer["rewrites"]) < 300
+    assert len(answer["rewrites"]) + answer["more"]["rewrites"] == 300
+    assert answer["more"]["rewrites"] > 0
     assert (answer["rewrites"][0]["name"], len(answer["rewrites"][0]["conflicts"])) == ("get_277", 1)
     assert all(json.dumps(each["description"]) in whole for each in words.values())
 

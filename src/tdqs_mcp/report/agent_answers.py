@@ -26,6 +26,9 @@ MAX_MESSAGE = 160
 MAX_BELOW = 120
 """Tools behind a page whose names and scores are listed."""
 
+MAX_ADVICE = 10
+"""Entries of each list of advice."""
+
 MAX_PROBLEMS = 5
 MAX_NAMES = 20
 """Names in a list that only says which tools are meant."""
@@ -196,6 +199,14 @@ def within_budget(
     return page
 
 
+def cut_lists(content: Mapping[str, Any], **limits: int) -> dict[str, Any]:
+    """Return an answer whose lists have at most so many entries, with how many `more` there are."""
+    lists = {name: content[name] for name in limits if name in content}
+    more = {name: len(entries) - limits[name] for name, entries in lists.items() if len(entries) > limits[name]}
+    cut = {name: entries[: limits[name]] for name, entries in lists.items()}
+    return {**content, **cut, **({"more": more} if more else {})}
+
+
 def report_document(score: Scored) -> dict[str, Any]:
     """Return the whole report for an agent."""
     return {"notice": NOTICE, **answer(score)}
@@ -242,6 +253,7 @@ def _score_content(
         {**line, **(text_and_gaps(subjects[tool.index], common=common) if tool.index in subjects else {})}
         for tool, line in zip(page, _tool_lines(score, page, is_full=window.is_full), strict=True)
     )
+    coherence = score.coherence_justifications if isinstance(score, ServerScore) else {}
     content = {
         **replace(window, limit=len(lines) or window.limit).head(len(tools)),
         "server": fence_name(score.server),
@@ -249,7 +261,7 @@ def _score_content(
         "report": report,
         **answer(score, only=f"judge({JUDGE}) rubric spec_version tool_count scored_tool_count"),
         **_results(score),
-        **(server_advice(score.findings, measured) if measured else {}),
+        **(server_advice(score.findings, measured, coherence) if measured else {}),
         "findings": answer(tally(score.findings), only=SEVERITIES),
         "tools": lines,
     }
@@ -259,7 +271,8 @@ def _score_content(
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         content["full"] = answer(score, only=parts)
-    return {**content, "problems": first_problems(score.problems), "next": next_step}
+    content = {**content, "problems": first_problems(score.problems), "next": next_step}
+    return cut_lists(content, **dict.fromkeys(("contradictions", "shared", "toolSet"), MAX_ADVICE))
 
 
 def _results(score: Scored) -> dict[str, Any]:
@@ -330,9 +343,9 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
         }
 
 
-def lowest_lines(score: ServerScore, *, below: int, limit: int) -> list[dict[str, Any]]:
+def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:
     """Return the lowest tools below a score, each with the finding to begin with."""
-    page = [tool for tool in score.lowest_tools if tool.tdqs < below][:limit]
+    page = [tool for tool in score.lowest_tools if tool.tdqs < below]
     fixes = _fixes(score, page, by_tool(score.findings))
     return [
         {

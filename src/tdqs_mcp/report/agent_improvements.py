@@ -13,6 +13,7 @@ from tdqs_mcp.report.agent_answers import (
     MAX_NAMES,
     AgentAnswer,
     Window,
+    cut_lists,
     lowest_lines,
     within_budget,
 )
@@ -86,6 +87,9 @@ class RewritePage:
     listed: list[Rewrite]
     """Those of the lines."""
 
+    unlisted: int
+    """Rewrites that are taken, and for whose lines there is no room."""
+
     hints: list[dict[str, Any]]
     """Hints that change where nothing else does, each set once."""
 
@@ -109,6 +113,7 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
         rewrites=visible,
         lines=[line for _, line in pairs],
         listed=[rewrite for rewrite, _ in pairs],
+        unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]),
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
     )
 
@@ -178,11 +183,13 @@ def rewrite_answer(
     lowest: list[dict[str, Any]] = []
     if comparison:
         is_reached = (comparison.new.rollup.overall or 0) >= goal
-        lowest = [] if is_reached else lowest_lines(comparison.new, below=goal, limit=MAX_LOWEST)
+        lowest = [] if is_reached else lowest_lines(comparison.new, below=goal)
         numbers = {
             "verdict": verdict_of(comparison),
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
             **answer(comparison.new.rollup, only="overall overall_tier"),
+            **answer(comparison, only="tokens_before tokens_after"),
+            **({"newFindings": added} if (added := _new_findings(comparison)) else {}),
         }
     content = {
         "notice": NOTICE,
@@ -193,13 +200,16 @@ def rewrite_answer(
         **({"hintsOnly": page.hints} if page.hints else {}),
         **({"lowest": lowest} if lowest else {}),
         "questions": question_lines(questions, descriptions),
-        "unused": [answer(source, limit=MAX_MESSAGE) for source in unused[:MAX_NAMES]],
+        "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
         "remaining": remaining,
         **({"withAnswers": with_answers / 10} if with_answers is not None and questions else {}),
         "difference": f"tdqs://catalogs/{catalogs[1]}/difference",
         **({"patch": patch} if patch else {}),
         "next": next_step,
     }
+    content = cut_lists(content, lowest=MAX_LOWEST, unused=MAX_NAMES, newFindings=MAX_FINDINGS)
+    if page.unlisted:
+        content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
     return AgentAnswer(content=content, card=card)
 
 
@@ -256,8 +266,6 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
     rank = list(Impact).index
     changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
     changes.sort(key=lambda change: rank(change[1].impact))
-    worst = [finding for finding in comparison.findings_added if finding.severity is not Severity.INFO]
-    worst = sorted(worst, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
     failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
     lines = _difference_lines(changes)
     verdict = verdict_of(comparison)
@@ -268,21 +276,26 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
         **answer(comparison, only=_COMPARISON),
         "verdict": verdict,
         "worse": verdict == WORSE,
-        "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions[:MAX_FINDINGS]],
+        "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions],
         "impacts": {impact.value: count for impact, count in Counter(change.impact for _, change in changes).items()},
-        "breaking": [line for line in lines if line["impact"] == Impact.BREAKING][:MAX_FINDINGS],
+        "breaking": [line for line in lines if line["impact"] == Impact.BREAKING],
         "changes": list(window.page(lines)),
-        "scores": [
-            answer(tool, only="name tdqsBefore=before tdqsAfter=after")
-            for tool in comparison.moved_tools[:MAX_FINDINGS]
-        ],
-        "newFindings": [answer(finding, only="part rule severity message", limit=MAX_MESSAGE) for finding in worst],
+        "scores": [answer(tool, only="name tdqsBefore=before tdqsAfter=after") for tool in comparison.moved_tools],
+        "newFindings": _new_findings(comparison),
         "newFindingCount": len(comparison.findings_added),
         "fixedFindingCount": len(comparison.findings_fixed),
-        "ungraded": list(map(fence, failures[:MAX_FINDINGS])),
+        "ungraded": list(map(fence, failures)),
         "next": next_step,
     }
-    return AgentAnswer(content=content)
+    lists = "regressions breaking scores newFindings ungraded".split()
+    return AgentAnswer(content=cut_lists(content, **dict.fromkeys(lists, MAX_FINDINGS)))
+
+
+def _new_findings(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the new errors and warnings, the worst first."""
+    worst = [finding for finding in comparison.findings_added if finding.severity is not Severity.INFO]
+    worst.sort(key=lambda finding: -finding.severity.rank)
+    return [answer(finding, only="part rule severity message", limit=MAX_MESSAGE) for finding in worst]
 
 
 def _difference_lines(changes: Iterable[tuple[str, Difference]]) -> list[dict[str, Any]]:

@@ -1,16 +1,19 @@
 """Advice to an agent about a whole server: contradictions, facts to say once, merges and renames; and a tool's gaps."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.verdicts import Judgement
 
 CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
@@ -18,8 +21,8 @@ CONTRADICTIONS = frozenset(
 )
 """Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code."""
 
-MAX_ADVICE = 10
-"""Entries of each list."""
+GOOD = 4
+"""The score from which on a dimension of the tool set needs no reason."""
 
 MAX_LINE = 320
 """Characters of a sentence of advice."""
@@ -27,16 +30,29 @@ MAX_LINE = 320
 MAX_TEXT = 500
 """Characters of a description beside its score."""
 
+_INNER = re.compile(r"/inputSchema(?:(?:/items)?/properties/[^/]+){2,}")
+"""The place of a property inside objects and their lists, which a draft names `a.b`."""
+
+_STEP = re.compile(r"/properties(/[^/]+)")
+
 MANY = 4
 """Tools from which on a fact is said once for the server."""
 
 
 def text_and_gaps(subject: Subject, *, common: Sequence[str]) -> dict[str, Any]:
     """Return a tool's description and what its schema leaves open, without what all tools have in common."""
-    bare = [fence_name(parameter.name) for parameter in subject.signals.parameters if not parameter.description]
+    bare = [parameter.name for parameter in subject.signals.parameters if not parameter.description]
+    inner = (node.path for node in subject.input_shape.nodes if not (node.is_top or node.schema.get("description")))
+    bare += [".".join(split_pointer("".join(_STEP.findall(path)))) for path in inner if _INNER.fullmatch(path)]
     missing = [name for name in _missing(subject) if name not in common]
     says = fence(subject.tool.description or "", MAX_TEXT)
-    return {"says": says, "gaps": {**({"undescribed": bare} if bare else {}), **({"no": missing} if missing else {})}}
+    return {
+        "says": says,
+        "gaps": {
+            **({"undescribed": list(map(fence_name, bare))} if bare else {}),
+            **({"no": missing} if missing else {}),
+        },
+    }
 
 
 def common_gaps(measured: Measured) -> list[str]:
@@ -51,18 +67,22 @@ def _missing(subject: Subject) -> list[str]:
     return absent + (["outputSchema"] if subject.tool.output_schema is None else [])
 
 
-def server_advice(findings: Sequence[Finding], measured: Measured) -> dict[str, Any]:
-    """Return certain contradictions, facts about many tools, and merges and renames."""
+def server_advice(
+    findings: Sequence[Finding], measured: Measured, coherence: Mapping[str, Judgement]
+) -> dict[str, Any]:
+    """Return certain contradictions, facts about many tools, and reasons, merges and renames of a low tool set."""
     first = {(finding.rule, finding.tool_index): finding for finding in reversed(findings)}
+    low = [
+        f"{key} is {reason.score}: {reason.justification}" for key, reason in coherence.items() if reason.score < GOOD
+    ]
     certain = [finding for finding in first.values() if finding.rule in CONTRADICTIONS]
     certain.sort(key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
     return {
         "contradictions": [
-            answer(finding, only="tool rule path message suggestion", limit=MAX_LINE)
-            for finding in certain[:MAX_ADVICE]
+            answer(finding, only="tool rule path message suggestion", limit=MAX_LINE) for finding in certain
         ],
-        "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)][:MAX_ADVICE],
-        "toolSet": [fence_advice(line, MAX_LINE) for line in _set_advice(measured)][:MAX_ADVICE],
+        "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)],
+        "toolSet": [fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured))],
     }
 
 
@@ -101,9 +121,12 @@ def _set_advice(measured: Measured) -> Iterator[str]:
     for name in dict.fromkeys((*facts.off_style, *facts.off_pattern)):
         label = labels[name]
         is_turned = name in facts.off_pattern
-        words = (label.verb, *label.nouns) if is_turned and label.verb else name_parts(name)
+        words = name_parts(name)
+        if is_turned and label.verb:
+            prefix = measured.vocabulary.prefix
+            words = (*([prefix] if words[0] == prefix else []), label.verb, *label.nouns)
         new = joint.join(words).lower() if joint else _camel(words)
-        if new != name:
+        if new not in measured.names:
             reason = "begin" if is_turned else "are spelled"
             yield f"Rename `{name}` to `{new}`, as the other names {reason}."
     for name in facts.vague:

@@ -44,7 +44,7 @@ class DraftFields(TypedDict, total=False):
 
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]  # pydantic's own name
     description: Annotated[str, Field(description="The whole new text")]
-    parameters: Annotated[dict[str, str], Field(description="New text by name, inside an object by a.b")]
+    parameters: Annotated[dict[str, str], Field(description="New text by name, inside an object or list by a.b")]
     annotations: Annotated[dict[str, Any], Field(description="Hints, such as readOnlyHint: true")]
 
 
