@@ -213,6 +213,7 @@ KEPT = "Removes up to 500 files of a folder for good, also from `trash_folder`."
         (KEPT, {"destructiveHint": True}, False),
         (KEPT, {"destructiveHint": True, "readOnlyHint": True}, True),
         (KEPT.replace("500 ", ""), {}, True),
+        (KEPT.replace("500 files", "500MB"), {}, False),
         (KEPT.replace(", also from `trash_folder`", ""), {}, True),
         (f"{KEPT} Unless overwrite is true, it fails where a folder is in the way.", {}, False),
         (f"{KEPT} Overwrite is true by default.", {}, True),
