@@ -364,3 +364,20 @@ def test_what_is_made_of_a_parameter_is_not_its_bound(write):
     code = write("@server.tool()\ndef work(limit: int):\n    return BERTHS[: min(limit * 8, 50)]\n")
     (rewritten,) = rewrite(code, define("work", "List the berths.", limit={**NUMBER, "description": "Berths."}))
     assert statements(rewritten) == []
+
+
+def test_code_as_the_locator_is_what_a_patch_changes(write, command, tmp_path, monkeypatch):
+    write("""
+        @server.tool()
+        def find_berth(name: str) -> str:
+            "Find a berth."
+            return name if name in BERTHS else ""
+    """)
+    monkeypatch.chdir(tmp_path)
+    patches = []
+    for words in ((".",), ("server.py",), (".", "--source", ".")):
+        done = command("rewrite", *words, "--tool", "find_berth", "--write", "x.patch")
+        assert done.returncode == 0, done.stderr
+        patches.append((tmp_path / "x.patch").read_text())
+    assert "+++ b/server.py" in patches[0]
+    assert patches == [patches[0]] * 3

@@ -272,6 +272,7 @@ def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client,
     shown = command("install", "cursor", "--dry-run").stdout
     assert b"theirs" not in shown
     assert b"--root" not in shown
+    assert f"no folder is proposed, as {project} holds neither code nor definitions".encode() in shown
     (project / "package.json").write_text("{}", "utf-8")
     assert b"--root" in command("install", "cursor", "--dry-run").stdout
     told = command("install", "cursor").stdout
@@ -279,6 +280,21 @@ def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client,
     assert b"with --yes" in told
     assert b"--root" in command("install", "cursor", "--yes").stdout
     assert b"nothing to change" in command("install", "cursor").stdout
+
+
+@pytest.mark.parametrize(("file", "text"), [("server.py", "x = 1"), ("tools.json", '{"tools": []}')])
+def test_a_folder_of_code_or_definitions_is_proposed_and_named(command, tmp_path, monkeypatch, file, text):
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for place in (folder, tmp_path):
+        (place / file).write_text(text, "utf-8")
+    monkeypatch.chdir(folder)
+    shown = command("install", "cursor", "--dry-run").stdout.decode()
+    assert f"proposed: an agent may read files in {folder}," in shown
+    assert f'"{folder}"' in shown
+    monkeypatch.chdir(tmp_path)  # a home, whatever it holds
+    assert "--root" not in command("install", "cursor", "--dry-run").stdout.decode()
 
 
 def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch):

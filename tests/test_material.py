@@ -511,6 +511,7 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
     assert parse_text((tmp_path / "material.yml").read_text(), origin="x") == {"answers": {first.id: "absolute path"}}
     assert "Absolute path." in shown
     assert "quit ends" in shown
+    assert "tdqs-mcp rewrite git.json --material material.yml --write FILE" in " ".join(shown.split())
     shown, _ = answer_on_a_terminal(
         ["rewrite", "git.json", "--interview", "--material", "material.yml"], ["when a hash is known", "\x04"], tmp_path
     )

@@ -396,8 +396,13 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
         "most findings: open 2, close 2, lock 2",
         "PASS: no error (--fail-on error)",
         "Next: tdqs-mcp rules TDQ104",
-        f"Next: tdqs-mcp lint {path} --show all",
+        f"Next: tdqs-mcp lint {path} --select TDQ104,TDQ109 --show all",
     ]
+
+
+def test_the_next_command_lints_the_same_folder_of_code(command):
+    lines = text(command, "examples/careless", "--fail-on", "info")
+    assert lines[-1] == "Next: tdqs-mcp lint examples/careless --fail-on info --show all"
 
 
 def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write, tmp_path):

@@ -886,10 +886,13 @@ def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, writ
     assert run.stderr.decode() == f"3 tools in {target}. Next: tdqs-mcp score {target}\n"
     rewrite = json.loads(run.stdout)["rewrites"][0]
     for form in ("text", "markdown"):
-        args = ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
+        args, mark = (
+            ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form),
+            "`" * (form == "markdown"),
+        )
         lines = command(*args).stdout.decode().splitlines()
         assert [line for line in lines if "Next" in line] == [
-            f"Next: {'`' * (form == 'markdown')}tdqs-mcp rewrite {file} --interview{'`' * (form == 'markdown')}"
+            f"Next: {mark}tdqs-mcp rewrite {file} --tool list_orders --interview{mark}"
         ]
     assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
     scored = json.loads(command("score", target, "--format", "json").stdout)

@@ -32,7 +32,7 @@ from tdqs_mcp.sources.clients import (
     read_servers,
 )
 from tdqs_mcp.sources.files import read_bytes, write_bytes
-from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, HIDDEN, LiveOptions
 
 MAX_STARTS = 8
 """Servers that are captured at one time."""
@@ -284,6 +284,19 @@ PROJECT_FILES = (".git", "pyproject.toml", "package.json")
 """Entries of a folder that is one project, not a home or a place for downloads."""
 
 
+def is_project(folder: Path) -> bool:
+    """Return whether a folder is a project, or holds code or definitions, such as `server.py`; a home never is."""
+    if any((folder / name).exists() for name in PROJECT_FILES):
+        return True
+    if folder.resolve() == Path.home().resolve():
+        return False
+    return any(
+        path.suffix in CODE_SUFFIXES or (path.suffix == ".json" and b'"tools"' in read_bytes(path))
+        for path in folder.iterdir()
+        if path.is_file()
+    )
+
+
 def _proposed_arguments(client: ClientFile, project: Path, **around: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     """Options of serve for a project's folder and for the servers of the user's own entries in a client."""
     entries, _ = read_servers(**around)
@@ -291,8 +304,7 @@ def _proposed_arguments(client: ClientFile, project: Path, **around: Any) -> lis
         entry for entry in entries if entry.client == client.name and not entry.is_project and entry.name != SERVER_NAME
     ]
     names = [f"{client.name}/{entry.name}" for entry in own if _unstarted_row(entry) is None]
-    is_project = any((project / name).exists() for name in PROJECT_FILES)
-    roots = [("--root", str(project.absolute()))] if is_project else []
+    roots = [("--root", str(project.absolute()))] if is_project(project) else []
     return [*roots, *(("--allow-config", name) for name in names)]
 
 

@@ -61,6 +61,9 @@ Callback = Callable[..., Any]
 _GROUPS = "__tdqs_option_groups__"
 """Where a callback keeps the groups of its options until its command is made."""
 
+_TYPED = "tdqs_mcp.typed"
+"""Where a command keeps its words as they were typed, without those after `--`."""
+
 _NO_CHOICE = re.compile(r"'(.*?)' is not one of", re.DOTALL)
 """How click begins its message about a value that is none of an option's."""
 
@@ -178,6 +181,7 @@ class GroupedCommand(click.Command):
         if not any(param.type is LOCATOR for param in self.params):
             return super().parse_args(ctx, args)
         options, has_separator, words = _split_at_separator(args)
+        ctx.meta[_TYPED] = options
         if words and is_command(words[0]):
             args = [*options, "--", f"stdio:{shlex.join(words)}"]
         try:
@@ -199,6 +203,24 @@ class GroupedCommand(click.Command):
         for name, build, fields in getattr(self.callback, _GROUPS, ()):
             ctx.params[name] = build(**{field: ctx.params.pop(field) for field in fields})
         return super().invoke(ctx)
+
+
+_NEVER_REPEATED = ("output", "form", "destination", "headers", "env", "consent", "is_interview", "listing")
+"""Options that a next command does without: what it writes and shows, secrets, and consent."""
+
+
+def given_options() -> list[str]:
+    """Return the options of the running command as they were typed, for a next command on the same server."""
+    ctx = click.get_current_context()
+    values, _, order = ctx.command.make_parser(ctx).parse_args(list(ctx.meta.get(_TYPED, ())))
+    words: list[str] = []
+    for option in dict.fromkeys(param for param in order if isinstance(param, click.Option)):
+        if option.name in _NEVER_REPEATED:
+            continue
+        value, name = values[option.name or ""], max(option.opts, key=len)
+        for text in value if isinstance(value, list) else [value]:
+            words += [name] if option.is_flag else [name, shlex.quote(str(text))]
+    return words
 
 
 _OUTPUTS = ("output", "destination", "log", "log_calls")
@@ -287,8 +309,9 @@ def group_options(
 def cli() -> None:
     """Score, lint and rewrite the tool definitions of MCP servers.
 
-    A LOCATOR is a JSON file or a folder of them, - for standard input, an http(s) URL, "stdio:COMMAND ARGS" or last
-    -- COMMAND ARGS, config:NAME for a server of an installed client, or py:MODULE:OBJECT.
+    A LOCATOR is a folder or file of code (Python, JavaScript, TypeScript), read and never run; a JSON file or a folder
+    of them; - for standard input; an http(s) URL; "stdio:COMMAND ARGS" or last -- COMMAND ARGS; config:NAME for a
+    server of an installed client; or py:MODULE:OBJECT.
     """
 
 

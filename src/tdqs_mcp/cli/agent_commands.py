@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.app.installed_clients import Installation, client_names, plan_install, plan_uninstall
+from tdqs_mcp.app.installed_clients import Installation, client_names, is_project, plan_install, plan_uninstall
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
     TARGET,
@@ -135,6 +135,13 @@ def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool, has_ag
     is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     proposal = plan_install(client, arguments, project=Path.cwd())
     change = proposal if has_agreed or is_terminal or is_dry_run else plan_install(client, arguments)
+    if change is proposal and change.difference and not arguments:
+        here = shlex.quote(str(Path.cwd()))
+        click.echo(
+            f"proposed: an agent may read files in {here}, where you are; another folder: -- --root FOLDER"
+            if is_project(Path.cwd())
+            else f"no folder is proposed, as {here} holds neither code nor definitions: an agent can name no file"
+        )
     then = f". Next, in {change.client.title}: {change.client.then}"
     _apply_change(change, is_dry_run=is_dry_run, has_agreed=has_agreed or not is_terminal, then=then)
     if change.after != proposal.after:

@@ -14,13 +14,14 @@ from tdqs_mcp.app import linting
 from tdqs_mcp.app.catalogs import match_tools
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import FAIL_ON, Policy
-from tdqs_mcp.cli import command, group_options
+from tdqs_mcp.cli import command, given_options, group_options
 from tdqs_mcp.cli.runner import (
     TARGET,
     Page,
     View,
     config_option,
     configured_locators,
+    copyable_locator,
     end,
     for_each,
     live_options,
@@ -225,7 +226,10 @@ def lint(
         reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
     file = linting.named_file(read_configuration(Path.cwd()))
     located = [
-        linting.locate_report(report, catalog, place, code, file)
+        replace(
+            linting.locate_report(report, catalog, place, code, file),
+            arguments=" ".join([copyable_locator(place), *given_options()]),
+        )
         for report, catalog, place in zip(reports, catalogs, places, strict=True)
     ]
     missing = [None for report in loaded if report is None]

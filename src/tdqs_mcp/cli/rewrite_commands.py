@@ -1,6 +1,7 @@
 """`rewrite`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,10 +10,10 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.app import improving
+from tdqs_mcp.app import improving, linting
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.settings import WRITERS
-from tdqs_mcp.cli import LOCATOR, command
+from tdqs_mcp.cli import LOCATOR, command, given_options
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
     judge_of,
@@ -161,6 +162,7 @@ def rewrite(
     if is_interview:
         _check_terminal()
     code = read_code_of((locator,), source, live.cwd)
+    source = source or linting.source_of(locator, live.cwd)
     place = _patched_place(locator, destination, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
@@ -192,12 +194,13 @@ def rewrite(
         results = for_each((locator,), live, lambda catalog: (catalog, finish(catalog, work(catalog))), doing=doing)
     tell_usage()
     reports = [result and result[1] for result in results]
+    answers = ["--material", shlex.quote(str(MATERIAL_FILE))] if is_interview and material is None else []
     page.show(
         reports,
         views(
             partial(
                 rewrite_blocks,
-                locator=copyable_locator(locator),
+                locator=" ".join([copyable_locator(locator), *given_options(), *answers]),
                 is_saved=destination is not None,
                 is_verbose=is_verbose,
             )
@@ -296,7 +299,7 @@ def _patched_place(locator: str, target: Path | None, source: Path | None) -> Pa
         return source if is_patch else None
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":
-        raise click.UsageError("a patch is one of a JSON file as LOCATOR, or of the Python code that --source names")
+        raise click.UsageError("a patch is one of a JSON file or code as LOCATOR, or of the code that --source names")
     return Path(parsed.path)
 
 

@@ -66,6 +66,9 @@ class LocatedReport:
 
     report: LintReport
     catalog: Catalog
+    arguments: str = "LOCATOR"
+    """The locator and the options of a command that shows more."""
+
     file: str | None = None
     """The path of the file of definitions, with forward slashes; None for a live server, code or standard input."""
 
@@ -334,7 +337,7 @@ def _summary(located: LocatedReport, verdict: GateOutcome, *, is_cut: bool = Fal
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
     own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
     command = f"tdqs-mcp rules {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
-    commands = [command, *([f"tdqs-mcp lint {located.file or 'LOCATOR'} --show all"] if is_cut else [])]
+    commands = [command, *([f"tdqs-mcp lint {located.arguments} --show all"] if is_cut else [])]
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), *next_lines(*commands)]
 
 

@@ -100,7 +100,7 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
             bare[parameter.name] = bare.get(parameter.name, 0) + 1
             described |= {parameter.name} if parameter.description else set()
     for sentence, count in sorted(counts.items(), key=lambda item: -item[1]):
-        if count >= MANY:
+        if count >= MANY and not sentence.endswith(":"):  # "Args:" heads a list and says nothing
             yield f"{count} tools say {sentence!r}: say it once in the server's instructions."
     for name, count in sorted(bare.items(), key=lambda item: -item[1]):
         if count >= MANY and name not in described:
