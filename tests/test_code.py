@@ -10,7 +10,6 @@ from textwrap import dedent
 import pytest
 
 import tdqs_mcp
-from tdqs_mcp import sync
 from tdqs_mcp.errors import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -635,6 +634,26 @@ def test_what_the_lifespan_yields_is_the_context_of_every_call(read):
     assert [effect.kind for effect in report.tools[0].effects] == ["http-write"]
 
 
+def test_what_a_server_keeps_in_its_session_may_do_anything(read):
+    report = read(
+        server_py="from mcp.server.fastmcp import Context, FastMCP\n\nserver = FastMCP('harbour')\n\n"
+        "@server.tool()\ndef dock(ctx: Context, name: str) -> str:\n    return ctx.session.harbour.moor(name)\n"
+    )
+    (tool,) = report.tools
+    assert (len(tool.unresolved), *verdicts(tool)) == (1, "unknown", "unknown", "unknown")
+
+
+def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read):
+    log = 'import { writeFileSync } from "fs";\nfunction note(line) { writeFileSync("log.txt", line, {flag: "a"}); }\n'
+    tools = [
+        f'server.registerTool("read_{name}", {{inputSchema: {{day: z.string()}}}}, '
+        "async ({day}) => { note(day); return {content: []}; });\n"
+        for name in ("tides", "winds", "berths", "boats")
+    ]
+    report = read(server_js=log + "".join(tools))
+    assert [(tool.effects, tool.read_only) for tool in report.tools] == [((), "unknown")] * 4
+
+
 def test_a_lifespan_that_asks_for_its_own_context_ends(read):
     report = read(
         server_py="from mcp.server.fastmcp import Context, FastMCP\n\n"
@@ -647,14 +666,15 @@ def test_a_lifespan_that_asks_for_its_own_context_ends(read):
 
 
 @pytest.mark.parametrize(("host", "rules"), [("boats.example", ["TDQ803"]), ("localhost:8100", [])])
-def test_only_a_named_other_machine_proves_that_a_closed_world_is_open(tmp_path, host, rules):
+def test_only_a_named_other_machine_proves_that_a_closed_world_is_open(tmp_path, command, host, rules):
     (tmp_path / "server.py").write_text(
-        HEAD + "import requests\n\n@server.tool(annotations={'openWorldHint': False})\ndef tide(name: str) -> str:\n"
+        HEAD + "import requests\nfrom mcp.types import ToolAnnotations\n\n"
+        "@server.tool(annotations=ToolAnnotations(openWorldHint=False))\ndef tide(name: str) -> str:\n"
         f"    return requests.get('http://{host}/tides', params={{'name': name}}).text\n",
         encoding="utf-8",
     )
-    report = sync.lint(sync.load(str(tmp_path)))
-    assert [finding.rule for finding in report.findings if finding.rule == "TDQ803"] == rules
+    done = command("lint", str(tmp_path), "--select", "TDQ803", "--format", "json")
+    assert [finding["rule"] for finding in json.loads(done.stdout)["findings"]] == rules
 
 
 def test_code_that_the_agent_writes_may_reach_anything(read):

@@ -90,7 +90,11 @@ class Spec:
             case _:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
-                return _plain(kind, words or word)
+                effect = _plain(kind, words or word)
+                # `{flag: "a"}` of writeFileSync: appends
+                options = [value.get("flag") for value in arguments if isinstance(value, Dictionary)]
+                flags = [text_of(option) for option in options if option]
+                return replace(effect, harm=ADDS) if kind == "file-write" and "a" in flags else effect
 
 
 class Knowledge:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import DESTROYS
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import Collection, Literal, Subscript
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
@@ -118,7 +118,7 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     """Drop the server's own housekeeping.
 
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
-    work, even with its arguments, such as logs.
+    work, even with its arguments, such as logs; and lines that several tools append to a file that none of them names.
     """
     plain = Counter(
         place
@@ -129,6 +129,9 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     most = max(MIN_SHARED, len(traces) * 9 // 10)
 
     def is_housekeeping(sighting: Sighting) -> bool:
+        is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
+        if is_appended and reached[_place(sighting)] >= MIN_SHARED:
+            return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:

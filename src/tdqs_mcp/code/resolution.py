@@ -54,6 +54,9 @@ MUTED_CALLS = 60
 MAX_BINDINGS = 4
 """Assignments of a name that are looked at, the last ones: `client = None`, then `client = Client()` in a condition."""
 
+_OPEN_MEMBERS = frozenset({"session", "request_context", "state"})
+"""Members of the framework's context object that hold what a server puts there."""
+
 
 class Resolution(ABC):
     """Names of a project; `Interpreter` evaluates what they are bound to."""
@@ -362,6 +365,8 @@ class Resolution(ABC):
             case External(name="process.env" | "os.environ") if key.isupper():
                 self.trace.environment.add(key)
                 return UNKNOWN
+            case External(name=name) if key in _OPEN_MEMBERS and name.removesuffix("()").endswith(".Context"):
+                return UNKNOWN  # `ctx.session.jenkins`: whatever the server keeps there
             case External(name=name, parameters=parameters, arguments=arguments):
                 return External(name=f"{name}.{key}", parameters=parameters, arguments=arguments)
             case Closure() if key == "bind":
