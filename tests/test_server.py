@@ -93,8 +93,14 @@ async def test_an_agent_goes_from_score_through_rewrite_to_proof_on_a_live_serve
         assert (await call("score_tool_definition", definition="read_file", catalog=scored["catalog"]))[
             "name"
         ] == "read_file"
-        drafts = await call("suggest_rewrite", catalog=scored["catalog"], target=target, detail="full")
-        assert drafts["rewrites"]
+        words = {
+            name: {
+                "description": f"{definition['description']} For {name}, paths outside the allowed folders are errors."
+            }
+            for name, definition in list(raw.items())[:6]
+        }
+        drafts = await call("suggest_rewrite", catalog=scored["catalog"], draft=words, target=target, detail="full")
+        assert {draft["name"] for draft in drafts["rewrites"]} == words.keys()
         assert scored["catalog"] in drafts["next"]
         for draft in drafts["rewrites"]:
             raw[draft["name"]] = json.loads(unfence(draft["full"]["definition"]))
