@@ -170,8 +170,8 @@ COMMANDS = [
     "rules",
     "rules TDQ101",
 ]
-ELSEWHERE = {"serve", "route", "dashboard", "code"}
-"""`code`, which asks no server, and commands that stay: the first two have tests of their own below, and the store that the third shows is searched."""
+ELSEWHERE = {"serve", "route", "dashboard", "code", "lsp"}
+"""`code` and `lsp`, which ask no server, and commands that stay: `serve` and `route` have tests of their own below, and the store that `dashboard` shows is searched."""
 
 
 def test_every_command_is_searched():
