@@ -263,6 +263,15 @@ async def test_advice_names_gaps_in_lists_reasons_of_a_low_tool_set_and_renames_
     assert "`fast_safe_edit` to `fast_edit_safe`" in rename
 
 
+async def test_a_heading_of_many_descriptions_is_no_fact_about_the_server():
+    text = "Reads a {}.\n\nThe quota is 90 calls an hour.\n\nArgs:\n    key: The key.\n\nReturns:\n    The text."
+    tools = [tool(f"read_{thing}", text.format(thing), flat(1)) for thing in THINGS]
+    async with in_process() as client:
+        shared = (await caller(client)("score_server", catalog=tools))["shared"]
+    assert any("The quota is 90 calls an hour." in line for line in shared)
+    assert not [line for line in shared if "Args:" in line or "Returns:" in line]
+
+
 async def test_a_draft_shows_what_the_comparison_would_find_and_lists_say_how_much_is_cut():
     tools = [tool(f"delete_page_{number}", "Deletes it.", flat(1)) for number in range(30)]
     hints = {"readOnlyHint": False, "destructiveHint": False}

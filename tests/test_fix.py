@@ -110,7 +110,7 @@ def test_a_json_file_keeps_its_layout_and_the_rest_of_the_findings(command, writ
     assert run.stderr == b"fixed 1 in x.json: list_loans /description; for what needs words: tdqs-mcp rewrite x.json\n"
     lines = run.stdout.decode()
     assert "TDQ109" in lines
-    assert "TDQ160" not in lines
+    assert "TDQ160 " not in lines  # a finding; the next command repeats the option
     run = command("lint", "x.json", "--fix", "--select", "TDQ160", cwd=tmp_path)
     assert run.stderr.startswith(b"nothing to fix in x.json")
 
@@ -161,6 +161,13 @@ def test_python_code_is_fixed_where_it_declares_the_tools(tdqs_mcp, tmp_path):
     assert (tmp_path / "loans.py").read_text(encoding="utf-8") == fixed
     assert run.stderr.decode().startswith("fixed 2 in loans.py: list_loans ")
     assert not {"TDQ160", "TDQ236"} & {each["rule"] for each in json.loads(run.stdout)["findings"]}
+
+
+def test_code_as_the_locator_is_what_is_fixed(command, tmp_path):
+    (tmp_path / "loans.py").write_text(SERVER, encoding="utf-8")
+    run = command("lint", ".", "--fix", "--select", "TDQ160,TDQ236", cwd=tmp_path)
+    assert "This tool allows you to list" not in (tmp_path / "loans.py").read_text(encoding="utf-8")
+    assert run.stderr.decode().startswith("fixed 2 in .: list_loans ")
 
 
 @pytest.mark.parametrize(

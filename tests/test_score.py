@@ -14,7 +14,9 @@ from tdqs_mcp import sync
 from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, reaches
+from tdqs_mcp.judges.reasons import explain_tool
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, Verdict
@@ -323,3 +325,17 @@ def test_each_of_two_tools_of_one_name_has_its_own_shadow_cost(catalog):
     shadows = Policy(selection=registry.select(names=["TDQ301"]))
     report = linting.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")), shadows)
     assert [finding.subject.index for finding in report.findings] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("Rename old to new.", "For a 3, say more of each parameter than its name does"),
+        ("Rename old.", "For a 3, describe new, in the schema or in the text."),
+    ],
+)
+def test_only_parameters_that_nothing_explains_are_asked_to_be_described(text, advice):
+    properties = {name: {"type": "string"} for name in ("old", "new")}
+    raw = tool("rename_sheet", text, {"type": "object", "properties": properties})
+    [subject] = measure(read_catalog({"tools": [raw]}, name="sheets")).subjects
+    assert advice in explain_tool("tdqs", {"parameter_semantics": 2}, subject, ())["parameter_semantics"].justification

@@ -506,19 +506,21 @@ class Fixed:
 def fix(
     catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None, is_written: bool = True
 ) -> Fixed:
-    """Fix what is certain among the findings, in the Python code at `source` or else in the locator's file.
+    """Fix what is certain among the findings, in the code at `source` or else in the locator's file or code.
 
     Raises InputError where there is no such file, or it cannot be written.
     """
     rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
     problems: tuple[str, ...] = ()
+    parsed = parse_locator(locator)
+    if source is None and isinstance(parsed, File) and catalog.content is None:  # a folder or a file of code
+        source = Path(parsed.path)
     if source is not None:
         patch, root = patch_sources(source, rewrites)
         files = {root / name: content for name, content in patch.files.items()}
         diff = patch.diff
         place, left_out, problems = source, patch.left_out, patch.problems
     else:
-        parsed = parse_locator(locator)
         if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
             raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
         place = Path(parsed.path)

@@ -205,8 +205,11 @@ class GroupedCommand(click.Command):
         return super().invoke(ctx)
 
 
-_NEVER_REPEATED = ("output", "form", "destination", "headers", "env", "consent", "is_interview", "listing")
-"""Options that a next command does without: what it writes and shows, secrets, and consent."""
+_NEVER_REPEATED = (
+    *("output", "form", "listing", "destination", "fixes", "renews", "is_watching", "is_interview"),
+    *("headers", "env", "consent"),
+)
+"""Options that a next command does without: what it shows, writes and asks; secrets, and consent."""
 
 
 def given_options() -> list[str]:
