@@ -38,6 +38,9 @@ FEWEST_WORDS, FEWEST_PAIRS = 4, 8
 FEWEST_OWNERS = 4
 """Servers that have a word, below which it is rare."""
 
+WRITTEN_WEIGHT = 6
+"""Labeled sentences that a written one counts for: real ones are many, and few of them are empty prose."""
+
 EMPTY_STEP = 20
 """Of so many labeled sentences that tell nothing, one is used."""
 
@@ -152,7 +155,9 @@ def particular_table(
     ]
     names = _vocabulary(examples)
     tells = np.array([sum(each.labels) > 0 for each in examples])
-    return {PARTICULAR: _single(_matrix(examples, names), tells, names), "rarity": rarity, "gate": GATE}
+    weights = np.array([1] * (len(examples) - len(written)) + [WRITTEN_WEIGHT] * len(written))
+    column = _single(_matrix(examples, names), tells, names, weights)
+    return {PARTICULAR: column, "rarity": rarity, "gate": GATE}
 
 
 def _count_servers(subjects: Iterable[tuple[str, Subject]]) -> dict[str, int]:
@@ -203,10 +208,12 @@ def fit(chosen: Sequence[Example]) -> dict[str, Any]:
     return table
 
 
-def _single(matrix: csr_matrix, holds: NDArray[np.bool_], names: Sequence[str]) -> dict[str, Any]:
+def _single(
+    matrix: csr_matrix, holds: NDArray[np.bool_], names: Sequence[str], weights: NDArray[np.int64] | None = None
+) -> dict[str, Any]:
     if len(set(holds)) == 1:
         return {"base": -10 * UNIT, "weights": {}}
-    model = _regression().fit(_plain(matrix), holds)
+    model = _regression().fit(_plain(matrix), holds, sample_weight=weights)
     return {"base": _thousandths(model.intercept_[0]), "weights": _weights(model.coef_[0], names)}
 
 
