@@ -518,7 +518,7 @@ def _next_calibration(report: CalibrationReport) -> str:
         return "use a stronger model, or the offline judge, whose error tdqs-mcp calibrate prints"
     if report.unjudged:
         return "see that the judge answers, then calibrate again; it was not compared with what it has not judged"
-    return "tdqs-mcp calibrate LOCATOR --judge JUDGE compares another judge with the labeled tools of a catalog"
+    return "tdqs-mcp calibrate LOCATOR --judge JUDGE compares another judge"
 
 
 def _cell_words(cell: Cell) -> str:
