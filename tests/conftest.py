@@ -29,6 +29,8 @@ ROOT = Path(__file__).parents[1]
 hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("tests")
 
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it in its workers; what is no terminal has the width of the program
+
 for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:  # a shell's job in the background; what tests start inherits it
         signal.signal(_number, signal.SIG_DFL)

@@ -309,8 +309,8 @@ def check(words, shown):
     """That a report can be read by what reads it, and that a definition does not write to the terminal."""
     form = words[words.index("--format") + 1] if "--format" in words else "text"
     if form == "json":
-        value, rubric = json.loads(shown), "--rubric" in words
-        if words[0] in VALIDATORS and not rubric:
+        value, is_other = json.loads(shown), not {"--rubric", "--prompts"}.isdisjoint(words)
+        if words[0] in VALIDATORS and not is_other:
             VALIDATORS[words[0]].validate(value)
     elif form in ("sarif", "code-scanning"):
         assert json.loads(shown)["version"] == "2.1.0"

@@ -597,8 +597,8 @@ def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["-", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
-        (["http://127.0.0.1:1/mcp", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
+        (["-", "--write", "x.patch"], "a patch is one of a JSON file or code as LOCATOR"),
+        (["http://127.0.0.1:1/mcp", "--write", "x.patch"], "a patch is one of a JSON file or code as LOCATOR"),
         (["s.json", "--source", "empty"], "has no Python, JavaScript or TypeScript file"),
         (["s.json", "--source", "nowhere", "--write", "x.patch"], "does not exist"),
         (["s.json", "--source", "empty", "--write", "x.patch"], "has no Python, JavaScript or TypeScript file"),

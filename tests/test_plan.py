@@ -146,7 +146,7 @@ def test_a_target_keeps_the_rewrites_that_it_needs_and_no_other(whole_corpus):
             score = tdqs_mcp.score(apply(catalog, others))
             assert score.rollup.overall < overall or score.rollup.coherence != report.goal.after.coherence
         reached += bool(kept)
-    assert reached > 5
+    assert reached >= 5
 
 
 def test_the_questions_of_a_target_are_those_whose_answers_are_enough_the_lowest_tool_first():
@@ -174,7 +174,7 @@ def test_a_sentence_of_several_tools_with_only_the_nouns_swapped_counts_once(com
     tools = [tool(f"{verb}_page", f"{verb.title()} a page.", takes("page_id")) for verb in verbs]
     catalog = tdqs_mcp.read({"tools": tools}, server="wiki")
     same = {
-        f"{verb}_page.behavior": f"It changes the {verb} of the page, and an admin can undo the {verb}."
+        f"{verb}_page.behavior": f"Only admins may {verb} a page; the page's author gets an e-mail within the hour, and a second {verb} fails."
         for verb in verbs
     }
     other = {

@@ -248,7 +248,7 @@ def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
     assert "cost 8" in prompt["user"]
     given = {
         "tools": [{"name": name, "answer": answer((4,) * 6)} for name in ("dear", "cheap")],
-        "coherence": coherent(3, 3, 3, 3),
+        "coherence": coherent(4, 4, 4, 4),
         "shadowing": [
             {"tool": "cheap", "cheaperSibling": "dear", "justification": "wrong way round"},
             {"tool": "dear", "cheaperSibling": "cheap", "justification": "both report sales"},

@@ -84,8 +84,8 @@ def score(definitions, judge, use=judging.score, **options):
     return anyio.run(lambda: use(catalogs.read(definitions), judge=judge, **options))
 
 
-def estimated(definition):
-    (case,) = tool_cases(measure(catalogs.read([definition])))
+def estimated(definition, *siblings):
+    case, *_ = tool_cases(measure(catalogs.read([definition, *siblings])))
     (verdict,) = Offline().verdicts([case])
     return score_in_tenths("tdqs", verdict)
 
@@ -97,7 +97,7 @@ def test_a_score_above_the_bound_is_held_with_both_numbers_and_no_other(loopback
     assert [each.name for each in result.tools] == ["list_orders"]
     (held,) = result.ungraded
     check = held.ungraded.held
-    assert (held.name, check.score, check.estimate, check.bound) == ("poor", 40, estimated(POOR), BOUNDS["tdqs"])
+    assert (held.name, check.score, check.estimate, check.bound) == ("poor", 40, estimated(POOR, GOOD), BOUNDS["tdqs"])
     assert f"held as suspicious: the model gave 4.0, the offline estimate is {check.estimate / 10}" in (
         held.ungraded.reason
     )
@@ -143,7 +143,7 @@ def test_being_held_earns_nothing(spec):
 def test_a_server_of_held_tools_alone_has_the_score_of_their_estimates():
     result = score([POOR, {**POOR, "name": "poorer"}], VerdictGuard(judge=Fives()))
     assert result.tools == ()
-    assert result.rollup.mean_tdqs == estimated(POOR)
+    assert result.rollup.mean_tdqs == estimated(POOR, {**POOR, "name": "poorer"})
     assert policy.reaches(result, Tier.A) is Outcome.UNKNOWN
     assert policy.reaches(result, Tier.D) is Outcome.PASSED
 
@@ -240,9 +240,7 @@ def test_the_documents_say_how_many_honest_labels_would_be_held():
     servers = len({row["server"] for row in unseen})
     text = " ".join((ROOT / "docs/judges.md").read_text(encoding="utf-8").split())
     assert f"of {len(rows):,} labels by an LLM judge, {held_labels(rows)} are more than {bound} above" in text
-    assert (
-        f"Of {len(unseen)} labels of {servers} servers that were captured afterwards, {held_labels(unseen)} are" in text
-    )
+    assert f"Of {len(unseen)} labels of {servers} servers that no fit has seen, {held_labels(unseen)} are" in text
 
 
 def held_labels(rows):
@@ -336,7 +334,7 @@ def test_a_held_score_is_accepted_by_name_or_with_all_others(held, names, is_acc
         assert "accepted although far above the offline estimate: 'poor'" in document["problems"][0]
     else:
         entry = document["ungraded"][0]
-        assert entry["held"] == {"score": 5.0, "estimate": estimated(POOR) / 10, "bound": 1.0}
+        assert entry["held"] == {"score": 5.0, "estimate": estimated(POOR) / 10, "bound": BOUNDS["tdqs"] / 10}
 
 
 def test_no_name_of_a_tool_accepts_all_or_the_tool_set():
@@ -413,4 +411,4 @@ def test_leniency_is_bounded(configure, leniency):
 def test_calibrate_prints_the_bounds_and_the_leniency():
     report = anyio.run(lambda: judging.calibrate(judge=VerdictGuard(judge=Fives(), leniency=2)))
     (guard,) = [each for each in report.sections if each.title == "Guard"]
-    assert guard.rows[0] == ("tdqs", 1.2, 0.2)
+    assert guard.rows[0] == ("tdqs", (BOUNDS["tdqs"] + 2) / 10, 0.2)
