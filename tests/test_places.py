@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import CI_CANNOT_RUN
 
 import tdqs_mcp
 from tdqs_mcp.app import linting
@@ -164,7 +165,7 @@ def test_what_is_written_in_typescript_goes_before_what_was_compiled_from_it(fol
 def test_every_text_of_a_published_package_stands_where_its_place_is():
     shared = os.environ.get("TDQS_PACKAGES")
     if not shared:
-        pytest.skip("TDQS_PACKAGES: no folder of unpacked packages")
+        pytest.skip(f"{CI_CANNOT_RUN}: TDQS_PACKAGES names a folder of unpacked packages, which are other people's")
     strict = Policy(selection=registry.select(profile="strict"))
     for folder in Path(shared).iterdir():
         code, catalog = tdqs_mcp.read_code(folder), tdqs_mcp.load(str(folder))
