@@ -213,6 +213,29 @@ def test_a_quick_fix_edits_the_tool_alone(tmp_path):
     )
 
 
+@pytest.mark.process
+def test_edits_count_lines_as_the_protocol_does_and_keep_what_was_just_typed(tmp_path):
+    path = tmp_path / "tools.json"
+    other = '{"name": "sell_boat", "description": "Sells a boat.\u2028To list boats, use `list_boats`."}'
+    empty = '{"name": "list_boats", "description": "This tool allows you to list the boats at a pier."}'
+    path.write_text(f"[\n{other},\n{empty}\n]\n", "utf-8")
+    typed = f'[\n{other},\n{{"name": "typed"}},\n{empty}\n]\n'
+
+    async def ask():
+        async with editor(tmp_path) as client:
+            await client.open(path)
+            document = lsp.VersionedTextDocumentIdentifier(2, path.as_uri())
+            change = lsp.TextDocumentContentChangeWholeDocument(typed)
+            client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [change]))
+            data = {"kind": "fix", "tool": "list_boats", "uri": path.as_uri()}
+            action = lsp.CodeAction(title="fix", kind=lsp.CodeActionKind.QuickFix, data=data)
+            return (await client.code_action_resolve_async(action)).edit, client.messages
+
+    edit, messages = asyncio.run(ask())
+    lines = [(each.range.start.line, each.range.end.line) for each in edit.changes.get(path.as_uri(), [])]
+    assert lines == [(3, 4)] or messages, "the line after the one just typed, or nothing and a word why"
+
+
 def test_a_failure_of_a_request_is_shown_in_the_editor(folder):
     path = folder / "server.py"
 

@@ -1,6 +1,7 @@
 """Findings, scores and fixes in an editor: a server of the Language Server Protocol over standard input and output."""
 
 import asyncio
+import io
 import os
 import sys
 import traceback
@@ -161,11 +162,7 @@ class EditorServer(LanguageServer):
         async with self.lock:
             if turn != tree.turn:
                 return
-            tree.overlay = {
-                path.relative_to(folder_of(tree.root)).as_posix(): document.source.encode("utf-8", "surrogatepass")
-                for document in self.workspace.text_documents.values()
-                if (path := Path(document.path)).is_relative_to(folder_of(tree.root))
-            }
+            tree.overlay = self.overlay(tree)
             try:
                 await asyncio.to_thread(tree.read)
             except InputError as error:  # no definitions, or a file that does not parse while it is typed
@@ -174,6 +171,14 @@ class EditorServer(LanguageServer):
             except Exception as error:  # noqa: BLE001  # whatever it is, the author is told
                 self.tell(error)
             self.publish(tree)
+
+    def overlay(self, tree: Tree) -> dict[str, bytes]:
+        """Return the texts of a tree that the editor has open, by their paths in it."""
+        return {
+            path.relative_to(folder_of(tree.root)).as_posix(): document.source.encode("utf-8", "surrogatepass")
+            for document in self.workspace.text_documents.values()
+            if (path := Path(document.path)).is_relative_to(folder_of(tree.root))
+        }
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002  # pygls' own
         """Show what fails in any request, which editors only log; pygls wraps it."""
@@ -221,7 +226,7 @@ class EditorServer(LanguageServer):
     def range(self, tree: Tree, place: SourcePlace) -> lsp.Range:
         """Return a place up to the end of its line, in UTF-16 as the protocol counts."""
         document = self.workspace.get_text_document(_uri(folder_of(tree.root) / place.file))
-        lines = document.lines
+        lines = _lines(document.source)
         line = lines[place.line - 1].rstrip("\r\n") if place.line <= len(lines) else ""
         start, end = (len(text.encode("utf-16-le")) // 2 for text in (line[: place.column - 1], line))
         return lsp.Range(lsp.Position(place.line - 1, start), lsp.Position(place.line - 1, max(start, end)))
@@ -241,6 +246,11 @@ def _uri(path: Path) -> str:
     return from_fs_path(str(path)) or ""
 
 
+def _lines(text: str) -> list[str]:
+    """Return lines as the protocol counts them: a form feed or U+2028 ends none."""
+    return list(io.StringIO(text, newline=""))
+
+
 def _hover(catalog: Catalog, score: ToolScore | None, index: int, findings: Sequence[Finding]) -> Iterator[str]:
     tool = catalog.tools[index]
     tokens = definition_tokens(tool.raw)
@@ -258,8 +268,8 @@ def _changes(server: EditorServer, files: Mapping[Path, bytes]) -> dict[str, lis
     changes: dict[str, list[lsp.TextEdit]] = {}
     for path, content in files.items():
         uri = _uri(path)
-        old = server.workspace.get_text_document(uri).source.splitlines(keepends=True)
-        new = content.decode("utf-8", "surrogatepass").splitlines(keepends=True)
+        old = _lines(server.workspace.get_text_document(uri).source)
+        new = _lines(content.decode("utf-8", "surrogatepass"))
         changes[uri] = [
             lsp.TextEdit(lsp.Range(lsp.Position(first, 0), lsp.Position(last, 0)), "".join(new[start:end]))
             for step, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
@@ -284,6 +294,10 @@ def make_server() -> EditorServer:  # noqa: C901  # one function for each reques
     async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         await server.refresh(params.text_document.uri, is_saved=True)
 
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        await server.refresh(params.text_document.uri, is_saved=True)  # what was not saved is gone
+
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         tree, index = server.tool_at(params.text_document.uri, params.position.line + 1) or (None, 0)
@@ -297,12 +311,12 @@ def make_server() -> EditorServer:  # noqa: C901  # one function for each reques
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         tree, path = server.tree(params.text_document.uri), _path(params.text_document.uri)
-        document = server.workspace.get_text_document(params.text_document.uri)
+        lines = _lines(server.workspace.get_text_document(params.text_document.uri).source)
         answers: list[lsp.InlayHint] = []
         if tree is None or (located := tree.located) is None:
             return answers
         for line, _, index in tree.tools(path):
-            text = document.lines[line - 1].rstrip("\r\n") if line <= len(document.lines) else ""
+            text = lines[line - 1].rstrip("\r\n") if line <= len(lines) else ""
             position = lsp.Position(line - 1, len(text.encode("utf-16-le")) // 2)
             label = f"{definition_tokens(located.catalog.tools[index].raw)} tokens"
             answers.append(lsp.InlayHint(position=position, label=label, padding_left=True))
@@ -332,9 +346,15 @@ def make_server() -> EditorServer:  # noqa: C901  # one function for each reques
         tree = server.tree(data["uri"])
         if tree is None or tree.located is None:
             return action
-        files, left = await asyncio.to_thread(tree.propose, data["kind"], data["tool"])
-        changes = _changes(server, files)
-        if left or not any(changes.values()):
+        async with server.lock:
+            tree.overlay = server.overlay(tree)
+            files, left = await asyncio.to_thread(tree.propose, data["kind"], data["tool"])
+            is_current = tree.overlay == server.overlay(tree)
+        changes = _changes(server, files) if is_current else {}
+        if not is_current:
+            text = "a file has changed meanwhile: ask again"
+            server.window_show_message(lsp.ShowMessageParams(type=lsp.MessageType.Info, message=f"tdqs-mcp: {text}"))
+        elif left or not any(changes.values()):
             text = f"left to you: {'; '.join(left)}" if left else f"nothing is known that would improve {data['tool']}"
             server.window_show_message(lsp.ShowMessageParams(type=lsp.MessageType.Info, message=f"tdqs-mcp: {text}"))
         action.edit = lsp.WorkspaceEdit(changes=changes)

@@ -1,5 +1,6 @@
 """`lint`, and `portability`."""
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -270,7 +271,8 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     tell_left(fixed.left_out)
     summary = f"fixed {len(fixed.changes)} in {fixed.place}: {first_of(fixed.changes, MAX_NAMED)}"
     summary = summary if fixed.changes else f"nothing to fix in {fixed.place}"
-    click.echo(printable(f"{summary}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
+    words = ["tdqs-mcp rewrite", copyable_locator(locator), *(["--source", shlex.quote(str(source))] if source else [])]
+    click.echo(printable(f"{summary}; for what needs words: {' '.join(words)}"), err=True)
     return fixed
 
 

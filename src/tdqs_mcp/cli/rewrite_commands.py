@@ -311,7 +311,7 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
         warn(problem)
     tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
-    then = f". Next: git apply {target.resolve()}{where}" if patch.count else ""
+    then = f". Next: git apply {shlex.quote(str(target.resolve()))}{where}" if patch.count else ""
     click.echo(printable(f"{count_words(patch.count, 'change')} in {target}{then}"), err=True)
 
 
@@ -326,7 +326,7 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
         content, left_out = write_json(catalog.content, rewrites)
         write_bytes(target, content)
     tell_left(left_out)
-    click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
+    click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {shlex.quote(str(target))}", err=True)
 
 
 _COMPARE = views(compare_blocks)

@@ -1,6 +1,7 @@
 """`score` by every rubric, `calibrate` and `capture`."""
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -624,5 +625,5 @@ def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
             if catalog.incomplete:
                 warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
             if output:
-                click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
+                click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {shlex.quote(str(output))}")
     end(catalogs, may_be_partial=True)
