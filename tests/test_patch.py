@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 import tdqs_mcp
 from tdqs_mcp.app import improving
+from tdqs_mcp.code.literals import Style
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.sources.files import read_file
@@ -789,6 +791,58 @@ def test_a_docstring_is_patched_where_it_speaks_of_each_parameter(tmp_path):
     changed = DOCUMENTED.replace("Find boats.", "Find boats by pier.").replace("Pages\n", "Pages, at most 9.\n")
     changed = changed.replace("pier,\n            as painted on it", "pier.")
     assert (left(patch), patch.count, patch.files["s.py"].decode()) == ([], 3, changed)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_sections_of_a_docstring_stay_where_the_catalog_joins_the_lines_before_them(tmp_path, newline):
+    code = DOCUMENTED.replace("Find boats.", "Find boats\n    by pier.\n\n    Slowly.").replace("\n", newline)
+    (tmp_path / "s.py").write_bytes(code.encode())
+    catalog = tdqs_mcp.load(str(tmp_path))
+    wanted = {"/description": "Find boats now.", schema("pages"): "Pages, at most 9."}
+    made = rewrites(catalog, {"find_boats": wanted})
+    joined = replace(made[0].changes[0], before="Find boats by pier. Slowly.")
+    patch, _ = improving.patch_sources(tmp_path, [replace(made[0], changes=(joined, made[0].changes[1]))])
+    changed = DOCUMENTED.replace("Find boats.", "Find boats now.").replace("Pages\n", "Pages, at most 9.\n")
+    assert (left(patch), patch.files["s.py"].decode()) == ([], changed.replace("\n", newline))
+
+
+def test_a_change_that_would_lose_other_words_of_the_tool_is_left_out(tmp_path):
+    (tmp_path / "s.py").write_text(DOCUMENTED.replace("Find boats.\n\n", "\n"))
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), {"find_boats": {"/description": "Find boats."}})
+    patch, _ = improving.patch_sources(tmp_path, made)  # a docstring above the one that speaks of the parameters
+    reason = "the patched source, read again, would lose or change other words"
+    assert (patch.diff, left(patch)) == (b"", [("find_boats", "/description", reason)])
+
+
+def test_a_patch_that_leaves_no_file_that_can_be_read_is_left_out(tmp_path, monkeypatch):
+    (tmp_path / "s.py").write_text(DOCUMENTED)
+    made = rewrites(tdqs_mcp.load(str(tmp_path)), {"find_boats": {"/description": "Find one."}})
+    monkeypatch.setattr(Style, "docstring", lambda *_, **__: '"""')
+    monkeypatch.setattr(Style, "text", lambda _self, value, _like="", **_: f'"""{value}"""')
+    patch, _ = improving.patch_sources(tmp_path / "s.py", made)
+    assert left(patch) == [("find_boats", "/description", "the patched file would not parse")]
+
+
+@pytest.mark.parametrize(
+    ("quotes", "summary", "after"),
+    [
+        ('r"""', "Find boats.", 'Find """boats""".'),
+        ('"""', "Find b\\u00f6ats.", "Find one boat of a longer name."),
+        ('"""', "\\n    Find boats.", "Find one boat."),
+    ],
+)
+def test_a_docstring_that_is_written_anew_keeps_the_words_of_its_parameters(tmp_path, quotes, summary, after):
+    code = DOCUMENTED.replace('"""Find boats.', quotes + summary)
+    assert code != DOCUMENTED
+    (tmp_path / "s.py").write_text(code)
+    wanted = {"/description": after, schema("pages"): "Pages, at most 9."}
+    before = tdqs_mcp.load(str(tmp_path))
+    patch, root = improving.patch_sources(tmp_path, rewrites(before, {"find_boats": wanted}))
+    reason = "it stands in a text that another change replaces as a whole"
+    assert left(patch) == [("find_boats", schema("pages"), reason)]
+    (root / "s.py").write_bytes(patch.files["s.py"])
+    definition = tdqs_mcp.load(str(root)).tools[0].raw
+    assert definition == {**before.tools[0].raw, "description": after}
 
 
 def test_a_diff_has_no_line_that_stays(tmp_path):

@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +36,7 @@ from tdqs_mcp.code.project import ProjectModule, last_name
 from tdqs_mcp.code.python_nodes import python_encoding
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.json_text import TextEdit, edited
 from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified
@@ -49,6 +51,7 @@ HOMES = {
 _DESCRIBED = ("Annotated", "Field")
 
 _GAP = re.compile(rb"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BROKEN = "the patched file would not parse"
 _SHARED = "its words serve several tools"
 
 
@@ -113,13 +116,27 @@ def _agreed(entries: Sequence[_Entry]) -> tuple[list[_Entry], list[LeftOut]]:
     for edit in (edit for _, _, edits in entries for edit in edits):
         codes.setdefault((edit.module.path, edit.start, edit.end, edit.slot), set()).add(edit.code)
     agreed, disputed = [], []
+    ranges: dict[ProjectModule, set[tuple[int, int]]] = {}
     for tool, change, edits in entries:
+        own = [edit for edit in edits if edit.after is None]
         if any(len(codes[edit.module.path, edit.start, edit.end, edit.slot]) > 1 for edit in edits):
             reason = "another tool shares this text and needs other words"
             disputed.append(LeftOut(tool=tool, path=change.path, reason=reason))
+        elif any(_overlaps(edit, ranges.get(edit.module, ())) for edit in own):
+            reason = "it stands in a text that another change replaces as a whole"
+            disputed.append(LeftOut(tool=tool, path=change.path, reason=reason))
         else:
+            for edit in own:
+                ranges.setdefault(edit.module, set()).add((edit.start, edit.end))
             agreed.append((tool, change, edits))
     return agreed, disputed
+
+
+def _overlaps(edit: SourceEdit, ranges: Iterable[tuple[int, int]]) -> bool:
+    """Return whether a range shares a part with others; twice the same one is one edit."""
+    return any(
+        start < edit.end and edit.start < end and (start, end) != (edit.start, edit.end) for start, end in ranges
+    )
 
 
 def _by_module(entries: Iterable[_Entry]) -> dict[ProjectModule, list[SourceEdit]]:
@@ -282,15 +299,29 @@ class _SourceTools:
             **{module.path: self.file(module).encoded(text) for module, text in contents.items()},
         }
         broken = {module for module in contents if not _parses(module, overlay[module.path])}
-        interpreter, registrations, _ = find_tools(self._source, overlay=overlay)
+        try:
+            interpreter, registrations, _ = find_tools(self._source, overlay=overlay)
+        except InputError:  # no file is left that can be read
+            yield from ((tool, change, _BROKEN) for tool, change, _ in entries)
+            return
         reader = DefinitionReader(interpreter, registrations)
         after = {registration.name: reader.read(registration).raw for registration in registrations}
+        changed: dict[str, set[tuple[str, ...]]] = {}
+        for tool, change, _ in entries:
+            changed.setdefault(tool, set()).add(tuple(split_pointer(change.path)))
+        spoilt = {
+            tool
+            for tool, paths in changed.items()
+            if _others(self._tools[tool][1].raw, paths) != _others(after.get(tool, {}), paths)
+        }
         for tool, change, edits in entries:
             value, _origin = origin_at(after.get(tool, {}), split_pointer(change.path))
             if any(edit.module in broken for edit in edits):
-                yield tool, change, "the patched file would not parse"
+                yield tool, change, _BROKEN
             elif not _shows(value, change.after):
                 yield tool, change, "the patched source, read again, would say something else"
+            elif tool in spoilt:
+                yield tool, change, "the patched source, read again, would lose or change other words"
 
 
 def _parses(module: ProjectModule, content: bytes) -> bool:
@@ -312,6 +343,16 @@ def _shows(value: object, after: object) -> bool:
     if isinstance(after, str) and isinstance(value, str):
         return value.split() == after.split()
     return value == after
+
+
+def _others(value: object, changed: AbstractSet[tuple[str, ...]], keys: tuple[str, ...] = ()) -> dict[object, object]:
+    """Return the values of a definition by their keys but for changed ones, texts up to white space."""
+    if keys in changed:
+        return {}
+    if isinstance(value, dict):
+        inner = [_others(item, changed, (*keys, key)) for key, item in value.items()]
+        return {place: leaf for leaves in inner for place, leaf in leaves.items()}
+    return {keys: " ".join(value.split()) if isinstance(value, str) else value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,9 +403,9 @@ class _Placement:
             return self._replaced(module, node, self._style(module).value(self.change.after))
         if not (isinstance(before, str) and value.split() == before.split()):
             return _OTHER_VERSION
-        return self._text(node, module)
+        return self._text(node, module, value)
 
-    def _text(self, node: SyntaxNode, module: ProjectModule) -> Outcome:
+    def _text(self, node: SyntaxNode, module: ProjectModule, value: str) -> Outcome:
         """Return the edit that puts another text in the place of a literal."""
         after = str(self.change.after)
         if isinstance(node, Other) and node.operator == DOCSTRING:
@@ -377,7 +418,7 @@ class _Placement:
             return "its text is computed"
         function = self._function
         if function and isinstance(function.node, Function) and function.node.docstring is node:
-            return self._docstring(module, node, code)
+            return self._docstring(module, node, code, value)
         if module.is_python and has_comment(code):
             return "a comment stands between its pieces"
         if not module.is_python and any(_has_comment(module, gap) for gap in _gaps(node)):
@@ -406,8 +447,11 @@ class _Placement:
         slot = self._slot(split_pointer(self.change.path)[2])
         return slot is not None and any(part is origin.node for part in _metadata(slot.annotation))
 
-    def _docstring(self, module: ProjectModule, node: Literal, code: str) -> Outcome:
-        """Return new words for the function's docstring, at its margin and between its own quotes."""
+    def _docstring(self, module: ProjectModule, node: Literal, code: str, value: str) -> Outcome:
+        """Return new words for the function's docstring, at its margin and between its own quotes.
+
+        `value` is its description as the source has it, whose lines the catalog may have joined.
+        """
         old, before, style = str(node.value), str(self.change.before or ""), self._style(module)
         margin = _margin(old) or self._body_indent(module)
         quote = re.match(r"\w*('''|\"\"\"|'|\")", code)
@@ -416,15 +460,11 @@ class _Placement:
         outer = len(old) - len(old.lstrip())
         column = len(margin) if "\n" in old[:outer] else column
         new = style.docstring(_unindented(str(self.change.after), before), old.strip(), margin=margin, column=column)
-        rest = _rest(old, before)
-        head = old.strip().removesuffix(rest.strip()).rstrip()
-        opening = len(quote[0]) if quote else 0
-        if (
-            rest.strip()
-            and code[opening + outer :].startswith(head)
-            and (inner := _inside(style, new, code)) is not None
-        ):
-            start = node.span[0] + len(code[: opening + outer].encode())
+        rest = _rest(old, value)
+        head = old.strip().removesuffix(rest.strip()).rstrip().replace("\n", style.newline)
+        opening = len(quote[0] if quote else "") + len(old[:outer].replace("\n", style.newline))
+        if rest.strip() and code[opening:].startswith(head) and (inner := _inside(style, new, code)) is not None:
+            start = node.span[0] + len(code[:opening].encode())
             return [SourceEdit(module=module, start=start, end=start + len(head.encode()), code=inner)]
         text = f"{old[:outer]}{new}{rest}"
         return self._replaced(module, node, style.text(text, code, may_grow=True))
@@ -805,10 +845,8 @@ def _inside(style: Style, text: str, code: str) -> str | None:
     return spelled[len(opening[0]) : -len(opening["quote"])] if opening and is_kept else None
 
 
-def _rest(old: str, before: str) -> str:
+def _rest(old: str, value: str) -> str:
     """Return what stands in a docstring behind its description: sections that become parameters' texts, or space."""
     lines = old.strip().split("\n")
-    count = len(before.strip().split("\n"))
-    same = [line.strip() for line in lines[:count]] == [line.strip() for line in before.strip().split("\n")]
     tail = old[len(old.rstrip()) :] if old.strip() else ""
-    return "".join(f"\n{line}" for line in lines[count:]) + tail if same else tail
+    return "".join(f"\n{line}" for line in lines[len(value.strip().split("\n")) :]) + tail
