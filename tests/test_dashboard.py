@@ -293,6 +293,20 @@ def test_pasted_definitions_are_scored_and_nothing_is_stored(dashboard, name, st
     assert "process" not in browser.page("/")
 
 
+def test_the_lowest_tools_of_a_check_get_better_words(dashboard, monkeypatch):
+    twice = tool(
+        "list_zebras", f"{ZEBRAS} It reads the register of the zoo. It reads the register of the zoo.", flat(2)
+    )
+    poor = tool("process", "It reads the register of the zoo. It reads the register of the zoo.", flat(6))
+    browser, pages = dashboard(), []
+    for most in (20, 1, 0):
+        monkeypatch.setattr("tdqs_mcp.dashboard.MAX_REWRITTEN", most)
+        pages.append(browser.ask("/check", **form_of(definitions=json.dumps([twice, poor]))).text)
+    assert [page.count("In better words") for page in pages] == [2, 1, 0]
+    before, _, _ = pages[1].partition("In better words")
+    assert ("process" in before, "list_zebras" in before) == (True, False), "the words are of the lower tool"
+
+
 @pytest.mark.parametrize(
     ("form", "status", "words"),
     [
@@ -439,6 +453,21 @@ def test_a_store_without_a_finished_sweep_says_so(store_url):
     assert [browser.ask(path).status_code for path in ("/", "/statistics")] == [404, 404]
     assert "no scores yet" in browser.ask("/").text
     browser.scores.close()
+
+
+def test_numbers_of_a_store_whose_first_sweep_has_not_ended_are_not_there(store_url):
+    engine = open_store(store_url)
+    run = start_run(engine, METHOD)
+    store_captures(engine, METHOD, [zoo()])
+    browser = Browser(store_url)
+    paths = ("/statistics", "/api/statistics", "/metrics")
+    assert [browser.ask(path).status_code for path in paths] == [404, 404, 404]
+    assert [browser.ask(path).status_code for path in ("/", "/trend", "/api/trend")] == [200, 200, 200]
+    finish_run(engine, run, statistics='{"servers": 1}', servers=1, changed=1, tools=2, problems="[]")
+    assert [browser.ask(path).status_code for path in paths] == [404, 404, 404], "of another version"
+    assert json.loads(browser.page("/api/trend"))["runs"] == []
+    browser.scores.close()
+    engine.dispose()
 
 
 @pytest.mark.parametrize(

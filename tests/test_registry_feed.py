@@ -110,6 +110,16 @@ def test_a_server_that_leaves_the_registry_is_marked_and_one_that_does_not_answe
     assert (partial.gone, sweep(registry.address).gone) == (0, 1)
 
 
+@pytest.mark.parametrize("url", ["https:///mcp", "https://example.com:99999/mcp", "https://[bad/mcp"])
+def test_a_malformed_remote_among_good_ones_is_a_problem_of_its_server_alone(registry, remote, sweep, url):
+    registry.entries = [entry("a", **remotes(remote)), entry("bad", **remotes(url)), entry("c", **remotes(remote))]
+    report = sweep(registry.address)
+    assert report.servers == 2
+    (problem,) = report.problems
+    assert problem.startswith("bad: the URL has no")
+    assert "give it as https://host/path" in problem
+
+
 def test_a_saved_feed_is_read_as_pages_or_lines(registry, remote, sweep, write, tmp_path):
     pages = [{"servers": [entry(name, **remotes(remote))]} for name in ("a", "b")]
     forms = {"one.json": pages[0], "pages.json": pages}

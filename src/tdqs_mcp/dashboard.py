@@ -163,7 +163,12 @@ def tools(visit: Visit) -> Content:
 
 def check(visit: Visit) -> Content:
     """The form for definitions; `problem` says why those that were sent have no score."""
-    values = {"problem": visit.params.get("problem"), "max_tools": MAX_CHECKED, "max_bytes": MAX_CHECK}
+    values = {
+        "problem": visit.params.get("problem"),
+        "max_tools": MAX_CHECKED,
+        "max_rewritten": MAX_REWRITTEN,
+        "max_bytes": MAX_CHECK,
+    }
     return _page(visit, "check", title="Check definitions", **values)
 
 
@@ -215,7 +220,10 @@ def trend(visit: Visit) -> Content:
 
 def metrics(visit: Visit) -> Content:
     """The numbers of the newest sweep for Prometheus."""
-    numbers, last = visit.scores.statistics(), visit.scores.trend().runs[-1]
+    numbers, runs = visit.scores.statistics(), visit.scores.trend().runs
+    if not runs:
+        raise UnknownIdError("no sweep has come to its end")
+    last = runs[-1]
     finished = datetime.fromisoformat(last.finished_at).timestamp()
     return Content(text=metrics_text(numbers, last, finished=finished), media_type=TEXT)
 
@@ -503,6 +511,9 @@ CHECKS_PER_MINUTE, CHECKS_AT_ONCE, CHECKS_WAITING = 20, 2, 16
 MAX_CHECK, MAX_CHECKED = 2**20, 200
 """Bytes and tools of one check."""
 
+MAX_REWRITTEN = 20
+"""Tools of one check that get better words, the lowest: those of 200 take minutes."""
+
 CHECK_SECONDS = 30
 """Of the capture of a live server."""
 
@@ -556,10 +567,14 @@ class _CheckQueue:
 
 
 def _checked_page(catalog: Catalog, visit: Visit) -> str:
-    """The report of a catalog, with better words."""
-    rewrites = anyio.run(rewrite, catalog)
+    """The report of a catalog, with better words for its lowest tools."""
+    score = score_offline(catalog)
+    lowest = sorted(tool.index for tool in sorted(score.tools, key=lambda tool: tool.tdqs)[:MAX_REWRITTEN])
+    # A catalog of them alone: a rewrite reads every tool of its catalog, however few are named.
+    part = tuple(replace(catalog.tools[index], index=place) for place, index in enumerate(lowest))
+    rewrites = [replace(item, index=lowest[item.index]) for item in anyio.run(rewrite, replace(catalog, tools=part))]
     values: dict[str, Any] = {"of": None, "rules": "/rules/", "grade": grade(catalog)}
-    return score_page(score_offline(catalog), measure(catalog), rewrites, base=SITE, visit=visit, **values)
+    return score_page(score, measure(catalog), rewrites, base=SITE, visit=visit, **values)
 
 
 async def _read_form(request: Request) -> dict[str, bytes]:

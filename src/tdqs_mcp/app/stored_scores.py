@@ -107,9 +107,8 @@ def prune_store(store: str, before: datetime) -> int:
 def _trend(connection: Connection, method: MethodStamp) -> Trend:
     runs = []
     for row in run_queries.finished_runs(connection, method):
-        try:
-            numbers = read_document(Statistics, json.loads(row.statistics))
-        except KeyError:  # of another version
+        numbers = _read_statistics(row.statistics)
+        if numbers is None:
             continue
         runs.append(
             RunSummary(
@@ -125,6 +124,14 @@ def _trend(connection: Connection, method: MethodStamp) -> Trend:
             )
         )
     return Trend(method=method, runs=tuple(reversed(runs)))
+
+
+def _read_statistics(written: str) -> Statistics | None:
+    """The statistics that a sweep has stored; None for those of another version, which has other members."""
+    try:
+        return read_document(Statistics, json.loads(written))
+    except (TypeError, ValueError):
+        return None
 
 
 def _read(store: str, use: Callable[[Connection], Result]) -> Result:
@@ -284,11 +291,11 @@ class StoredScores:
 
         def ask(now: _Snapshot) -> Statistics:
             written = server_queries.newest_statistics(now.connection, now.method)
-            try:
-                return read_document(Statistics, json.loads(written or "{}"))
-            except KeyError as error:
+            numbers = _read_statistics(written) if written else None
+            if numbers is None:
                 reason = "no statistics of this version are stored: every sweep that comes to its end stores them"
-                raise UnknownIdError(reason) from error
+                raise UnknownIdError(reason)
+            return numbers
 
         return self._query(ask)
 

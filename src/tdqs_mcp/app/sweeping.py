@@ -400,12 +400,13 @@ async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Re
     limit, records = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Record | str]()
 
     async def capture(place: int, locator: str) -> None:
-        origin = repr(public(parse_locator(locator)))
+        origin = ""  # of a malformed one, as in "https:///mcp", nothing is repeated
         async with limit:
             try:
+                origin = repr(public(parse_locator(locator)))
                 document = capture_document(await load(locator, options))
             except TdqsError as error:
-                records[place] = f"{origin}: {error}"
+                records[place] = f"{origin}: {error}" if origin else str(error)
             else:
                 records[place] = Record(content=json.dumps(document).encode(), origin=origin, progress=1)
 
