@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 import tdqs_mcp
 from tdqs_mcp.app import improving
-from tdqs_mcp.code.literals import Style
+from tdqs_mcp.code.literals import Style, style_of
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.sources.files import read_file
@@ -356,7 +357,10 @@ HINT = "/annotations/destructiveHint"
     ("source", "path", "reason"),
     [
         ("@mcp.tool(annotations=HINTS)\ndef run(a):\n    'Run.'\n", HINT, "its annotations= is computed"),
-        ("ToolAnnotations = 3\n@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "its declaration has no annotations="),
+        ("ToolAnnotations = 3\n@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "ToolAnnotations cannot be imported there without a risk"),
+        ("if TYPE_CHECKING:\n    from mcp.types import ToolAnnotations\n@mcp.tool\ndef run(a):\n    'Run.'\n", HINT, "ToolAnnotations cannot be imported there without a risk"),
+        ("if TYPE_CHECKING:\n    from pydantic import Field\n@mcp.tool\ndef run(a: int):\n    'Run.'\n", schema("a"), "Field cannot be imported there without a risk"),
+        ("if TYPE_CHECKING:\n    import typing\n    from pydantic import Field as F, Field\n@mcp.tool\ndef run(a: int):\n    'Run.'\n", schema("a"), "Field cannot be imported there without a risk"),
         ("@mcp.tool(annotations=Hints(**more))\ndef run(a):\n    'Run.'\n", HINT, "its call takes keywords from elsewhere"),
         ("@mcp.tool(annotations=Hints(destructiveHint=not safe))\ndef run(a):\n    'Run.'\n", HINT, "its value is computed"),
         ("@mcp.tool\ndef run(a: 'int'):\n    'Run.'\n", schema("a"), "its type annotation is a text"),
@@ -483,6 +487,14 @@ def test_files_of_a_server_are_read_together(tmp_path, catalog):
     assert left(patch) == [("run", schema("a"), "Annotated cannot be imported there without a risk")]
     applied(patch, tmp_path)
     assert (tmp_path / "texts.py").read_text() == "RUN = 'Run\\tit.'\n"
+
+
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''", 'r"', 'r"""', "R'''"])
+def test_a_literal_has_exactly_the_value_it_is_for(quote):
+    style = style_of(Path("s.py"), "", "utf-8")
+    like = f"{quote}Run.{quote.lstrip('rR')}"
+    texts = ["".join(parts) for length in range(6) for parts in product("\\\"'a", repeat=length)]
+    assert [text for text in texts if ast.literal_eval(style.text(text, like)) != text] == []
 
 
 @settings(max_examples=60)

@@ -74,7 +74,8 @@ class Style:
                 return f"{prefix}{quote}{value}{quote}".replace("\n", self.newline)
         body = "".join(characters).replace(quote, "".join(f"\\{character}" for character in quote))
         body = body.replace("${", "\\${") if quote == "`" else body
-        if len(quote) == 3 and body.endswith(quote[0]) and not body.endswith(f"\\{quote[0]}"):
+        stem = body[:-1].rstrip("\\")  # an even number of backslashes escape each other, not the mark behind them
+        if len(quote) == 3 and body.endswith(quote[0]) and (len(body) - len(stem)) % 2:
             body = f"{body[:-1]}\\{quote[0]}"
         prefix = re.sub("r", "", prefix, flags=re.IGNORECASE)
         return f"{prefix}{quote}{body}{quote}".replace("\n", self.newline)

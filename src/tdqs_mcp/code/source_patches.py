@@ -558,8 +558,10 @@ class _Placement:
         calls = node.decorators if isinstance(node, Function) else [node]
         call = next((part for part in calls if last_name(part) in ("tool", "add_tool", "Tool")), None)
         name = _spelled_name(module, "ToolAnnotations")
-        if call is None or name is None:
+        if call is None:
             return "its declaration has no annotations="
+        if name is None:
+            return "ToolAnnotations cannot be imported there without a risk"
         values = ", ".join(f"{key}={style.value(value)}" for key, value in hints.items())
         code = _Code(f"{name}({values})")
         imports = [_import(module, name)] if name == "ToolAnnotations" and name not in module.bindings else []
@@ -736,16 +738,18 @@ def _has_comment(module: ProjectModule, gap: tuple[int, int]) -> bool:
 
 
 def _spelled_name(module: ProjectModule, name: str) -> str | None:
-    """Return how the file calls Annotated or Field, or would; None where it cannot be known."""
-    imports = {
-        local: origin for local, bound in module.bindings.items() for origin in bound if isinstance(origin, tuple)
-    }
+    """Return how the file calls Annotated or Field, or would; None where it cannot be known.
+
+    An import in a condition may not run: `if TYPE_CHECKING: from pydantic import Field`.
+    """
+    statements = [statement for statement in module.tree.body.statements if isinstance(statement, Import)]
+    imports = {local: origin for statement in statements for local, origin in statement.names.items()}
     modules = [f"{local}.{name}" for local, (home, original) in imports.items() if f"{home}.{original}" in HOMES[name]]
     direct = [local for local, (home, original) in imports.items() if home in HOMES[name] and original == name]
     whole = [f"{local}.{name}" for local, (home, original) in imports.items() if home in HOMES[name] and not original]
     if direct or whole or modules:
         return [*direct, *whole, *modules][0]
-    is_taken = any(isinstance(node, Name) and node.id == name for node in module.tree.nodes)
+    is_taken = name in module.bindings or any(isinstance(node, Name) and node.id == name for node in module.tree.nodes)
     return None if is_taken or _last_import(module) is None else name
 
 
