@@ -32,6 +32,7 @@ from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.server.http_transport import Http
+from tdqs_mcp.server.permissions import read_pattern
 from tdqs_mcp.sources.files import read_content
 from tdqs_mcp.store import server_queries
 from tdqs_mcp.store.captures import finish_run, start_run
@@ -324,6 +325,18 @@ def test_what_cannot_be_checked_is_told(dashboard, form, status, words):
     answer = dashboard().ask("/check", **form)
     assert (answer.status_code, words in answer.text) == (status, True), answer.text
     assert "<script>alert" not in answer.text
+
+
+@pytest.mark.parametrize("url", ["https://[::1", "https://example.org:99999/", "https:///mcp", "ftp://example.org/"])
+def test_a_malformed_url_is_told(dashboard, url):
+    browser = dashboard()
+    browser.app = make_site(browser.scores, Http(host="127.0.0.1"), [read_pattern("https://*")])
+    answer = browser.ask("/check", **form_of(url=url))
+    assert (answer.status_code, "https://host/path" in answer.text) == (422, True), answer.text
+
+
+def test_an_address_puts_no_words_into_the_site_s_mouth(dashboard):
+    assert "Call 555" not in dashboard().page(query("/check", problem="Call 555"))
 
 
 def test_one_address_checks_only_so_often_and_others_are_not_disturbed(dashboard, monkeypatch):

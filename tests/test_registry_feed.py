@@ -128,6 +128,25 @@ def test_a_saved_feed_is_read_as_pages_or_lines(registry, remote, sweep, write, 
     assert sweep(write("lines.jsonl", "\n".join(map(json.dumps, pages)))).servers == 2
 
 
+def test_a_saved_feed_is_one_by_whatever_path_and_marks_nobody_where_pages_are_missing(
+    remote, sweep, tmp_path, monkeypatch
+):
+    def save(folder, *names, **metadata):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        page = {"servers": [entry(name, **remotes(remote)) for name in names], "metadata": metadata}
+        (tmp_path / folder / "feed.json").write_text(json.dumps(page))
+        monkeypatch.chdir(tmp_path / folder)
+
+    save("one", "a", "b", "c")
+    sweep("feed.json")
+    save("two", "d")
+    assert sweep("feed.json").gone == 0, "of another folder"
+    save("one", "a", "b", nextCursor="c2")
+    assert sweep("./feed.json").gone == 0, "not whole"
+    save("one", "a", "b")
+    assert sweep("./feed.json").gone == 1
+
+
 @pytest.mark.process
 def test_packages_are_started_only_by_the_operator_s_command(registry, sweep):
     package = {"registryType": "pypi", "identifier": "adds", "version": "1.0"}
@@ -154,10 +173,10 @@ def test_what_is_no_registry_is_told(registry, command, write, store_url):
 
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_private_addresses_of_a_registry_are_not_opened_unless_they_are_named(registry, remote, command, store_url):
-    registry.entries = [entry("inside", **remotes(remote))]
+    registry.entries = [entry("inside", **remotes(remote)), entry("port", **remotes("https://127.0.0.1:8443/mcp"))]
     options = ("sweep", f"registry+{registry.address}", "--store", store_url, "--format", "json")
     done = command(*options)
     assert done.returncode == 2
-    assert "is not at a public address" in done.stdout.decode()
+    assert done.stdout.decode().count("is not at a public address") == 2
     done = command(*options, "--allow-url", "http://127.0.0.1:*")
     assert (done.returncode, json.loads(done.stdout)["servers"]) == (0, 1)

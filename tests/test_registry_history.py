@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -20,9 +21,12 @@ from test_dashboard import Browser
 
 from tdqs_mcp.app import sweeping
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.store.captures import finish_run, start_run
+from tdqs_mcp.app.stored_scores import open_scores, prune_store
+from tdqs_mcp.store.captures import finish_run, read_capture, start_run
 from tdqs_mcp.store.captures import write as store_captures
-from tdqs_mcp.store.database import open_store
+from tdqs_mcp.store.database import open_store, read
+from tdqs_mcp.store.judgements import add_batch, pending_batches, remove_batch
+from tdqs_mcp.store.score_queries import methods
 
 GOOD = "Lists the loans of one account, newest first, at most 100. Use get_loan for one loan; it never changes data."
 LOANS = {"id": "loans", "tools": [tool("list_loans", GOOD), tool("get_loan", "Returns one loan.")]}
@@ -176,6 +180,31 @@ def test_pruning_deletes_what_no_server_has_any_longer(sweep, store_url, command
     engine.dispose()
     browser = Browser(store_url)
     assert len(json.loads(browser.page("/api/server?name=loans"))["captures"]) == 1
+    browser.scores.close()
+
+
+def test_pruning_leaves_what_a_batch_waits_for(sweep, store_url):
+    sweep(LOANS, CARDS)
+    sweep({**LOANS, "tools": [tool("list_loans", "Loans.")]}, CARDS)
+    engine, later = open_store(store_url), datetime.fromisoformat("2999-01-01T00:00:00Z")
+    (method,) = read(engine, methods)
+    with open_scores(store_url) as scores:
+        earlier = scores.find_server("loans").captures[-1].capture
+    add_batch(engine, method, "{}", [earlier])
+    assert prune_store(store_url, later) == 0
+    assert read(engine, partial(read_capture, capture=earlier)).tools
+    remove_batch(engine, *pending_batches(engine, method))
+    assert prune_store(store_url, later) == 1
+    engine.dispose()
+
+
+def test_links_of_a_record_lead_to_pages_alone(sweep, store_url):
+    listing = {"title": "Loans", "website": "javascript:alert(1)", "repository": "https://loans.example", "version": 2}
+    sweep({**LOANS, "registryListing": listing}, CARDS)
+    browser = Browser(store_url)
+    assert "javascript:" not in browser.page("/server?name=loans")
+    shown = json.loads(browser.page("/api/server?name=loans"))["listing"]
+    assert shown == {"title": "Loans", "repository": "https://loans.example"}
     browser.scores.close()
 
 

@@ -61,7 +61,7 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
 from tdqs_mcp.server.permissions import Permissions, UrlPattern
 from tdqs_mcp.sources.files import read_content
-from tdqs_mcp.sources.locator import LiveOptions, Url
+from tdqs_mcp.sources.locator import LiveOptions, read_url
 from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
 
 if TYPE_CHECKING:
@@ -161,10 +161,10 @@ def tools(visit: Visit) -> Content:
     return _page(visit, "tools", title="Tools", search=search, text=visit.params.get("text", "")[:MAX_TEXT], **values)
 
 
-def check(visit: Visit) -> Content:
+def check(visit: Visit, problem: str | None = None) -> Content:
     """The form for definitions; `problem` says why those that were sent have no score."""
     values = {
-        "problem": visit.params.get("problem"),
+        "problem": problem,
         "max_tools": MAX_CHECKED,
         "max_rewritten": MAX_REWRITTEN,
         "max_bytes": MAX_CHECK,
@@ -542,7 +542,7 @@ class _CheckQueue:
                 catalog = await self._read(form)
                 text = await anyio.to_thread.run_sync(_checked_page, catalog, self._site.visit(request))
         except TdqsError as error:
-            content = check(self._site.visit(request, problem=str(error)))
+            content = check(self._site.visit(request), str(error))
             return Response(content.text, 422, {"cache-control": "no-store"}, content.media_type)
         finally:
             self._waiting -= 1
@@ -554,7 +554,7 @@ class _CheckQueue:
         if content:
             catalog = read_content(content, origin="what you sent", name="your server")
         elif self._permissions.urls and (url := form.get("url", b"").decode(errors="replace").strip()):
-            self._permissions.admit(Url(url=url))
+            self._permissions.admit(read_url(url))
             admit = self._permissions.check_and_resolve
             await admit(url)
             limits: dict[str, Any] = {"max_tools": MAX_CHECKED + 1, "max_bytes": MAX_CHECK}

@@ -360,9 +360,11 @@ def _capture_feed(feed: str, request: SweepRequest, listed: dict[str, str]) -> I
     """
     if request.admit is None:
         raise InputError("a registry names foreign URLs: give `admit`, which checks them")
-    servers = blocking(read_feed)(feed)
-    is_whole = "updated_since=" not in feed
-    listed.update({server.name: feed for server in servers} if is_whole else {})
+    read = blocking(read_feed)(feed)
+    servers, registry = read.servers, ""
+    if read.is_whole:
+        registry = feed if "://" in feed else str(Path(feed).absolute())
+        listed.update(dict.fromkeys((server.name for server in servers), registry))
     options = LiveOptions(timeout=request.live.timeout, max_bytes=MAX_FEED_BYTES, admit=request.admit)
     located = [(server, locator) for server in servers if (locator := _locator(server, request.starters))]
     if len(located) < len(servers):
@@ -377,7 +379,6 @@ def _capture_feed(feed: str, request: SweepRequest, listed: dict[str, str]) -> I
                 continue
             document = {**json.loads(record.content), "id": server.name, LISTING: server.listing}
             content = json.dumps(document).encode()
-            registry = feed if is_whole else ""
             yield replace(record, content=content, registry=registry, progress=(start + 1) / len(located))
 
 

@@ -307,7 +307,7 @@ def _admit_remotes(urls: Sequence[str]) -> Callable[[str], Awaitable[list[str]]]
     """A check of foreign URLs: public addresses, and what the operator has named."""
     from tdqs_mcp.server.permissions import Permissions, read_pattern  # noqa: PLC0415
 
-    patterns = tuple(map(read_pattern, ("https://*", "http://*:*", *urls)))
+    patterns = tuple(map(read_pattern, ("https://*:*", "http://*:*", *urls)))
     return Permissions(urls=patterns).check_and_resolve
 
 

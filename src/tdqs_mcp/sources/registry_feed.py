@@ -46,7 +46,16 @@ class FeedServer:
         }
 
 
-async def read_feed(place: str) -> list[FeedServer]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """The servers of a registry."""
+
+    servers: list[FeedServer]
+    is_whole: bool
+    """They are all that it lists: who is not among them has left it."""
+
+
+async def read_feed(place: str) -> Feed:
     """The servers of a registry's address or of a saved feed, each in its newest version. Raises InputError.
 
     A file has one answer of the registry, several in a list, or one on each line. An address without a path gets the
@@ -62,7 +71,9 @@ async def read_feed(place: str) -> list[FeedServer]:
         name, status = _text(server, "name"), _text(official, "status") or _text(server, "status")
         if name and (name not in newest or rank >= newest[name][0]):
             newest[name] = (rank, server, status)
-    return [_server(server) for _, server, status in newest.values() if status not in ("deleted", "deprecated")]
+    servers = [_server(server) for _, server, status in newest.values() if status not in ("deleted", "deprecated")]
+    is_whole = "updated_since=" not in place and bool(pages) and not _next_cursor(pages[-1])
+    return Feed(servers=servers, is_whole=is_whole)
 
 
 def _server(server: Mapping[str, Any]) -> FeedServer:
@@ -106,8 +117,7 @@ async def _fetch(url: str) -> Any:  # noqa: ANN401  # an async generator of page
                 raise InputError(f"the registry {base} cannot be read: {error}") from error
             page = _page(parse_json(response.content, origin=base), base)
             yield page
-            metadata = page.get("metadata")
-            cursor = _text(metadata, "nextCursor") if isinstance(metadata, dict) else ""
+            cursor = _next_cursor(page)
             if not cursor:
                 return
             if cursor in cursors:
@@ -130,6 +140,12 @@ def _page(page: object, origin: str) -> Mapping[str, Any]:
     if isinstance(page, dict) and isinstance(page.get("servers"), list):
         return {**page, "servers": [entry for entry in page["servers"] if isinstance(entry, dict)]}
     raise InputError(f"{origin} is no answer of a registry: it has no list of `servers`")
+
+
+def _next_cursor(page: Mapping[str, Any]) -> str:
+    """Return what names the page that follows; empty on the last one."""
+    metadata = page.get("metadata")
+    return _text(metadata, "nextCursor") if isinstance(metadata, dict) else ""
 
 
 def _text(members: Mapping[str, Any], key: str) -> str:

@@ -1,5 +1,6 @@
 """Runs and methods beside each other: changes since a moment, two methods on the same tools, who has left, pruning."""
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,7 @@ from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.store.database import BATCH, transact
 from tdqs_mcp.store.score_queries import iso_utc, newest, share_of
 from tdqs_mcp.store.tables import (
+    BATCHES,
     CAPTURED_TOOLS,
     CAPTURES,
     DEFINITIONS,
@@ -145,7 +147,7 @@ def mark_listed(engine: Engine, registry: str, servers: frozenset[str]) -> int:
 
 
 def prune(engine: Engine, before: datetime) -> int:
-    """Delete captures first read before a moment that no server points to, with what only they need.
+    """Delete captures first read before a moment that no server or pending batch points to, with what only they need.
 
     Definitions and verdicts that another capture has are kept. Return how many captures went. Raises InputError.
     """
@@ -153,10 +155,12 @@ def prune(engine: Engine, before: datetime) -> int:
     def remove(connection: Connection) -> int:
         newest_captures = select(SERVERS.c.capture).where(SERVERS.c.capture.is_not(None))
         old: ColumnElement[bool] = and_(CAPTURES.c.captured_at < before, CAPTURES.c.capture.not_in(newest_captures))
-        chosen = select(CAPTURES.c.capture).where(old)
-        for table in (TOOL_SCORES, UNGRADED, SERVER_SCORES, CAPTURED_TOOLS):
-            connection.execute(delete(table).where(table.c.capture.in_(chosen)))
-        count = connection.execute(delete(CAPTURES).where(old)).rowcount
+        waiting = {capture for text in connection.scalars(select(BATCHES.c.captures)) for capture in json.loads(text)}
+        captures = connection.scalars(select(CAPTURES.c.capture).where(old))
+        chosen = [capture for capture in captures if capture not in waiting]
+        for start in range(0, len(chosen), BATCH):
+            for table in (TOOL_SCORES, UNGRADED, SERVER_SCORES, CAPTURED_TOOLS, CAPTURES):
+                connection.execute(delete(table).where(table.c.capture.in_(chosen[start : start + BATCH])))
         listed = select(CAPTURED_TOOLS.c.input_hash).where(CAPTURED_TOOLS.c.input_hash.is_not(None))
         connection.execute(delete(DEFINITIONS).where(DEFINITIONS.c.input_hash.not_in(listed)))
         used = [select(TOOL_SCORES.c.verdict), select(SERVER_SCORES.c.verdict), select(SERVER_SCORES.c.shadow_verdict)]
@@ -166,6 +170,6 @@ def prune(engine: Engine, before: datetime) -> int:
             used[place] = used[place].where(column.is_not(None))
         unused = [VERDICTS.c.verdict.not_in(query) for query in used]
         connection.execute(delete(VERDICTS).where(*unused))
-        return int(count)
+        return len(chosen)
 
     return transact(engine, remove)

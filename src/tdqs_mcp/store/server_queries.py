@@ -148,6 +148,16 @@ class StandingServer(NamedTuple):
     listing: Mapping[str, str] | None
 
 
+def _shown_listing(written: Mapping[str, object]) -> dict[str, str]:
+    """The texts that a record has of its server, without links that are no pages, such as `javascript:…`."""
+    texts = {name: text for name, text in written.items() if isinstance(text, str)}
+    return {
+        name: text
+        for name, text in texts.items()
+        if name not in ("website", "repository") or text.startswith(("https://", "http://"))
+    }
+
+
 def find_server(connection: Connection, method: MethodStamp, server: str) -> StandingServer:
     """A server by its key, also one that has left its registry. Raises UnknownIdError."""
     columns = (SERVERS.c.capture, SERVERS.c.left_at, SERVERS.c.listing)
@@ -156,7 +166,7 @@ def find_server(connection: Connection, method: MethodStamp, server: str) -> Sta
     if row is None:
         raise UnknownIdError(f"there is no server {server!r} with scores")
     parts = {part: getattr(row, part) for part in PARTS}
-    listing = json.loads(row.listing) if row.listing else None
+    listing = _shown_listing(json.loads(row.listing)) if row.listing else None
     return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at), listing)
 
 
