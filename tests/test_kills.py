@@ -67,7 +67,8 @@ def test_a_run_with_a_judge_goes_on_with_every_answer_that_it_kept(
         return usual(body)
 
     loopback.answer = slowly
-    run = ("score", write("c.json", TOOLS), "--format", "json", "--judge", "openai:m", "--base-url", loopback.base_url)
+    judge = ("--judge", "openai:m", "--base-url", loopback.base_url, "--accept-all")
+    run = ("score", write("c.json", TOOLS), "--format", "json", *judge)
     process = start(*run)
     assert begun.wait(PATIENCE)
     sleep(chance.uniform(0, 0.5))

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from conftest import CI_CANNOT_RUN
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
@@ -115,7 +116,7 @@ def test_an_editor_shows_what_the_command_line_finds(folder, command):
 def test_findings_of_real_trees_are_those_of_the_command_line(command):
     shared = os.environ.get("TDQS_PACKAGES")
     if not shared:
-        pytest.skip("TDQS_PACKAGES: no folder of unpacked packages")
+        pytest.skip(f"{CI_CANNOT_RUN}: TDQS_PACKAGES names a folder of unpacked packages, which are other people's")
 
     async def ask(folder):
         async with editor(folder) as client:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from conftest import CI_CANNOT_RUN
 from definitions import tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -872,7 +873,7 @@ def test_a_diff_has_no_line_that_stays(tmp_path):
 def test_every_published_tree_takes_its_patch_and_says_what_was_proposed(tmp_path):
     shared = os.environ.get("TDQS_PACKAGES")
     if not shared:
-        pytest.skip("TDQS_PACKAGES: no folder of unpacked packages")
+        pytest.skip(f"{CI_CANNOT_RUN}: TDQS_PACKAGES names a folder of unpacked packages, which are other people's")
     for package in sorted(Path(shared).iterdir()):
         folder = tmp_path / package.name
         shutil.copytree(package, folder)
