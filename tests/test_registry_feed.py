@@ -65,14 +65,14 @@ def admit_all(_):
 
 @pytest.fixture
 def sweep(store_url):
-    def run(place, **changes):
+    def run(place, warn=pytest.fail, **changes):
         named = {
             "inputs": (f"registry+{place}",),
             "store": store_url,
             "settings": read_settings({}),
             "admit": admit_all,
         }
-        return sweeping.sweep_registry(sweeping.SweepRequest(**named | changes), warn=pytest.fail)
+        return sweeping.sweep_registry(sweeping.SweepRequest(**named | changes), warn=warn)
 
     return run
 
@@ -105,7 +105,9 @@ def test_a_server_that_leaves_the_registry_is_marked_and_one_that_does_not_answe
     registry.entries = [entry("a", **remotes(remote)), entry("b", **remotes(remote)), entry("c", **remotes(remote))]
     assert sweep(registry.address).servers == 3
     registry.entries = [entry("a", **remotes(remote)), entry("b", **remotes("http://127.0.0.1:9/mcp"))]
-    partial = sweep(f"{registry.address}?updated_since=2026-10-01T00:00:00Z")
+    notes = []
+    partial = sweep(f"{registry.address}?updated_since=2026-10-01T00:00:00Z", notes.append)
+    assert "is a part of its registry's list: no server counts as gone" in notes[0]
     assert registry.asked[-1]["updated_since"] == "2026-10-01T00:00:00Z"
     assert (partial.gone, sweep(registry.address).gone) == (0, 1)
 
@@ -142,7 +144,9 @@ def test_a_saved_feed_is_one_by_whatever_path_and_marks_nobody_where_pages_are_m
     save("two", "d")
     assert sweep("feed.json").gone == 0, "of another folder"
     save("one", "a", "b", nextCursor="c2")
-    assert sweep("./feed.json").gone == 0, "not whole"
+    notes = []
+    assert sweep("./feed.json", notes.append).gone == 0, "not whole"
+    assert notes == ["'./feed.json' is a part of its registry's list: no server counts as gone"]
     save("one", "a", "b")
     assert sweep("./feed.json").gone == 1
 

@@ -7,7 +7,6 @@ only when it has changed.
 import hmac
 import logging
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -31,12 +30,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.improving import rewrite
 from tdqs_mcp.app.judging import explain, grade, score_offline
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
+from tdqs_mcp.check_queue import MAX_CHECK, MAX_CHECKED, MAX_FORM, CheckQueue, read_body
+from tdqs_mcp.errors import TdqsError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
@@ -60,8 +59,6 @@ from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
 from tdqs_mcp.server.permissions import Permissions, UrlPattern
-from tdqs_mcp.sources.files import read_content
-from tdqs_mcp.sources.locator import LiveOptions, read_url
 from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
 
 if TYPE_CHECKING:
@@ -75,6 +72,9 @@ MAX_TEXT = 200
 
 MAX_MATCHES = 30
 """Tools that a query lists."""
+
+MAX_REWRITTEN = 20
+"""Tools of one check that get better words, the lowest: those of 200 took 7.5 seconds."""
 
 MAINTAINERS = {"": None, "official": True, "community": False}
 
@@ -384,9 +384,6 @@ RENDERING = 256
 
 COOKIE = "tdqs_dashboard"
 
-MAX_FORM = 8_192
-"""Bytes of the form that signs in."""
-
 _LOG = logging.getLogger("uvicorn.error")
 
 
@@ -413,7 +410,7 @@ class Access:
 
     async def sign_in(self, request: Request, refuse: Callable[[Request], Response]) -> Response:
         """Sets the cookie and leads back to where the visitor came from; `refuse` answers another token."""
-        content = await _read_body(request, MAX_FORM)
+        content = await read_body(request, MAX_FORM)
         form = {name: values[0] for name, values in parse_qs(content.decode(errors="replace")).items()}
         if self.token is None or not _equal(form.get("token", "").strip(), self.token):
             return refuse(request)
@@ -424,7 +421,7 @@ class Access:
 
     async def sign_out(self, request: Request) -> Response:
         """Takes the cookie away."""
-        await _read_body(request, MAX_FORM)
+        await read_body(request, MAX_FORM)
         answer = RedirectResponse("/", status_code=303)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer
@@ -492,6 +489,16 @@ class _Site:
         content = sign_in(self.visit(request, wrong="yes"))
         return Response(content.text, 401, {"cache-control": "no-store"}, content.media_type)
 
+    async def check(self, request: Request, queue: CheckQueue) -> Response:
+        """The report of the definitions in a form; the form again where they cannot be read."""
+        visit, headers = self.visit(request), {"cache-control": "no-store"}
+        try:
+            text = await queue.check(request, partial(_checked_page, visit=visit))
+        except TdqsError as error:
+            content = check(visit, str(error))
+            return Response(content.text, 422, headers, content.media_type)
+        return Response(text, media_type=HTML, headers=headers)
+
     def visit(self, request: Request, **more: str) -> Visit:
         """Return a request as the views take it."""
         return Visit(
@@ -505,67 +512,6 @@ class _Site:
         )
 
 
-CHECKS_PER_MINUTE, CHECKS_AT_ONCE, CHECKS_WAITING = 20, 2, 16
-"""Checks of one address, of all addresses at a time, and that wait for their turn."""
-
-MAX_CHECK, MAX_CHECKED = 2**20, 200
-"""Bytes and tools of one check."""
-
-MAX_REWRITTEN = 20
-"""Tools of one check that get better words, the lowest: those of 200 take minutes."""
-
-CHECK_SECONDS = 30
-"""Of the capture of a live server."""
-
-
-class _CheckQueue:
-    """Scores definitions that visitors send; nothing of them is stored or kept."""
-
-    def __init__(self, site: _Site, permissions: Permissions) -> None:
-        self._site, self._permissions = site, permissions
-        self._recent: LRUCache[tuple[str, int], int] = LRUCache(10_000)
-        self._waiting = 0
-        self._places = anyio.Semaphore(CHECKS_AT_ONCE)
-
-    async def answer(self, request: Request) -> Response:
-        """Return the report of the definitions in a form. Raises HTTPException beyond the limits."""
-        minute = (_address_of(request), int(time.monotonic() // 60))
-        self._recent[minute] = self._recent.get(minute, 0) + 1
-        if self._recent[minute] > CHECKS_PER_MINUTE:
-            raise HTTPException(429)
-        form = await _read_form(request)
-        if self._waiting >= CHECKS_AT_ONCE + CHECKS_WAITING:
-            raise HTTPException(503)
-        self._waiting += 1
-        try:
-            async with self._places:
-                catalog = await self._read(form)
-                text = await anyio.to_thread.run_sync(_checked_page, catalog, self._site.visit(request))
-        except TdqsError as error:
-            content = check(self._site.visit(request), str(error))
-            return Response(content.text, 422, {"cache-control": "no-store"}, content.media_type)
-        finally:
-            self._waiting -= 1
-        return Response(text, media_type=HTML, headers={"cache-control": "no-store"})
-
-    async def _read(self, form: Mapping[str, bytes]) -> Catalog:
-        """The definitions of the file, else those that were pasted, else of the URL. Raises TdqsErrors."""
-        content = form.get("file", b"").strip() or form.get("definitions", b"").strip()
-        if content:
-            catalog = read_content(content, origin="what you sent", name="your server")
-        elif self._permissions.urls and (url := form.get("url", b"").decode(errors="replace").strip()):
-            self._permissions.admit(read_url(url))
-            admit = self._permissions.check_and_resolve
-            await admit(url)
-            limits: dict[str, Any] = {"max_tools": MAX_CHECKED + 1, "max_bytes": MAX_CHECK}
-            catalog = await catalogs.load(url, LiveOptions(timeout=CHECK_SECONDS, admit=admit, **limits))
-        else:
-            raise InputError("there is nothing to check: paste definitions or choose a file")
-        if len(catalog.tools) > MAX_CHECKED:
-            raise InputError(f"a check takes {MAX_CHECKED} tools at most, and these are {len(catalog.tools)}")
-        return catalog
-
-
 def _checked_page(catalog: Catalog, visit: Visit) -> str:
     """The report of a catalog, with better words for its lowest tools."""
     score = score_offline(catalog)
@@ -577,41 +523,6 @@ def _checked_page(catalog: Catalog, visit: Visit) -> str:
     return score_page(score, measure(catalog), rewrites, base=SITE, visit=visit, **values)
 
 
-async def _read_form(request: Request) -> dict[str, bytes]:
-    """The members of a form, with or without files. Raises HTTPException for another site's, and a large one."""
-    body = await _read_body(request, MAX_CHECK + MAX_FORM)
-
-    async def receive() -> dict[str, object]:
-        return {"type": "http.request", "body": body}
-
-    form: dict[str, bytes] = {}
-    async with Request(request.scope, receive).form(max_files=1, max_fields=4, max_part_size=MAX_CHECK) as parts:
-        for name, value in parts.items():
-            form[name] = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else await value.read()
-    return form
-
-
-async def _read_body(request: Request, most: int) -> bytes:
-    """The body of a form. Raises HTTPException if it is longer, or another site has sent it."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-    if site not in (None, "same-origin", "none") or (site is None and is_foreign):
-        raise HTTPException(403)
-    content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > most:
-            raise HTTPException(413)
-    return content
-
-
-def _address_of(request: Request) -> str:
-    """The visitor's address: behind a proxy on this machine, the one that the proxy has seen."""
-    address = request.client.host if request.client else ""
-    forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-    return forwarded if forwarded and address in ("127.0.0.1", "::1") else address
-
-
 def make_site(scores: StoredScores, http: Http, urls: Sequence[UrlPattern] = ()) -> "ASGIApp":
     """The application; `urls` are those of live servers that visitors may have checked."""
     access = Access(token=http.token, is_open=is_open(http))
@@ -620,7 +531,7 @@ def make_site(scores: StoredScores, http: Http, urls: Sequence[UrlPattern] = ())
     routes += [
         Route("/sign-in", partial(access.sign_in, refuse=site.refuse), methods=["POST"]),
         Route("/sign-out", access.sign_out, methods=["POST"]),
-        Route("/check", _CheckQueue(site, Permissions(urls=tuple(urls))).answer, methods=["POST"]),
+        Route("/check", partial(site.check, queue=CheckQueue(Permissions(urls=tuple(urls)))), methods=["POST"]),
         Route("/static/{name}", _answer_asset),
         Route(HEALTH, answer_health),
     ]

@@ -128,7 +128,8 @@ def sweep_registry(
     method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
     unread: list[str] = []
     feed_servers: dict[str, str] = {}
-    records, progress, store = _read_inputs(request, unread, feed_servers), _Counts(on_progress), open_store(url)
+    records = _read_inputs(request, unread, feed_servers, warn=warn)
+    progress, store = _Counts(on_progress), open_store(url)
     job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch, file=file_of(url))
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
@@ -305,7 +306,9 @@ class _Counts:
         )
 
 
-def _read_inputs(request: SweepRequest, unread: list[str], listed: dict[str, str]) -> Iterator[Record | str]:
+def _read_inputs(
+    request: SweepRequest, unread: list[str], listed: dict[str, str], *, warn: Callable[[str], None]
+) -> Iterator[Record | str]:
     """The records of all inputs, live servers last; `unread` gets why the rest of one cannot be read.
 
     Raises InputError for a file that cannot be opened and for an object in this process.
@@ -319,7 +322,7 @@ def _read_inputs(request: SweepRequest, unread: list[str], listed: dict[str, str
     files = [_listed_by(name, read_records(Path(name))) for name in inputs if name not in live]
     captured = blocking(_capture_all)(live, request.live) if live else []
     parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
-    parts += [_capture_feed(feed, request, listed) for feed in feeds]
+    parts += [_capture_feed(feed, request, listed, warn=warn) for feed in feeds]
     if live and all(isinstance(name, str) for name in captured):
         unread.append("no live server could be captured")
     return _chain(parts, unread)
@@ -353,7 +356,9 @@ def _chain(parts: Sequence[Iterator[Record | str]], unread: list[str]) -> Iterat
             unread.append(str(error))
 
 
-def _capture_feed(feed: str, request: SweepRequest, listed: dict[str, str]) -> Iterator[Record | str]:
+def _capture_feed(
+    feed: str, request: SweepRequest, listed: dict[str, str], *, warn: Callable[[str], None]
+) -> Iterator[Record | str]:
     """The servers of a registry, captured; `listed` gets them all, so that one that does not answer is not gone.
 
     A foreign server gets none of the caller's headers and variables. Raises InputError.
@@ -365,6 +370,8 @@ def _capture_feed(feed: str, request: SweepRequest, listed: dict[str, str]) -> I
     if read.is_whole:
         registry = feed if "://" in feed else str(Path(feed).absolute())
         listed.update(dict.fromkeys((server.name for server in servers), registry))
+    else:
+        warn(f"{feed!r} is a part of its registry's list: no server counts as gone")
     options = LiveOptions(timeout=request.live.timeout, max_bytes=MAX_FEED_BYTES, admit=request.admit)
     located = [(server, locator) for server in servers if (locator := _locator(server, request.starters))]
     if len(located) < len(servers):

@@ -280,7 +280,7 @@ class ToolSearch(Document):
 class ServerChange:
     """A server whose record or score is another than in the store; a score is null where too few tools have one."""
 
-    server: str
+    server: Name
     before: Annotated[Tenths | None, Key("overallBefore")]
     after: Annotated[Tenths | None, Key("overallAfter")]
 
@@ -493,14 +493,11 @@ class Trend(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerEvent:
+class ServerEvent(ServerChange):
     """A server that is new, has changed or is gone."""
 
-    server: Name
     kind: Literal["new", "changed", "gone"]
     at: str
-    before: Annotated[Tenths | None, Key("overallBefore")]
-    after: Annotated[Tenths | None, Key("overallAfter")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

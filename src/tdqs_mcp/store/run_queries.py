@@ -46,35 +46,37 @@ def finished_runs(connection: Connection, method: MethodStamp) -> Sequence[Any]:
 
 def changes_since(connection: Connection, method: MethodStamp, since: datetime) -> StoreChanges:
     """Servers that are new, changed or gone since a moment, the latest first, with their overall scores."""
-    is_later = or_(CAPTURES.c.captured_at >= since, SERVERS.c.left_at >= since)
+    old_score, old = SERVER_SCORES.alias(), CAPTURES.alias()
+    earlier = (
+        select(old.c.capture)
+        .join(old_score, and_(old_score.c.capture == old.c.capture, old_score.c.method == method.key))
+        .where(old.c.server == SERVERS.c.server, old.c.captured_at < CAPTURES.c.captured_at)
+        .order_by(old.c.captured_at.desc())
+        .limit(1)
+        .correlate(SERVERS, CAPTURES)
+        .scalar_subquery()
+    )
+    before = SERVER_SCORES.alias()
+    columns = (SERVERS.c.server, SERVERS.c.left_at, CAPTURES.c.captured_at, SERVER_SCORES.c.overall)
     query = (
-        select(SERVERS.c.server, SERVERS.c.capture, SERVERS.c.left_at, CAPTURES.c.captured_at, SERVER_SCORES.c.overall)
+        select(*columns, before.c.capture.label("earlier"), before.c.overall.label("before"))
         .select_from(newest(SERVER_SCORES, method.key, with_left=True))
         .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
-        .where(is_later)
+        .outerjoin(before, and_(before.c.capture == earlier, before.c.method == method.key))
+        .where(or_(CAPTURES.c.captured_at >= since, SERVERS.c.left_at >= since))
         .order_by(func.coalesce(SERVERS.c.left_at, CAPTURES.c.captured_at).desc(), SERVERS.c.server)
         .limit(MAX_EVENTS)
     )
-    events = []
-    for row in connection.execute(query).all():
-        earlier = connection.execute(
-            select(SERVER_SCORES.c.overall)
-            .join(CAPTURES, CAPTURES.c.capture == SERVER_SCORES.c.capture)
-            .where(CAPTURES.c.server == row.server, CAPTURES.c.capture != row.capture)
-            .where(SERVER_SCORES.c.method == method.key, CAPTURES.c.captured_at < row.captured_at)
-            .order_by(CAPTURES.c.captured_at.desc())
-            .limit(1)
-        ).first()
-        before = earlier.overall if earlier else None
-        events.append(
-            ServerEvent(
-                server=row.server,
-                kind="gone" if row.left_at else "changed" if earlier else "new",
-                at=iso_utc(row.left_at or row.captured_at),
-                before=row.overall if row.left_at else before,
-                after=None if row.left_at else row.overall,
-            )
+    events = (
+        ServerEvent(
+            server=row.server,
+            kind="gone" if row.left_at else "changed" if row.earlier else "new",
+            at=iso_utc(row.left_at or row.captured_at),
+            before=row.overall if row.left_at else row.before,
+            after=None if row.left_at else row.overall,
         )
+        for row in connection.execute(query)
+    )
     return StoreChanges(method=method, since=iso_utc(since), changes=tuple(events))
 
 
@@ -163,12 +165,8 @@ def prune(engine: Engine, before: datetime) -> int:
                 connection.execute(delete(table).where(table.c.capture.in_(chosen[start : start + BATCH])))
         listed = select(CAPTURED_TOOLS.c.input_hash).where(CAPTURED_TOOLS.c.input_hash.is_not(None))
         connection.execute(delete(DEFINITIONS).where(DEFINITIONS.c.input_hash.not_in(listed)))
-        used = [select(TOOL_SCORES.c.verdict), select(SERVER_SCORES.c.verdict), select(SERVER_SCORES.c.shadow_verdict)]
-        for place, column in enumerate(
-            (TOOL_SCORES.c.verdict, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
-        ):
-            used[place] = used[place].where(column.is_not(None))
-        unused = [VERDICTS.c.verdict.not_in(query) for query in used]
+        users = (TOOL_SCORES.c.verdict, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
+        unused = [VERDICTS.c.verdict.not_in(select(column).where(column.is_not(None))) for column in users]
         connection.execute(delete(VERDICTS).where(*unused))
         return len(chosen)
 
