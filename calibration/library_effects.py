@@ -3,13 +3,13 @@
     library_effects.py FOLDER > src/tdqs_mcp/code/data/libraries.json
 
 FOLDER has unpacked packages: `py/NAME` from `pip download --no-deps NAME`, `js/NAME` from `npm pack NAME`. Packages
-that `python.toml` and `script.toml` name are left out, unless verbs stand for all that they do. Each public function
-and method is followed as a tool's handler is, with all of its parameters unknown. A name goes to the effects that all
-functions of that name in the package have; that nothing was found proves nothing, but for functions at the top of a
-Python module that could be followed whole. Objects of a package whose code opens network connections are clients:
-their methods reach the network, and change something by their verb. A package whose code refers to nothing of files,
-programs, networks or databases, and imports nothing that might, is `harmless`. Google's discovery documents (`google-
-api-python-client`) give the methods of its resources.
+that `python.toml` and `script.toml` name are left out. Each public function and method is followed as a tool's handler
+is, with all of its parameters unknown. A name goes to the effects that all functions of that name in the package have;
+that nothing was found proves nothing, but for functions at the top of a Python module that could be followed whole.
+Objects of a package whose code opens network connections are clients: their methods reach the network, and change
+something by their verb. A package whose code refers to nothing of files, programs, networks or databases, and imports
+nothing that might, is `harmless`. Google's discovery documents (`google- api-python-client`) give the methods of its
+resources.
 """
 
 import json
@@ -269,8 +269,6 @@ def main(folder: Path) -> None:
     data: dict[str, object] = {}
     for language in ("py", "js"):
         known = Knowledge()._languages[language == "py"]  # noqa: SLF001
-        by_verb = {top for top, calls in known.packages.items() if "*" in calls and calls["*"][0].words[0] == "verb"}
-        by_hand = known.by_hand - by_verb
         packages: dict[str, dict[str, str]] = {}
         pure: list[str] = []
         for library in sorted((folder / language).iterdir()):
@@ -279,7 +277,7 @@ def main(folder: Path) -> None:
                 packages["googleapiclient"] = google_resources(library)
                 continue
             tops = [name] if language == "js" else _top_packages(library)
-            if not by_hand.isdisjoint([*tops, name.partition("/")[0]]):
+            if not known.by_hand.isdisjoint([*tops, name.partition("/")[0]]):
                 continue
             if is_harmless(library, known.harmless | frozenset(tops)):
                 pure += tops

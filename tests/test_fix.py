@@ -170,6 +170,13 @@ def test_code_as_the_locator_is_what_is_fixed(command, tmp_path):
     assert run.stderr.decode().startswith("fixed 2 in .: list_loans ")
 
 
+def test_code_is_fixed_with_all_rules_though_its_output_schema_was_not_read(command, tmp_path):
+    """No rule takes the unread schema for missing after the fix, which would look like a new finding."""
+    (tmp_path / "loans.py").write_text(SERVER, encoding="utf-8")
+    command("lint", "loans.py", "--fix", cwd=tmp_path)
+    assert "This tool allows you to list" not in (tmp_path / "loans.py").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

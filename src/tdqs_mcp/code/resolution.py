@@ -1,6 +1,7 @@
 """Resolving names, members and types of a project to values; nothing is run."""
 
 import builtins
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,8 +55,8 @@ MUTED_CALLS = 60
 MAX_BINDINGS = 4
 """Assignments of a name that are looked at, the last ones: `client = None`, then `client = Client()` in a condition."""
 
-_OPEN_MEMBERS = frozenset({"session", "request_context", "state"})
-"""Members of the framework's context object that hold what a server puts there."""
+_CONTEXT_PART = re.compile(r"\.Context(\(\))?\.\w+(\(\))?$")
+"""A member of the framework's context object, or what its method gives back: `ctx.session`, `ctx.get_state("key")`."""
 
 
 class Resolution(ABC):
@@ -72,6 +73,7 @@ class Resolution(ABC):
         self._is_muted = False
         self._shared: dict[object, tuple[Value, CallTrace]] = {}
         self._assigned: dict[Function, dict[str, list[Assign]]] = {}
+        self._lifespan: Value | None = None
 
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
@@ -329,10 +331,11 @@ class Resolution(ABC):
         """Return `value.key`."""
         return join([self._member(inner, key) for inner in alternatives(value)])
 
-    @cached_property
-    def _lifespan(self) -> Value:
+    def _lifespan_context(self) -> Value:
         """Return what the server's lifespan function yields: what `ctx.request_context.lifespan_context` is."""
-        self.__dict__["_lifespan"] = UNKNOWN  # while it is read: a lifespan may ask for its own context
+        if self._lifespan is not None:
+            return self._lifespan
+        self._lifespan = UNKNOWN  # while it is read: a lifespan may ask for its own context
         values: list[Value] = []
         for node, scope in (call for calls in self._calls.values() for call in calls):
             if scope.module.is_python and "lifespan" in node.keywords:
@@ -341,11 +344,12 @@ class Resolution(ABC):
                     function = self.evaluate(node.keywords["lifespan"], frame)
                     if isinstance(function, Closure):
                         values.append(self._invoke(function, (), {}, depth=0, line=node.line))
-        return join(values) if values else UNKNOWN
+        self._lifespan = join(values) if values else UNKNOWN
+        return self._lifespan
 
     def _member(self, value: Value, key: str) -> Value:
         if key == "lifespan_context" and type(value) in (Value, External):
-            return self._lifespan
+            return self._lifespan_context()
         match value:
             case Argument(name=name) if name == ALL:
                 return value if key == "data" else Argument(name=key, parameters=frozenset({key}))
@@ -365,7 +369,7 @@ class Resolution(ABC):
             case External(name="process.env" | "os.environ") if key.isupper():
                 self.trace.environment.add(key)
                 return UNKNOWN
-            case External(name=name) if key in _OPEN_MEMBERS and name.removesuffix("()").endswith(".Context"):
+            case External(name=name) if _CONTEXT_PART.search(name):
                 return UNKNOWN  # `ctx.session.jenkins`: whatever the server keeps there
             case External(name=name, parameters=parameters, arguments=arguments):
                 return External(name=f"{name}.{key}", parameters=parameters, arguments=arguments)

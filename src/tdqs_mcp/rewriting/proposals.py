@@ -225,11 +225,15 @@ def _rewritten(measured: Measured, proposals: Mapping[int, Proposal]) -> list[To
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
-    """The catalog with other definitions at some indices; a tool with its own definition stays the same object."""
+    """Return the catalog with other definitions at some indices; a tool with its own definition stays the same object.
+
+    What could not be read of a tool's code stays unread, so that no rule takes it for missing.
+    """
     tools = list(catalog.tools)
     for index, definition in definitions.items():
         if definition is not tools[index].raw:
-            tools[index] = read_tool(definition, index, is_mcp=tools[index].is_mcp)
+            tool = read_tool(definition, index, is_mcp=tools[index].is_mcp)
+            tools[index] = replace(tool, unread=tools[index].unread)
     return replace(catalog, tools=tuple(tools))
 
 
