@@ -43,7 +43,7 @@ Outcome = Literal["matches", "differs", "failed", "new"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """One line of the ledger."""
+    """Entry of the ledger."""
 
     name: str
     registry: Literal["npm", "pypi"]
@@ -70,7 +70,7 @@ class Server:
     """Placeholders for servers that refuse to start without a setting; never a credential."""
 
     files: Mapping[str, str] = field(default_factory=dict)
-    """The same for servers that read a file in their home: its path there, and its text."""
+    """Files that a server reads in its home: the text by the path there; never a credential."""
 
     @property
     def source(self) -> str:
@@ -80,7 +80,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What became of one server."""
+    """Outcome of the capture of a server."""
 
     server: Server
     outcome: Outcome
@@ -114,7 +114,7 @@ def hash_tools(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def differences(found: Mapping[str, str], expected: Mapping[str, str]) -> Iterator[str]:
-    """What is not as the ledger says, one line for each tool."""
+    """Yield what is not as the ledger says, one line for each tool."""
     for tool in sorted(found.keys() | expected.keys()):
         if tool not in found:
             yield f"tool {tool!r} is gone"

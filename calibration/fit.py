@@ -87,7 +87,7 @@ class Folds:
 
 
 def features(subject: Subject, model: SentenceModel) -> dict[str, int]:
-    """What the trees see of a definition."""
+    """Return what the trees see of a definition."""
     text = read_text(subject)
     return of_tool(subject, text, model.read(text))
 
@@ -125,6 +125,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "unit": "thousandths; a tree is points, or [feature, threshold, tree up to it, tree above it]",
         "guard": {"unit": "tenths above the estimate", "bound": guard(evidence)},
         "error": published_error.figures(evidence),
+        "gains": published_error.gains(evidence["edits"]),
         "logistic": sentence_fit.LOGISTIC,
         "sentences": folds.table,
         "rubrics": {"tdqs": forests, "coherence": set_forests, "smells": component_forests},
@@ -276,7 +277,7 @@ def _fit_tools(
 def _predict(
     labeled: Sequence[Labeled], folds: Folds, forests: Mapping[str, Any], bands: Sequence[Mapping[str, Any]]
 ) -> Rows:
-    """What the calibration as shipped says of tools that nothing was made on."""
+    """Return what the shipped calibration predicts for tools that nothing was made on."""
     subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
     return [
         {
@@ -291,7 +292,7 @@ def _predict(
 
 
 def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any]) -> Rows:
-    """The same of changed definitions."""
+    """Return what the shipped calibration predicts for changed definitions."""
     before = _latents([each.before for each in edits], folds, forests)
     after = _latents([each.after for each in edits], folds, forests)
     return [_changed(each, before[place], after[place]) for place, each in enumerate(edits)]
@@ -517,7 +518,7 @@ def _table_text(rows: Sequence[Mapping[str, Any]]) -> str:
 def write(path: Path, document: Mapping[str, Any]) -> None:
     """JSON with a line for every forest and every column of weights, so that a refit is a readable diff."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    keys = ("guard", "logistic", "sentences", "rubrics", "rounding", "bands")
+    keys = ("guard", "gains", "logistic", "sentences", "rubrics", "rounding", "bands")
     for mark in (*(f'"{key}":' for key in keys), '"error":{', '{"below"'):  # the provenance has an "error" too
         text = text.replace(mark, f"\n{mark}")
     for key in [*TOOL, *COHERENCE, *SMELLS]:

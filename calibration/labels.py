@@ -85,13 +85,13 @@ class Definitions:
 
 
 def alone(definition: Mapping[str, Any], siblings: Iterable[str]) -> Subject:
-    """One definition among siblings of which only the names are known."""
+    """Return a definition among siblings of which only the names are known."""
     others = [{"name": name, "inputSchema": {"type": "object"}} for name in siblings]
     return measure(Catalog(server="", tools=read_tools([definition, *others]))).subjects[0]
 
 
 def with_description(subject: Subject, description: str) -> Subject:
-    """The same tool with another description."""
+    """Return the tool with another description."""
     names = [name for name in subject.siblings.values() if name != subject.tool.name]
     return alone({**subject.tool.raw, "description": description}, names)
 

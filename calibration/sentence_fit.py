@@ -39,13 +39,17 @@ FEWEST_OWNERS = 4
 """Servers that have a word, below which it is rare."""
 
 WRITTEN_WEIGHT = 6
-"""Labeled sentences that a written one counts for: real ones are many, and few of them are empty prose."""
+"""Weight of a written sentence where a labeled one weighs 1: those are many, and few of them are empty prose."""
 
 EMPTY_STEP = 20
 """Of so many labeled sentences that tell nothing, one is used."""
 
 GATE = (25, 60)
-"""Percent of probability between which a sentence begins to earn what it tells."""
+"""Percent of probability that a sentence is particular to its tool.
+
+Up to the first it earns nothing, from the second on all that it tells, and between them a share. README.md says how
+this was chosen over (50, 80).
+"""
 
 NEGLIGIBLE = 20
 """Thousandths below which a weight is dropped."""
@@ -140,7 +144,7 @@ def _transplants(
 def particular_table(
     labeled: Sequence[Example], written: Sequence[Example], subjects: Iterable[tuple[str, Subject]]
 ) -> dict[str, Any]:
-    """What a sentence model needs to tell particular sentences from those that fit any tool.
+    """Return what a sentence model needs to tell particular sentences from those that fit any tool.
 
     Labeled sentences that tell nothing are mostly headings and entries, which the trees weigh: few of them count here.
     """

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a dimension may rest on and which way (1 never lowers, -1 never raises, 0 may do either), and settings."""
+    """Features of a dimension with their direction (1 never lowers, -1 never raises, 0 may do either), and settings."""
 
     directions: Mapping[str, int]
     rounds: int = 120
@@ -43,7 +43,7 @@ class Plan:
     """Share of the features that each tree sees."""
 
     on_changes: float = 0.5
-    """What the error of a change weighs beside that of a level."""
+    """Weight of the error of a change beside that of a level."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,7 @@ def test_what_is_published_and_what_every_score_shows_is_what_the_evidence_says(
     assert judge_error.labels(NEWEST) == {row["inputHash"]: tuple(row["labels"]) for row in rows["tools"]}
     figures = {"changes": calibration(NEWEST).change_error, "servers": calibration(NEWEST).server_error}
     assert figures == published_error.figures(rows)
+    assert calibration(NEWEST).gains == published_error.gains(rows["edits"])
 
 
 @pytest.mark.parametrize(
@@ -415,7 +416,7 @@ def _features(subject):
 
 
 def test_a_sentence_about_another_tool_or_about_nothing_earns_nothing(write):
-    """The example that once raised a status tool from C to B; calibration 4 gives it a tenth more than 3 did."""
+    """The example that once raised a status tool from C to B."""
     status = tool("git_status", "Shows the working tree status.", {"type": "object", "properties": {"repo_path": {}}})
     others = [tool(name, "", flat(1)) for name in ("git_diff", "git_add", "git_log", "git_commit")]
 

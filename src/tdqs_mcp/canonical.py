@@ -21,7 +21,7 @@ JS_WHITESPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-"""What String.prototype.trim removes (ECMA-262, WhiteSpace and LineTerminator); str.strip removes other characters."""
+"""Characters that String.prototype.trim removes (ECMA-262, WhiteSpace and LineTerminator); str.strip removes others."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")

@@ -13,7 +13,7 @@ TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "a
 """The six fields that TDQS scores and hashes, in the order of the specification's table."""
 
 SENT_FIELDS = ("name", "description", "inputSchema")
-"""What the tool formats of Anthropic and OpenAI carry; title, annotations and output schema stay with the client."""
+"""Fields in the tool formats of Anthropic and OpenAI; title, annotations and output schema stay with the client."""
 
 
 CACHING_HINTS = ("ttlMs", "cacheScope")
@@ -206,7 +206,7 @@ class Catalog:
     """By method, the caching hints of its first answer; None where the answers had none and did not need any."""
 
     problems: tuple[str, ...] = ()
-    """What went wrong while the server listed its parts, one sentence each."""
+    """Problems while the server listed its parts, one sentence each."""
 
     unread: tuple[str, ...] = ()
     """Parts that could not be read of a server that is known from its code alone, one sentence each."""
@@ -341,7 +341,7 @@ class Fact:
     """The only tool that it is true of; None for every tool."""
 
     place: str = ""
-    """What of the tool it is about, as in the id of a question; empty where its own words say that."""
+    """Part of the tool that it is about, as in the id of a question; empty where its own words say that."""
 
     origin: str = ""
     """The key of the material and the entry below it, for what is not among the facts."""

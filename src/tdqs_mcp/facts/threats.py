@@ -327,7 +327,7 @@ _ENCODINGS: tuple[tuple[str, str, Callable[[str], bytes]], ...] = (
 """Each encoding, its pattern in the data file, and how a run is decoded."""
 
 Part: TypeAlias = Tool | Resource | ListedPrompt | None
-"""What a threat stands in; None is the server itself."""
+"""Part of the catalog that a threat stands in; None is the server itself."""
 
 MAX_QUOTE = 60
 """Characters of a definition's text that a threat quotes."""

@@ -54,7 +54,7 @@ MAX_FAILURES = 5
 """Questions in a row without an answer after which a model is asked no more."""
 
 Price: TypeAlias = Callable[[str, Usage], int | None]
-"""What a model takes for so many tokens, in nanodollars; None for a model without a known price."""
+"""Price of some tokens of a model, in nanodollars; None for a model without a known price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Ledger:
         self._budget = budget
         self._price = price
         self.usage = Usage()
-        """What was booked or used; what an answer reports takes the place of what was booked for it."""
+        """Usage so far; a request counts as booked until its answer reports what it used."""
 
         self.stopped: dict[str, str] = {}
         """Models that are asked no more, each with the reason."""

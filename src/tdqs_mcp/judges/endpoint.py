@@ -67,7 +67,7 @@ _BUSY = (429, 503, 529)
 
 Post: TypeAlias = Callable[[], Awaitable["httpx2.Response"]]
 Reader: TypeAlias = Callable[[object], Usage | None]
-"""What a response says of its usage, as counts; None where it does not say."""
+"""Reads the usage that a response reports; None if it reports none."""
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -89,7 +89,7 @@ class Endpoint:
     """Where a model answers and how it is asked. Raises InputError, which says what to set."""
 
     base_url: str
-    """What `path` is appended to; usually ends in `/v1`."""
+    """Address before `path`; usually ends in `/v1`."""
 
     model: str
     api_key: str | None = field(default=None, repr=False)
@@ -181,18 +181,18 @@ class EndpointModel(ABC):
     """A model behind an endpoint, asked within limits of number and time; all requests wait if it asks for that."""
 
     cut_advice: str
-    """What to do about an answer that was cut off."""
+    """Advice about an answer that was cut off."""
 
     mute_advice: str
-    """What to do about an answer without text."""
+    """Advice about an answer without text."""
 
     form_advice: str
-    """What to do about an answer of another form."""
+    """Advice about an answer of another form."""
 
     def __init__(self, endpoint: Endpoint, *, ledger: "Ledger | None" = None) -> None:
         """Nothing is opened before the first request. The ledger admits every try; None admits all."""
         self.usage = Usage()
-        """What was asked so far; it has a cost if every answer's price is known."""
+        """Usage so far; it has a cost if every answer's price is known."""
 
         self._endpoint = endpoint
         self._ledger = ledger

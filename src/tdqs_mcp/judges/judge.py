@@ -22,7 +22,7 @@ class Correction:
     answer: str
     reason: str
     fault: str
-    """What the answer did."""
+    """Mistake of the answer, as words behind "the answer"."""
 
     @property
     def objection(self) -> str:
@@ -60,7 +60,7 @@ class Request:
 
     prompt: Prompt
     name: str
-    """What the schema is called: letters, digits, _ and -, at most 64."""
+    """Name of the schema: letters, digits, _ and -, at most 64."""
 
     schema: Mapping[str, Any]
     """JSON Schema of the answer; a model that can enforce it does."""
@@ -72,7 +72,7 @@ class Request:
     """Raises ContractError for an answer that breaks the format and must not be cached."""
 
     cache_key: CacheKey | None = field(default=None, compare=False)
-    """What an answer is cached under, also after corrections; None for the request's own key."""
+    """Key that an answer is cached under, also after corrections; None for the request's own key."""
 
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
@@ -100,7 +100,7 @@ class Failure:
 
     reason: str
     fault: str = ""
-    """What was wrong with its last answer; empty if there was none."""
+    """Mistake of its last answer; empty if there was none."""
 
 
 class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed

@@ -27,7 +27,7 @@ class Jury:
     members: tuple[Judge, ...]
     id: str = "jury"
     names: tuple[str, ...] = ()
-    """What the members are called, in their order; empty where nobody has named them."""
+    """Names of the members, in their order; empty if they have none."""
 
     @property
     def called(self) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Rounding:
     """Percent by which each latent is moved away from the mean: predictions vary less than labels."""
 
     total_stretch: int
-    """The same for the weighted sum."""
+    """Percent by which the weighted sum is moved away from its mean."""
 
     def round(self, latents: Sequence[int]) -> list[int]:
         """The scores 1-5 nearest to the latents, each and in sum, among the 64 that are next to them."""
@@ -110,6 +110,12 @@ class Calibration:
     """How far overall scores lay off on labeled servers, in tenths: the number of servers, and the ends of the middle
     80% of label minus prediction."""
 
+    gains: Mapping[str, int]
+    """Hundredths of TDQS that blind readers gave for a sentence written for a dimension, for each point that it lacked.
+
+    They count all dimensions: a sentence of usage also says what sets the tool apart.
+    """
+
     def outlook(self, total: int) -> Outlook:
         """How sure the TDQS is; `total` is the weighted latent in thousandths."""
         errors = next(errors for below, errors in self.bands if total < below)
@@ -141,6 +147,7 @@ def calibration(version: str) -> Calibration:
         guard=table["guard"]["bound"],
         change_error=tuple(table["error"]["changes"]),
         server_error=tuple(table["error"]["servers"]),
+        gains=table["gains"],
     )
 
 

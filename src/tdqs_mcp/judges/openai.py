@@ -19,7 +19,7 @@ _THOUGHT = re.compile(r"\s*<(think|thinking)>(?:.*?</\1>|.*)", re.DOTALL)
 """Reasoning in front of an answer, where a model has no field of its own for it; without an end, all of it."""
 
 MAX_DOLLARS = 1_000
-"""What one answer may be said to cost; more is not a price, and neither is infinity."""
+"""Highest reported cost of an answer that is believed; more, such as infinity, is no price."""
 
 
 class _Part(BaseModel):

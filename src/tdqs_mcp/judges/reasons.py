@@ -42,7 +42,7 @@ _MISSING = {
     Cue.LIMIT: "its limits",
     Cue.ERROR: "how it fails",
 }
-"""What a cue would tell of a tool's behavior; the first for tools that change something."""
+"""Advice on a tool's behavior by the cue that would give it; the first is for tools that change something."""
 
 MAX_MISSING = 2
 """Missing things that one reason lists."""

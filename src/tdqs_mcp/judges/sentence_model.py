@@ -32,7 +32,7 @@ LONG, MANY, SEVERAL = 40, 10, 6
 """Words of a sentence, new words, and new words beside a reference, that count as 100 percent."""
 
 PARAMETER, TOOL, SELF, NUMBER = "<parameter>", "<tool>", "<self>", "<number>"
-"""What stands for a parameter, a sibling, the tool itself and whatever has a digit, among the terms."""
+"""Terms for a parameter, a sibling, the tool itself and whatever has a digit."""
 
 
 class Sentence(NamedTuple):
@@ -392,7 +392,7 @@ class SentenceReading(NamedTuple):
     """Hundredths, 0-200, of what an agent learns, after what is probably about something else."""
 
     wording: Mapping[Aspect, int]
-    """The same for a sentence of this wording that no other tool has."""
+    """Hundredths, 0-200, of what an agent would learn if no other tool had a sentence of this wording."""
 
     unrelated: int
     """Percent of probability that it is about something else than the tool."""
@@ -413,7 +413,7 @@ class SentenceModel:
 
     bases: Sequence[int]
     seconds: Sequence[int]
-    """What is added to the sum for the label 2 instead of 1; a negative number for each aspect."""
+    """Number added to the sum for the label 2 instead of 1, by aspect; negative."""
 
     weights: Mapping[str, Sequence[tuple[int, int]]]
     """By term or trait: the columns in which it counts, each with its weight."""

@@ -35,11 +35,13 @@ class Dimension:
     title: str
     question: str
     bad: str
+    """Bad example: a description, or tool names."""
+
     good: str
-    """One bad and one good example: a description, or tool names."""
+    """Good example of the same kind."""
 
     anchors: tuple[str, ...]
-    """What the scores 1 to 5 mean, in that order."""
+    """Meanings of the scores 1 to 5, in that order."""
 
     short: str = ""
     """Its heading in a table, where the key is too long for one."""
@@ -54,7 +56,7 @@ class Dimension:
     """The score that a server with one tool gets whatever the judge says: there is nothing to compare with."""
 
     smell: str = ""
-    """What a score below 3 is called, where it has a name."""
+    """Name of a score below 3, where it has one."""
 
     @property
     def asked_as(self) -> str:

@@ -71,7 +71,7 @@ class Rule(Generic[Seen]):
     """Takes what it reads, and `limit` where its function has one."""
 
     reads: type[Seen]
-    """What its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
+    """Type that its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
 
     weighs: tuple[str, ...] = ()
     """JSON pointers of the parts beside the reported one whose words may take a hit back."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.jury import silences
+from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.judges.verdict_guard import guard_problems
 from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.labels import LabelScore
@@ -311,7 +312,7 @@ class Fix:
 
 
 def dimension_means(rubric: str, tools: Sequence[Judged]) -> list[tuple[Dimension, float]]:
-    """Each dimension of a rubric with its mean score, 1-5; none without tools."""
+    """Return the dimensions of a rubric, each with its mean score, 1-5; none without tools."""
     dimensions = load(rubric).dimensions if tools else ()
     return [
         (dimension, sum(tool.judgements[dimension.key].score for tool in tools) / len(tools))
@@ -367,18 +368,6 @@ def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
     return sorted(groups.values(), key=gain, reverse=True)
 
 
-WORTH: Mapping[str, int] = {
-    "purpose_clarity": 72,
-    "usage_guidelines": 43,
-    "behavioral_transparency": 31,
-    "parameter_semantics": 32,
-    "conciseness_structure": 10,
-    "contextual_completeness": 31,
-}
-"""Hundredths of TDQS that blind readers gave for each point that a sentence written for the dimension won there, with
-what it won elsewhere: a sentence of usage also says what sets the tool apart (calibration/edits.jsonl)."""
-
-
 def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
     """The fixes of each tool that has any, the lowest TDQS first: the minimum is 40% of a server's description quality.
 
@@ -400,11 +389,11 @@ def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
 
 
 def _gain(fix: Fix) -> int:
-    """Hundredths of TDQS to win at most; a parameter wins its share of what all of them do."""
-    dimension = fix.finding.dimension or ""
-    if dimension not in WORTH:
+    """Return the hundredths of TDQS that such a sentence won on average; a parameter wins its share of what all do."""
+    dimension, gains = fix.finding.dimension or "", calibration(versions()[0]).gains
+    if dimension not in gains:
         return 0
-    points = WORTH[dimension] * (5 - fix.tool.judgements[dimension].score)
+    points = gains[dimension] * (5 - fix.tool.judgements[dimension].score)
     is_partial = "/properties/" in fix.finding.path
     return points // max(1, fix.tool.signals["paramCount"]) if is_partial else points
 

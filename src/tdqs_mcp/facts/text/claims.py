@@ -26,7 +26,7 @@ class _List(NamedTuple):
     """Values that stand in a row, with nothing but separators and remarks in parentheses between them."""
 
     items: Sequence[tuple[str, bool]]
-    """Each with whether it is quoted."""
+    """Values, each with True if it is quoted."""
 
     is_stated: bool
     """The text calls it the list of values."""

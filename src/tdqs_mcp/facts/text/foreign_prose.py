@@ -43,7 +43,7 @@ _KATAKANA = lazy_pattern(r"[\u30a0-\u30ff]")
 _PREDICATE = lazy_pattern(
     r"[\u3041-\u309f]{0,12}(?=[、。，．,.!！?？:：;；)）\n]|\s*$)|して(?!いる|いない|おく|あり|ある|ください)"
 )
-"""What follows a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
+"""Text behind a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
 
 HAN_WEIGHT = 3
 """Latin letters that weigh as much as one Han character or Kana: a word has five letters here, two there."""
@@ -216,7 +216,7 @@ def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon
 
 
 _END = "\0"
-"""What no sentence holds after folding stands between two of them."""
+"""Separator of sentences: a character that folding leaves in none."""
 
 
 def _places(phrase: Phrase, text: str) -> Iterator[int]:

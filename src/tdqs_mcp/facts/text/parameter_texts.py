@@ -73,10 +73,10 @@ class Clash:
 
     mention: ParameterMention
     claim: str
-    """What the text says, in few words."""
+    """Statement of the text, in few words."""
 
     constraint: str
-    """What the schema says."""
+    """Contradicting part of the schema, in words."""
 
     is_plain: bool
     """The text states it outright; else it is only what its words amount to."""
@@ -88,7 +88,7 @@ class ParameterExplanation:
 
     name: str
     text: str
-    """What follows the name, its type in parentheses included."""
+    """Text behind the name, its type in parentheses included."""
 
     indent: int
     start: int

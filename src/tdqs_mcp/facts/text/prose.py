@@ -98,7 +98,7 @@ class Prose:
     """The lemma of the first verb of the first sentence."""
 
     effect: Effect | None
-    """What that verb does, or the name's verb where the text has none."""
+    """Effect of that verb, or of the name's verb where the text has none."""
 
     name_effect: Effect | None
     opens_with_verb: bool

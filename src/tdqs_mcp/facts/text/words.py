@@ -23,7 +23,7 @@ KNOWN = frozenset(("en", *SPACED, *JOINED))
 """Languages whose cues can be read."""
 
 Phrase = tuple[str, ...]
-"""What must occur in a sentence, in this order."""
+"""Words that a sentence must have in this order."""
 
 
 class Effect(StrEnum):
@@ -76,7 +76,7 @@ class Lexicon:
     """An apostrophe joins two words: `l'utilisateur`, `user_id'yi`."""
 
     lead_in: tuple[str, ...]
-    """What stands before the verb, or behind it where the verb is last, and only says that it is a tool."""
+    """Words before the verb, or behind it where the verb is last, that only say that it is a tool."""
 
     prepositions: tuple[str, ...]
     """Openings of a phrase that belongs before the verb: Chinese says "by number fetch order"."""
@@ -98,13 +98,13 @@ class Lexicon:
     """Beginnings of words to lemmas."""
 
     endings: frozenset[str]
-    """What makes a stem a predicate; Korean."""
+    """Endings that make a stem a predicate; Korean."""
 
     not_after: tuple[str, ...]
-    """What makes the following verb an attribute: `已删除的文件`."""
+    """Words that make the following verb an attribute: `已删除的文件`."""
 
     not_before: tuple[str, ...]
-    """What makes the preceding verb a noun: `创建时间`."""
+    """Words that make the preceding verb a noun: `创建时间`."""
 
     vague: frozenset[str]
     overt: frozenset[str]
@@ -199,7 +199,7 @@ _ENGLISH = read_table("en")
 EFFECTS: Mapping[str, Effect] = {
     lemma: Effect(effect) for effect, verbs in reversed(_ENGLISH["verbs"].items()) for lemma in verbs.split()
 }
-"""What each known English verb does, by its lemma."""
+"""Effect of each known English verb, by its lemma."""
 
 LEMMAS: Mapping[str, str] = {form: lemma for lemma in EFFECTS for form in _inflections(lemma)} | {
     lemma: lemma for lemma in EFFECTS

@@ -40,7 +40,7 @@ class NameWords(NamedTuple):
     """The other words, in order."""
 
     effect: Effect | None
-    """What the verb does; without one, what the first verb anywhere in the name does."""
+    """Effect of the verb; without one, of the first verb anywhere in the name."""
 
     @property
     def phrase(self) -> str:

@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
     after: str
     lead: str
-    """What precedes it, lower-case and without marks: how it ends tells which patterns can match there."""
+    """Text before it, lower-case and without marks: how it ends tells which patterns can match there."""
 
     text: str
     start: int
