@@ -8,7 +8,7 @@ is, with all of its parameters unknown. A name goes to the effects that all func
 that nothing was found proves nothing, but for functions at the top of a Python module that could be followed whole.
 Objects of a package whose code opens network connections are clients: their methods reach the network, and change
 something by their verb. A package whose code refers to nothing of files, programs, networks or databases, and imports
-nothing that might, is `harmless`. Google's discovery documents (`google- api-python-client`) give the methods of its
+nothing that might, is `harmless`. Google's discovery documents (`google-api-python-client`) give the methods of its
 resources.
 """
 
