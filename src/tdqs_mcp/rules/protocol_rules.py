@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.steering import find_steering
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, OVERT_MUTATIONS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -403,13 +403,20 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
 )
 def harmless_deletion(subject: Subject) -> Iterator[Hit]:
     """The tool deletes or overwrites, but destructiveHint says that it only adds."""
-    is_denied = subject.signals.destructive is False and not subject.signals.read_only
+    prose, is_denied = subject.prose, subject.signals.destructive is False and not subject.signals.read_only
     claim = next((claim for claim in subject.effect_claims if claim.is_destroying), None) if is_denied else None
     if claim:
         yield Hit(
             "/annotations/destructiveHint",
             f"destructiveHint is false, but {claim.evidence}",
             "set it to true, so that clients ask before the call",
+        )
+    elif is_denied and prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in OVERT_MUTATIONS:
+        yield Hit(
+            "/annotations/destructiveHint",
+            f"destructiveHint is false, which means that the tool only adds, but the description says {prose.verb!r}",
+            "set it to true, or say in the description that the earlier values are kept",
+            Severity.INFO,
         )
 
 

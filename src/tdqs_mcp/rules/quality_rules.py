@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.claims import default_cuts
+from tdqs_mcp.facts.text.effects import several_at_once
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
@@ -144,7 +146,7 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     weighs=("/annotations",),
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
-    """A tool deletes or changes existing data, and neither its one sentence nor a hint says what is lost."""
+    """A tool deletes or changes data, alone or in bulk, and neither a text nor a hint says what is lost or fails."""
     prose = subject.prose
     is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
     siblings = set(map(str.lower, subject.mentions))  # "Find `order_id` with `list_orders`." tells nothing of an effect
@@ -160,6 +162,18 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
             f"{prose.verb!r} changes existing data, and neither the description nor destructiveHint says what is lost",
             f"say {lost}, and declare destructiveHint",
         )
+    elif prose.effect and (things := several_at_once(subject.tool, prose, subject.input_shape, subject.remarks)):
+        problem = (
+            f"{prose.verb!r} takes several {things} at once, and nothing says what a call does if one of them fails"
+        )
+        yield Hit("/description", problem, OUTCOMES[prose.effect], Severity.INFO)
+
+
+OUTCOMES = {
+    Effect.CREATE: "say what happens to one that already exists, and whether the others are still made",
+    Effect.UPDATE: "say what happens to one that does not exist, and whether the others are still changed",
+    Effect.DELETE: "say what happens to one that does not exist, and whether the others are still deleted",
+}
 
 
 MAX_BARE_WORDS = 15
@@ -222,7 +236,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     weighs=("/annotations", "/outputSchema"),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
-    """The tool creates something, and neither an output schema nor the description says what comes back."""
+    """Nothing says what a creating tool returns, or that the result of a reading one is cut by default."""
     prose = subject.prose
     is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
     if not subject.signals.is_missing_description and is_creating and subject.is_result_open:
@@ -230,6 +244,12 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
             "/description",
             "neither the description nor an output schema says what the tool returns",
             "add one sentence that starts with Returns, or an output schema",
+        )
+    for parameter, length in default_cuts(prose, subject.remarks):
+        yield Hit(
+            "/description",
+            f"the result is cut at {length} unless {parameter!r} asks for more, and the description does not say so",
+            "say that it is cut, how the cut is marked, and how to get the rest",
         )
 
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
-from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.spelling import first_of, name_parts
 from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.words import Cue, Effect
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
@@ -123,6 +125,24 @@ def stated_default(text: str) -> str | None:
     matches = _PATTERNS.default.finditer(text) if "efault" in text else ()
     values = (literal for match in matches if (literal := _literal(match, text, 0, frozenset())) is not None)
     return next(values, None)
+
+
+def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that shorten a result by default, with the length, where the description tells of no cut.
+
+    `max_length`, "Maximum number of characters to return (default: 5000)", of a tool that fetches a page.
+    """
+    if prose.effect not in (Effect.READ, None) or Cue.LIMIT in prose.cues or not _words("cut").isdisjoint(prose.words):
+        return
+    for remark in remarks:
+        name, default = remark.node.name or "", remark.node.schema.get("default")
+        parts = [part.lower() for part in name_parts(name)]
+        is_length = remark.node.is_top and parts[:1] == ["max"] and parts[-1] in _words("lengths")
+        if not is_length or remark.words.isdisjoint(_words("returning")) or not _words("cut").isdisjoint(remark.words):
+            continue
+        length = spell(default) if type(default) is int else stated_default(remark.text)
+        if length and length.strip("-0") and name.lower() not in prose.words:
+            yield name, length
 
 
 def _literal(match: re.Match[str], text: str, default: object, values: frozenset[str]) -> str | None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.parameter_texts import ParameterMention
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Effect
+from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("hints")
@@ -47,6 +48,31 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
             if node.name != "method" or not (prose.effect and prose.effect.is_mutating):
                 yield from _by_choices(node)  # "Creates a request" has the method of the request, not of the call
             yield from _by_destination(node)
+
+
+def several_at_once(tool: Tool, prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
+    """Return the things of which one call changes several, where no text says what happens if one of them fails.
+
+    `create_entities` with the required array `entities` of objects; `delete_records` with `recordIds`.
+    """
+    is_change = prose.effect in (Effect.CREATE, Effect.UPDATE, Effect.DELETE) and prose.effect is prose.name_effect
+    if not is_change or prose.language not in ("en", None) or Cue.ERROR in prose.cues:
+        return None
+    # `update_cells` with `updates`: a verb is no thing
+    parts = {stem(part.lower()): part for part in name_parts(tool.name) if LEMMAS.get(part) != prose.verb}
+    lists = (node for node in shape.nodes if node.is_required and node.is_top and node.schema.get("type") == "array")
+    things = next((parts[thing] for node in lists if (thing := _thing(node)) in parts), None)
+    words = frozenset().union(prose.words, *(remark.words for remark in remarks)) if things else frozenset()
+    return things if _words("outcomes").isdisjoint(words) else None
+
+
+def _thing(node: Node) -> str:
+    """Return the stem of what a list holds: `recordIds` holds records, an array of objects what its name says."""
+    *front, last = (part.lower() for part in name_parts(node.name or ""))
+    if front and last in ("ids", "names"):
+        return stem(front[-1])
+    items = node.schema.get("items")
+    return stem(last) if isinstance(items, dict) and items.get("type") == "object" else ""
 
 
 def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
