@@ -677,6 +677,53 @@ def test_only_a_named_other_machine_proves_that_a_closed_world_is_open(tmp_path,
     assert [finding["rule"] for finding in json.loads(done.stdout)["findings"]] == rules
 
 
+DISPROVED = {
+    "writes nothing": ("Saves the plot to a PNG file.", "return name.upper()", True),
+    "writes": ("Saves the plot to a PNG file.", "open('plot.png', 'w').write(name)\n    return name", False),
+    "may write": ("Saves the plot to a PNG file.", "return plotter.draw(name)", False),
+    "asks a program": (
+        "Writes the plot to a file.",
+        "import subprocess\n    return subprocess.run(['plot', name])",
+        False,
+    ),
+    "on a condition": ("Saves the plot to a file if a path is set.", "return name.upper()", False),
+    "lacks a key": ("Returns an object with keys id, depth.", "return {'id': name}", True),
+    "has the key later": (
+        "Returns an object with keys id, depth.",
+        "boat = {'id': name}\n    boat['depth'] = 4\n    return boat",
+        False,
+    ),
+    "is filled": (
+        "Returns an object with keys id, depth.",
+        "boat = {'id': name}\n    boat.update(M)\n    return boat",
+        False,
+    ),
+    "computes a key": (
+        "Returns a dict with fields id, depth.",
+        "boat = {'id': name}\n    boat[K] = 4\n    return boat",
+        False,
+    ),
+    "names more": ("Returns an object with keys id, depth of each berth.", "return {'id': name}", False),
+    "asks a machine": (
+        "Returns an object with keys id, depth.",
+        "import requests\n    return requests.get('https://boats.example/' + name).json()",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DISPROVED)
+def test_a_statement_is_disproved_only_by_code_that_was_read_whole(tmp_path, command, case):
+    text, body, is_disproved = DISPROVED[case]
+    (tmp_path / "server.py").write_text(
+        HEAD + "M = load()\nK = load()\n\n"
+        f'@server.tool()\ndef plot(name: str):\n    """Plot a boat. {text}"""\n    {body}\n',
+        encoding="utf-8",
+    )
+    done = command("lint", str(tmp_path), "--select", "TDQ809", "--format", "json")
+    assert [finding["rule"] for finding in json.loads(done.stdout)["findings"]] == ["TDQ809"] * is_disproved
+
+
 def test_code_that_the_agent_writes_may_reach_anything(read):
     report = read(server_py=HEAD + "@server.tool()\ndef run(code: str) -> str:\n    exec(code)\n    return code\n")
     assert report.tools[0].open_world is True

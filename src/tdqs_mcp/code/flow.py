@@ -607,15 +607,12 @@ class Interpreter(Calls):
             case Attribute(value=owner, key=key):
                 self._use(value)
                 self._mutate(owner, f".{key}", [value], target.line, frame)
-                holder = self.evaluate(owner, frame)
-                if isinstance(owner, Name) and isinstance(holder, Dictionary) and isinstance(frame, CallFrame):
-                    items = (*holder.items, (key, value))
-                    grown = Dictionary(items=items, parameters=holder.parameters | value.parameters)
-                    frame.names[owner.id] = bounded(grown)
+                _add_item(owner, key, value, frame)
             case Subscript(value=owner, key=key):
                 index = self.evaluate(key, frame)
                 self._use(value, index, self.evaluate(owner, frame))
                 self._mutate(owner, "[]", [value, index], target.line, frame)
+                _add_item(owner, text_of(index) if isinstance(index, Constant) else None, value, frame)
             case _:
                 self._use(value)
 
@@ -628,6 +625,8 @@ class Interpreter(Calls):
         parameters = parameters_of(values)
         if isinstance(root, Name) and local is not None and parameters - local.parameters:
             frame.names[root.id] = replace(local, parameters=local.parameters | parameters)
+        if change in (".update()", ".setdefault()"):
+            _add_item(owner, None, unknown(*values), frame)
         certainty = 0 if self._is_muted else self._is_state(owner, frame)
         if certainty:
             text = f"{dotted_name(owner)}{change}"
@@ -697,6 +696,14 @@ class Interpreter(Calls):
             text = text_of(error) if error is not None else None
             if text:
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+
+
+def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame) -> None:
+    """Add an item to the dictionary that a variable holds; None is a computed key: `boat["berth"] = 4`."""
+    holder = frame.names.get(owner.id) if isinstance(owner, Name) else None
+    if isinstance(owner, Name) and isinstance(holder, Dictionary):
+        items = (*holder.items, (key or "", value))
+        frame.names[owner.id] = bounded(Dictionary(items=items, parameters=holder.parameters | value.parameters))
 
 
 def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:

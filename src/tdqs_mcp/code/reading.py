@@ -18,6 +18,7 @@ from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, Partia
 from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
+    KEYED,
     CodeEffect,
     CodeError,
     CodeLimit,
@@ -390,8 +391,8 @@ def _form(value: Value) -> str | None:
             if isinstance(content, Listing) and content.values and isinstance(content.values[0], Dictionary):
                 inner = content.values[0].get("text")
                 return _form(inner) if inner is not None else None
-            keys = [key for key, _ in items]
-            return None if "" in keys or "..." in keys or not keys else f"object with keys {', '.join(keys)}"
+            keys = list(dict.fromkeys(key for key, _ in items))
+            return None if "" in keys or "..." in keys or not keys else KEYED + ", ".join(keys)
         case _:
             return None
 

@@ -16,6 +16,9 @@ _LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 COUNTED = "counted from 0"
 """The limit of a parameter that the code holds against the length of a list."""
 
+KEYED = "object with keys "
+"""Beginning of the form of a result whose keys are all known."""
+
 
 class EffectKind(StrEnum):
     """Kind of what a line of code does outside its function."""

@@ -11,10 +11,19 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_limits, stated_default
-from tdqs_mcp.facts.text.statements import stated_hints
+from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_saving
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.results.tool_code import CodeEffect, CodeLimit, CodePlace, EffectKind, ToolCode, is_local, names_host
+from tdqs_mcp.results.tool_code import (
+    KEYED,
+    CodeEffect,
+    CodeLimit,
+    CodePlace,
+    EffectKind,
+    ToolCode,
+    is_local,
+    names_host,
+)
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_SHOWN = 2
@@ -27,6 +36,9 @@ _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.
 """Changes that are no reads under any reading; an HTTP request may be one."""
 
 _CHANGES = _CERTAIN | {EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE, EffectKind.PROCESS, EffectKind.STATE_IN_MEMORY}
+_NEAR_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ})
+"""Effects that leave no doubt that nothing is written elsewhere."""
+
 NETWORK = frozenset({EffectKind.HTTP_READ, EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
 _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
 
@@ -162,20 +174,41 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
 
 
 @rule("TDQ809", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
-def claimed_reading(measured: Measured) -> Iterator[Hit]:
-    """A sentence says that the tool only reads, and its code changes something."""
+def disproved_statement(measured: Measured) -> Iterator[Hit]:
+    """A sentence says that the tool only reads, writes a file or returns named keys, and its code does otherwise."""
     for subject, code in _coded(measured):
-        claims = (text for text in subject.prose.sentences if ("readOnlyHint", True) in stated_hints(text))
-        claim = next(claims, None)
-        if claim and code.read_only is False and _hint(subject, "readOnlyHint") is not True:
-            effects = [effect for effect in code.effects if effect.kind in _CHANGES]
+        contradictions = ((text, _disproof(text, subject, code)) for text in subject.prose.sentences)
+        for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
             yield Hit(
                 "/description",
-                f"{claim!r}, but the code changes something: {_lines(effects)}",
-                "say what it changes",
+                f"{text!r}, but {claim}",
+                suggestion,
                 part=subject.tool,
-                code=_place(measured, _ordered(effects)[0]),
+                code=_place(measured, place),
             )
+            break
+
+
+def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
+    """Return what disproves a sentence, its line and the advice; None where nothing does.
+
+    That a file is not written, and a key not returned, is proven only where the code was followed to its end and asks
+    neither another machine nor a program.
+    """
+    if ("readOnlyHint", True) in stated_hints(sentence):
+        if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
+            return None
+        effects = [effect for effect in code.effects if effect.kind in _CHANGES]
+        return f"the code changes something: {_lines(effects)}", _ordered(effects)[0], "say what it changes"
+    is_whole = not code.unresolved and all(effect.kind in _NEAR_READS for effect in code.effects)
+    if is_whole and code.read_only is True and states_saving(sentence):
+        return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
+    keys = (code.returns or "").removeprefix(KEYED)
+    missing = [key for key in stated_keys(sentence) if key not in keys.split(", ")]
+    if is_whole and missing and keys != code.returns and keys:
+        claim = f"the code that starts at {code.handler} returns {keys} and never {', '.join(missing)}"
+        return claim, code.handler, "name the keys that it returns"
+    return None
 
 
 @rule("TDQ810", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)

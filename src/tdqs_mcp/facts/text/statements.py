@@ -120,6 +120,17 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     return tuple(hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
 
 
+def states_saving(sentence: str) -> bool:
+    """Return whether a sentence says of the whole tool, without a condition, that it writes a file."""
+    return bool(_PATTERNS.saving.match(sentence[:MAX_TEXT])) and not _PATTERNS.reserved.search(sentence)
+
+
+def stated_keys(sentence: str) -> tuple[str, ...]:
+    """Return the keys of the result, where the sentence does nothing but name them."""
+    match = _PATTERNS.returned_keys.match(sentence[:MAX_TEXT])
+    return tuple(word for word in re.findall(r"\w+", match[1]) if word != "and") if match else ()
+
+
 @cache
 def _hint_patterns() -> Mapping[tuple[str, bool], re.Pattern[str]]:
     entries = read_table("statements")["hints"]
