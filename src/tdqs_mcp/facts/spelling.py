@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from tdqs_mcp.facts.lexicon import MAX_NAME, lazy_pattern
 
@@ -19,7 +20,12 @@ def words_of(text: str) -> list[str]:
 
 def name_parts(name: str) -> tuple[str, ...]:
     """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
-    return tuple(map(str.lower, _NAME_PART.findall(name[:MAX_NAME])))
+    return _split_name(name[:MAX_NAME])
+
+
+@lru_cache(8192)
+def _split_name(name: str) -> tuple[str, ...]:
+    return tuple(map(str.lower, _NAME_PART.findall(name)))
 
 
 def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:

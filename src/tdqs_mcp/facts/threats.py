@@ -102,9 +102,11 @@ def _placeholder() -> re.Pattern[str]:
     return re.compile(read_table("threats")["secrets"]["placeholder"], re.IGNORECASE)
 
 
-def may_hold_secret(text: str) -> bool:
-    """Something in the format of a key stands in a text, be it a placeholder."""
-    return any(sign in text and pattern.search(text) for sign, _, pattern in _secret_formats())
+def _keyed(texts: Sequence[str]) -> Iterator[str]:
+    """The texts in which something in the format of a key stands, be it a placeholder; most catalogs have none."""
+    together = "\n".join(texts)
+    formats = [(sign, pattern) for sign, _, pattern in _secret_formats() if sign in together]
+    return (text for text in texts if any(sign in text and pattern.search(text) for sign, pattern in formats))
 
 
 def find_secrets(text: str) -> Iterator[str]:
@@ -463,11 +465,11 @@ class _Checks(NamedTuple):
 
 def _checks_for(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) -> _Checks:
     """The checks that some texts call for."""
-    dense = [text for text in texts if max(map(len, text.split()), default=0) >= MIN_ENCODED]
+    dense = [text for text in texts if len(text) >= MIN_ENCODED <= max(map(len, text.split()), default=0)]
     return _Checks(
         phrases=phrases,
         marks=find_patterns("structure", texts, "\n".join(texts).lower()),
-        secrets=frozenset(filter(may_hold_secret, dense)),
+        secrets=frozenset(_keyed(dense)),
         payloads=frozenset(filter(may_be_encoded, dense)),
         odd=frozenset(filter(may_hold_odd_characters, texts)),
     )

@@ -119,12 +119,17 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
     parts, text = name_parts(node.name or ""), node.schema.get("description")
     text = text if isinstance(text, str) else ""
     is_place = parts[-1:] and parts[-1] in _words("places") and not _words("saving").isdisjoint(parts[:-1])
-    if is_place or _PATTERNS.destination.search(text[:200]):
+    may_tell = not is_place and any(map(text.lower().__contains__, _DESTINING))
+    if is_place or (may_tell and _PATTERNS.destination.search(text[:200])):
         yield EffectClaim(
             is_destroying=False,
             evidence=f"{node.name!r} is a place to write to",
             is_weak=not node.is_required,
         )
+
+
+_DESTINING = ("save", "write", "store", "export")
+"""Without one of these no text matches `destination`."""
 
 
 def _by_sentence(sentence: str, *, is_opening: bool) -> Iterator[EffectClaim]:

@@ -99,17 +99,19 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
     properties, covered = keyword_members(root), list[tuple[int, int]]()
     for call in _calls(name, text, properties):
         covered.append((call.start, call.end))
-        if not _is_result(text, call.start, call.end):
-            for fault in _call_faults(call, text, root):
+        faults = list(_call_faults(call, text, root))
+        if faults and not _is_result(text, call.start, call.end):
+            for fault in faults:
                 yield UnfitExample("/description", "", _quoted(text[call.start : call.end]), fault)
     for parameter, literal in _assignments(text, properties):
         is_inside = any(start < literal.end and literal.start < end for start, end in covered)
         is_member = text.count("{", 0, literal.start) > text.count("}", 0, literal.start)
-        if not is_inside and not is_member and not _is_result(text, literal.start, literal.end):
+        if not is_inside and not is_member:
             schema = properties[parameter]
             reason = refusal(literal.value, schema, root)
             is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, schema, root, is_top=True)
-            if reason and not _is_template(literal.value) and not is_part:
+            is_example = not is_part and not _is_template(literal.value)
+            if reason and is_example and not _is_result(text, literal.start, literal.end):
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
         schema, own = properties.get(entry.name), entry.text[:MAX_EXPLANATION]

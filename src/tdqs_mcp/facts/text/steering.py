@@ -1,6 +1,7 @@
 """Texts that tell an agent to choose a tool instead of what it does, to ask for secrets, or not to call it at all."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.text.prose import Prose
@@ -17,9 +18,8 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name.
     """
-    steering = frozenset().union(*(words_from("steering", kind) for kind in _EFFECTS))
     for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-        if steering.isdisjoint(words):
+        if _steering_words().isdisjoint(words):
             continue
         kinds = [kind for kind in _EFFECTS if not words_from("steering", kind).isdisjoint(words)]
         quote = " ".join(sentence.replace("*", "").split())
@@ -28,6 +28,11 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
             if match and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
                 yield _EFFECTS[kind], _around(quote, match.start())
                 break
+
+
+@cache
+def _steering_words() -> frozenset[str]:
+    return frozenset().union(*(words_from("steering", kind) for kind in _EFFECTS))
 
 
 _EFFECTS = {

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.lexicon import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.spelling import words_of
 
 SPACED = ("es", "pt", "fr", "it", "de", "tr", "ru")
@@ -250,7 +250,6 @@ CJK = lazy_pattern(IDEOGRAPHS)
 """Chinese, Japanese and Korean characters, which no spaces part into words."""
 
 
-@cached_by_text(5_000)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)

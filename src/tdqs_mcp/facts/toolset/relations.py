@@ -408,10 +408,10 @@ def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str
     """
     own = tool.name.lower()
     named = {names[word]: None for word in words if word in names and word != own}
-    marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if named else ()
-    marked = {word for groups in marks for word in groups}
     # "search the archive" does not name the tool `search`, "the search tool" and "`search`" do
     plain = {name for name in named if name.isalpha() and name in (name.lower(), name.title())}
+    marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if plain else ()
+    marked = {word for groups in marks for word in groups}
     return tuple(name for name in named if name not in plain or name.lower() in marked)
 
 
