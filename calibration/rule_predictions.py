@@ -1,4 +1,4 @@
-"""Writes what the rules predict on LiveMCPBench, for `explain`: `rule_predictions.py FOLDER`, when a rule changes."""
+"""Writes what rules and scores predict, for `rules ID`: `rule_predictions.py LIVEMCPBENCH AGENTGAUGE`."""
 
 import json
 import sys
@@ -6,24 +6,29 @@ from pathlib import Path
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.studying import study_benchmark
-from tdqs_mcp.results.studies import BenchmarkStudy, Prediction
+from tdqs_mcp.results.studies import BenchmarkStudy, ChoiceStudy, Prediction
+from tdqs_mcp.study import TWICE
 
 TARGET = Path(__file__).parents[1] / "src" / "tdqs_mcp" / "rules" / "data" / "predictions.json"
 
 
-def rule_predictions(study: BenchmarkStudy) -> dict[str, dict[str, str]]:
-    """By rule and outcome the reading with its interval, where there is one."""
-    rules = {each.name: {"found": each.found, "fails": each.fails} for each in study.predictors if each.name.isupper()}
-    told = {rule: {key: _said(one) for key, one in by.items() if one.estimate} for rule, by in rules.items()}
-    return {str(rule): by for rule, by in told.items() if by}
+def rule_predictions(*studies: BenchmarkStudy | ChoiceStudy) -> dict[str, dict[str, str]]:
+    """By rule, dimension and outcome the reading with its interval, where there is one."""
+    readings: dict[str, dict[str, str]] = {}
+    for predictor in (predictor for study in studies for predictor in study.predictors):
+        outcomes = {key: getattr(predictor, key, None) for key in ("found", "fails", "right", "satisfied")}
+        shown = {key: _shown(prediction) for key, prediction in outcomes.items() if prediction and prediction.estimate}
+        if shown and predictor.name != TWICE:
+            readings.setdefault(str(predictor.name), {}).update(shown)
+    return readings
 
 
-def _said(found: Prediction) -> str:
-    one = found.estimate
-    assert one
-    return f"{found.reading} ({one.value:+.0f} points, {one.low:+.0f} to {one.high:+.0f})"
+def _shown(prediction: Prediction) -> str:
+    estimate = prediction.estimate
+    assert estimate
+    return f"{prediction.reading} ({estimate.value:+.0f} points, {estimate.low:+.0f} to {estimate.high:+.0f})"
 
 
 if __name__ == "__main__":
-    measured = rule_predictions(blocking(study_benchmark)(Path(sys.argv[1])))
+    measured = rule_predictions(*(blocking(study_benchmark)(Path(folder)) for folder in sys.argv[1:3]))
     TARGET.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")

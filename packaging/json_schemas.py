@@ -36,7 +36,7 @@ from tdqs_mcp.results.statistics import (
     ToolSearch,
     Trend,
 )
-from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
+from tdqs_mcp.results.studies import BenchmarkStudy, ChoiceStudy, OutcomeStudy, TaskSet
 from tdqs_mcp.results.tool_code import CodeReport
 
 CONTRACTS = {
@@ -68,6 +68,7 @@ CONTRACTS = {
     "dashboard-tool": StoredToolHistory,
     "study": OutcomeStudy,
     "study-benchmark": BenchmarkStudy,
+    "study-choices": ChoiceStudy,
     "study-tasks": TaskSet,
     "servers": ServerList,
     "installed": InstalledReport,

@@ -1,4 +1,4 @@
-"""LiveMCPBench's figures computed a second time, from the files alone: no reader, search or statistics of ours.
+"""LiveMCPBench's and AgentGauge's figures computed a second time, from the files alone: no reader or statistics of ours.
 
 Only what is measured of a definition is ours: which words it is indexed by, its scores, and which rules fire.
 """
@@ -186,8 +186,12 @@ def test_readings_follow_from_the_intervals(study):
                 assert not one.low <= 0 <= one.high
 
 
-def test_the_pages_say_what_the_benchmark_says(study):
-    assert json.loads(TARGET.read_text(encoding="utf-8")) == rule_predictions(study)
+def test_the_pages_say_what_the_benchmarks_say(study, choices, command):
+    predictions = rule_predictions(study, choices)
+    assert json.loads(TARGET.read_text(encoding="utf-8")) == predictions
+    page = command("rules", "TDQ104").stdout.decode()
+    assert f"right tool, {predictions['TDQ104']['right']}" in page
+    assert f"right tool, {predictions['usage_guidelines']['right']}" in page
 
 
 def test_the_json_has_its_schema_and_the_text_a_next_step(study, folder, command):
@@ -195,3 +199,106 @@ def test_the_json_has_its_schema_and_the_text_a_next_step(study, folder, command
     text = command("study", "--benchmark", str(folder)).stdout.decode()
     assert len(text.splitlines()) < 50
     assert "Next:" in text
+
+
+@pytest.fixture(scope="module")
+def gauge(shared):
+    return shared / "data" / "agentgauge"
+
+
+@pytest.fixture(scope="module")
+def choices(gauge):
+    return blocking(study_benchmark)(gauge)
+
+
+def rows_of(path):
+    with gzip.open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def test_the_shares_of_every_variant_are_those_of_the_raw_calls(gauge, choices):
+    tallies = defaultdict(list)
+    for call in rows_of(gauge / "live_calls.jsonl.gz"):
+        for server in (call["fixture"], None):
+            tallies[server, call["variant"]].append(
+                (call["selected_tool"] == call["tool_name"], call["constraint_satisfaction"])
+            )
+    for run in rows_of(gauge / "outcomes.ndjson.gz"):
+        for call in run.get("run_results", []):
+            tallies[run["name"]].append(
+                (call["selected_tool"] == call["task_tool_name"], call["constraint_satisfaction"])
+            )
+    shares = [*choices.totals, *choices.shares]
+    assert len(shares) == len(tallies) == 2 + 24 + 44
+    for share in shares:
+        tally = tallies[(share.server, share.variant) if share.variant in ("bad", "fixed") else share.variant]
+        assert share.calls == len(tally)
+        assert (share.right, share.satisfied) == pytest.approx(100 * np.mean(tally, axis=0), rel=1e-6)
+    assert [round(share.right, 1) for share in choices.totals] == [92.0, 98.2]
+
+
+def test_a_bootstrap_of_servers_agrees_that_written_descriptions_help(gauge, choices):
+    sums = defaultdict(lambda: np.zeros(4))
+    for call in rows_of(gauge / "live_calls.jsonl.gz"):
+        is_written = call["variant"] == "fixed"
+        right = call["selected_tool"] == call["tool_name"]
+        sums[call["fixture"]] += [not is_written, right and not is_written, is_written, right and is_written]
+    servers, random = np.array(list(sums.values())), np.random.default_rng(35)
+    drawn = servers[random.integers(0, len(servers), (10_000, len(servers)))].sum(axis=1)
+    low, high = np.percentile(100 * (drawn[:, 3] / drawn[:, 2] - drawn[:, 1] / drawn[:, 0]), [2.5, 97.5])
+    change = choices.change.right
+    assert change.value == pytest.approx(100 * (servers[:, 3] - servers[:, 1]).sum() / servers[:, 0].sum(), rel=1e-6)
+    assert change.clusters == 12
+    assert 0 < change.low < low < change.value < high < change.high + 1
+
+
+def test_what_predicts_a_choice_is_that_of_the_second_computation(gauge, choices):
+    with gzip.open(gauge / "tool_definitions.json.gz") as file:
+        definitions = {each["name"]: each["tools"] for each in json.load(file)}
+    scored, names = {}, {}
+    for variant, tools in definitions.items():
+        names[variant] = " ".join(sorted(each["name"] for each in tools))
+        for tool, described in zip(tdqs_mcp.score(tdqs_mcp.read(tools)).tools, tools, strict=True):
+            points = {key: tool.judgements[key].score for key in DIMENSIONS}
+            length = math.log2(1 + len(described["description"]))
+            scored[variant, described["name"]] = {"tdqs": tool.tdqs / 10, "length": length, **points}
+    rows = [
+        (names[run["name"]], call["task_tool_name"], scored[run["name"], call["task_tool_name"]], call)
+        for run in rows_of(gauge / "outcomes.ndjson.gz")
+        for call in run.get("run_results", [])
+    ]
+    assert (choices.calls, choices.servers) == (len(rows), len({server for server, *_ in rows})) == (5535, 16)
+    _, tools = np.unique([f"{server} {tool}" for server, tool, *_ in rows], return_inverse=True)
+    dummies = np.eye(tools.max() + 1)[tools]
+
+    def within(values):
+        values = np.array(values, dtype=float)
+        return values - dummies @ (dummies.T @ values / dummies.sum(axis=0))
+
+    length = within([points["length"] for *_, points, _ in rows])
+    outcomes = {
+        "right": within([100.0 * (call["selected_tool"] == call["task_tool_name"]) for *_, call in rows]),
+        "satisfied": within([100 * call["constraint_satisfaction"] for *_, call in rows]),
+    }
+    predictors = {each.name: each for each in choices.predictors}
+    for name in ("tdqs", *DIMENSIONS):
+        for outcome, values in outcomes.items():
+            expected = regression(
+                values, within([points[name] for *_, points, _ in rows]), [length], [row[0] for row in rows]
+            )
+            one = getattr(predictors[name], outcome).estimate
+            assert (one.value, one.low, one.high) == pytest.approx(expected, rel=1e-6), (name, outcome)
+
+
+def test_the_choices_have_their_schema_and_a_next_step(gauge, choices, command):
+    VALIDATORS["study-choices"].validate(document(choices))
+    text = command("study", "--benchmark", str(gauge)).stdout.decode()
+    assert "92.0 → 98.2 %" in text
+    assert "Next:" in text
+
+
+def test_a_folder_that_is_no_benchmark_names_what_is_missing(tmp_path, command):
+    (tmp_path / "live_calls.jsonl").write_text("{}\n", encoding="utf-8")
+    result = command("study", "--benchmark", str(tmp_path))
+    assert result.returncode == 2
+    assert "tool_definitions.json" in result.stderr.decode()

@@ -20,7 +20,6 @@ from tdqs_mcp.results.studies import (
     MetricTest,
     OutcomeStudy,
     Prediction,
-    Predictor,
     Reading,
     Scope,
     Summary,
@@ -100,32 +99,56 @@ class Observation:
     task: str | None = None
     """The task that a call belongs to, whose calls depend on each other beside those of one server."""
 
+    variant_of: str | None = None
+    """The server that the tool's catalog is a variant of: the tool is compared with itself in the other variants."""
 
-def predict(
-    tools: Mapping[ToolKey, ToolValues], *, observations: Sequence[Observation], fails: Sequence[Observation]
-) -> tuple[Predictor, ...]:
+    @property
+    def server(self) -> str:
+        """Return the server that the errors are clustered by."""
+        return self.variant_of or self.tool[0]
+
+
+def predict(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation]) -> dict[Own, Prediction]:
     """The length alone, then everything else beside the length."""
     names = list(dict.fromkeys(name for tool in tools.values() for name in tool))
-    by_outcome = [_readings([_estimate(tools, observed, name) for name in names]) for observed in (observations, fails)]
-    return tuple(
-        Predictor(name=Own(name), found=observations, fails=other)
-        for name, observations, other in zip(names, *by_outcome, strict=True)
-    )
+    readings = _readings([predict_by(name, tools, observed) for name in names])
+    return {Own(name): reading for name, reading in zip(names, readings, strict=True)}
 
 
-def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation], name: str) -> Estimate | None:
+def predict_by(
+    name: str,
+    tools: Mapping[ToolKey, ToolValues],
+    observed: Sequence[Observation],
+    *,
+    controls: Sequence[str] = (TWICE,),
+) -> Estimate | None:
     """Points for one unit of the predictor; errors clustered by server, and by task where there are tasks."""
-    pairs = [(estimate, tools[estimate.tool][name]) for estimate in observed if name in tools[estimate.tool]]
-    values = [value for _, value in pairs]
-    mean = sum(values) / len(values) if values else 0.0
-    sides = [{sample.tool[0] for sample, value in pairs if (value > mean) is above} for above in (True, False)]
+    samples = [sample for sample in observed if name in tools[sample.tool]]
+    columns = [[tools[sample.tool][key] for sample in samples] for key in dict.fromkeys((name, *controls))]
+    outcomes, *columns = (
+        _centered(column, samples) for column in ([100 * sample.outcome for sample in samples], *columns)
+    )
+    mean = sum(columns[0]) / len(samples) if samples else 0.0
+    deviations = zip(samples, (round(value - mean, DIGITS) for value in columns[0]), strict=True)
+    signs = {(sample.server, deviation > 0) for sample, deviation in deviations if deviation}
+    sides = [{server for server, is_above in signs if is_above is side} for side in (True, False)]
     if min(map(len, sides)) < MIN_SERVERS:
         return None
-    clusters = [[sample.tool[0] for sample, _ in pairs]]
-    if all(sample.task is not None for sample, _ in pairs):
-        clusters.append([sample.task or "" for sample, _ in pairs])
-    controls = [] if name == TWICE else [[tools[sample.tool][TWICE] for sample, _ in pairs]]
-    return estimate([100 * sample.outcome for sample, _ in pairs], [values, *controls], clusters)
+    clusters = [[sample.server for sample in samples]]
+    if all(sample.task is not None for sample in samples):
+        clusters.append([sample.task or "" for sample in samples])
+    return estimate(outcomes, columns, clusters)
+
+
+def _centered(values: Sequence[float], samples: Sequence[Observation]) -> list[float]:
+    """The values, less the mean of a tool's variants where there are variants (a fixed effect of each tool)."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    keys = [(sample.server, sample.tool[1]) if sample.variant_of else None for sample in samples]
+    for key, value in zip(keys, values, strict=True):
+        if key:
+            groups.setdefault(key, []).append(value)
+    means = {key: fmean(group) for key, group in groups.items()}
+    return [value - means[key] if key else value for key, value in zip(keys, values, strict=True)]
 
 
 def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
@@ -139,7 +162,7 @@ def _readings(estimates: Sequence[Estimate | None]) -> Iterator[Prediction]:
             yield Prediction(estimate=None, reading=Reading.OPEN)
             continue
         is_certain = next(corrected) < LEVEL
-        reading = Reading.SOMETHING if is_certain else Reading.OPEN
+        reading = Reading.SOMETHING if is_certain else Reading.UNSEEN
         if item.low > -MARGIN and item.high < MARGIN:
             reading = Reading.NOTHING
         yield Prediction(estimate=item, reading=reading)

@@ -1,9 +1,10 @@
 """Studies: outcomes of experiments, what scores predict of a benchmark, and tasks to record traces with."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 from pathlib import Path
+from statistics import fmean
 
 from tdqs_mcp.app.improving import UNSHOWN, rewrite, select, with_rewrites
 from tdqs_mcp.app.judging import score_measured
@@ -14,20 +15,45 @@ from tdqs_mcp.judges.judge import Failure, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
-from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
+from tdqs_mcp.results.contract import Own
+from tdqs_mcp.results.studies import (
+    BenchmarkStudy,
+    ChoiceEstimates,
+    ChoicePredictor,
+    ChoiceStudy,
+    Estimate,
+    OutcomeStudy,
+    Predictor,
+    TasklessTool,
+    TaskSet,
+    VariantShare,
+)
 from tdqs_mcp.rewriting import model_writer
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_text
-from tdqs_mcp.sources.input_files import Benchmark, Call, read_benchmark, read_json_rows, read_outcomes
+from tdqs_mcp.sources.input_files import (
+    Benchmark,
+    Call,
+    ChoiceBenchmark,
+    RecordedChoice,
+    read_benchmark,
+    read_json_rows,
+    read_outcomes,
+)
 from tdqs_mcp.study import (
     TWICE,
     Observation,
     ToolKey,
     ToolValues,
     compare_variants,
+    estimate,
     predict,
+    predict_by,
     require_statistics,
 )
+
+TDQS = "tdqs"
+"""The overall score as a predictor."""
 
 K = 5
 """Places in which a tool counts as found."""
@@ -39,13 +65,15 @@ def study_outcomes(path: Path) -> OutcomeStudy:
     return compare_variants(read_outcomes(path))
 
 
-async def study_benchmark(folder: Path) -> BenchmarkStudy:
-    """Return what scores and rules predict of a benchmark's searches and calls. Raises InputError."""
+async def study_benchmark(folder: Path) -> BenchmarkStudy | ChoiceStudy:
+    """Return what scores and rules predict of a benchmark's searches and calls, or choices. Raises InputError."""
     require_statistics()
     benchmark = read_benchmark(folder)
     tools: dict[ToolKey, ToolValues] = {}
     for catalog in benchmark.catalogs:
         tools |= await _tool_values(catalog)
+    if isinstance(benchmark, ChoiceBenchmark):
+        return _study_choices(benchmark, tools)
     queries, calls, problems = _usable_observations(benchmark, tools)
     rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
     selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
@@ -56,6 +84,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     fails = [
         Observation(tool=(call.server, call.tool), outcome=float(call.is_failed), task=call.task) for call in calls
     ]
+    by_search, by_call = predict(tools, missing), predict(tools, fails)
     return BenchmarkStudy(
         servers=len(benchmark.catalogs),
         tools=len(tools),
@@ -65,10 +94,82 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
         calls=len(fails),
         called_tools=len({fail.tool for fail in fails}),
         failed=100 * sum(fail.outcome for fail in fails) / len(fails),
-        predictors=predict(tools, observations=missing, fails=fails),
+        predictors=tuple(Predictor(name=name, found=by_search[name], fails=by_call[name]) for name in by_search),
         rewritten=selection.against.recall if selection.against else None,
         problems=(*problems, *selection.problems),
     )
+
+
+def _study_choices(benchmark: ChoiceBenchmark, tools: Mapping[ToolKey, ToolValues]) -> ChoiceStudy:
+    """The shares of every variant, and what predicts a choice if the variants of one tool are compared."""
+    right, satisfied = (
+        [
+            Observation(tool=(choice.variant, choice.tool), outcome=outcome(choice), variant_of=choice.server)
+            for choice in benchmark.choices
+        ]
+        for outcome in _CHOICE_OUTCOMES
+    )
+    by_right, by_satisfied = predict(tools, right), predict(tools, satisfied)
+    return ChoiceStudy(
+        totals=tuple(_variant_shares([choice._replace(server="") for choice in benchmark.paired])),
+        change=_paired_change(benchmark.paired),
+        shares=tuple(_variant_shares([*benchmark.paired, *benchmark.choices])),
+        servers=len({choice.server for choice in benchmark.choices}),
+        calls=len(benchmark.choices),
+        predictors=tuple(
+            ChoicePredictor(name=name, right=by_right[name], satisfied=by_satisfied[name]) for name in by_right
+        ),
+        checks=tuple(
+            ChoiceEstimates(name=Own(name), right=check(tools, right), satisfied=check(tools, satisfied))
+            for name, check in _CHECKS.items()
+        ),
+    )
+
+
+_CHOICE_OUTCOMES: tuple[Callable[[RecordedChoice], float], ...] = (
+    lambda choice: float(choice.is_right),
+    lambda choice: choice.satisfied,
+)
+"""Right tool, and constraints met."""
+
+
+def _beside_empty(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation]) -> Estimate | None:
+    """The effect of TDQS if it is held constant whether there is a description."""
+    described = {key: {**values, "described": float(values[TWICE] > 0)} for key, values in tools.items()}
+    return predict_by(TDQS, described, observed, controls=(TWICE, "described"))
+
+
+def _least(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation]) -> Estimate | None:
+    """The smallest effect of TDQS that is left if one server is."""
+    servers = {sample.server for sample in observed}
+    estimates = (
+        predict_by(TDQS, tools, [sample for sample in observed if sample.server != server])
+        for server in sorted(servers)
+    )
+    return min(filter(None, estimates), key=lambda effect: effect.value, default=None)
+
+
+_CHECKS = {
+    "if it is held constant whether there is a description": _beside_empty,
+    "without the server that adds most": _least,
+}
+
+
+def _variant_shares(choices: Sequence[RecordedChoice]) -> Iterator[VariantShare]:
+    for server, variant in dict.fromkeys((choice.server, choice.variant) for choice in choices):
+        own = [choice for choice in choices if (choice.server, choice.variant) == (server, variant)]
+        right, satisfied = (100 * fmean(map(outcome, own)) for outcome in _CHOICE_OUTCOMES)
+        yield VariantShare(server=server or None, variant=variant, calls=len(own), right=right, satisfied=satisfied)
+
+
+def _paired_change(choices: Sequence[RecordedChoice]) -> ChoiceEstimates:
+    """Differences between the first variant and the others, clustered by server."""
+    is_after = [float(choice.variant != choices[0].variant) for choice in choices]
+    clusters = [[choice.server for choice in choices]]
+    right, satisfied = (
+        estimate([100 * outcome(choice) for choice in choices], [is_after], clusters) for outcome in _CHOICE_OUTCOMES
+    )
+    return ChoiceEstimates(name=Own("last variant less first"), right=right, satisfied=satisfied)
 
 
 async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
@@ -77,7 +178,7 @@ async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     scored = await score_measured(measured, judge=Offline())
     scores = {
         tool.index: {
-            "tdqs": tool.tdqs / 10,
+            TDQS: tool.tdqs / 10,
             **{key: float(judgement.score) for key, judgement in tool.judgements.items()},
         }
         for tool in scored.tools

@@ -55,8 +55,15 @@ from tdqs_mcp.report.registry_reports import (
     sweep_blocks,
     trend_blocks,
 )
-from tdqs_mcp.report.study_reports import benchmark_blocks, front_svg, outcome_blocks, task_blocks, task_lines
-from tdqs_mcp.results.studies import TaskSet, ToolTask
+from tdqs_mcp.report.study_reports import (
+    benchmark_blocks,
+    choice_blocks,
+    front_svg,
+    outcome_blocks,
+    task_blocks,
+    task_lines,
+)
+from tdqs_mcp.results.studies import ChoiceStudy, TaskSet, ToolTask
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import (
     DEFAULT_ADDRESS,
@@ -79,6 +86,7 @@ MAX_NAMED = 5
 
 _OUTCOMES = {**views(outcome_blocks), "svg": front_svg}
 _BENCHMARK = views(benchmark_blocks)
+_CHOICES = views(choice_blocks)
 _TASKS = {**views(task_blocks), "jsonl": task_lines}
 
 
@@ -88,7 +96,7 @@ _TASKS = {**views(task_blocks), "jsonl": task_lines}
     "--benchmark",
     type=FOLDER,
     metavar="FOLDER",
-    help="What scores and rules predict in LiveMCPBench: tools.json, steps.jsonl and trajectories.json of a folder.",
+    help="What scores and rules predict in the files of LiveMCPBench or AgentGauge in a folder.",
 )
 @click.option("--tasks", "locator", metavar="LOCATOR", help="Have the model of --judge write tasks for every tool.")
 @click.option(
@@ -131,7 +139,10 @@ def study(
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
-        page.show([result], _BENCHMARK)
+        if isinstance(result, ChoiceStudy):
+            page.show([result], _CHOICES)
+        else:
+            page.show([result], _BENCHMARK)
     elif outcomes:
         page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from tdqs_mcp.errors import InputError
@@ -24,9 +24,11 @@ from tdqs_mcp.report.charts import document as svg_document
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.checks import Figures, Mutation, Paired, QueryChoice, Selection
+from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,
+    ChoiceStudy,
     CochransQ,
     Estimate,
     FrontPoint,
@@ -214,20 +216,53 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
 
 def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     """Return what was searched and called, a row for each predictor that could be measured, and what that means."""
-    measured = [predictor for predictor in study.predictors if predictor.found.estimate or predictor.fails.estimate]
-    names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
-    rows = []
-    for predictor in measured:
-        name = names.get(predictor.name, predictor.name.replace("_", " "))
-        rows.append((name, _predicted(predictor.found), _predicted(predictor.fails)))
-    left_out = count_words(len(study.predictors) - len(measured), "rule")
+    predictions = {predictor.name: (predictor.found, predictor.fails) for predictor in study.predictors}
     return [
         Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),
         Items([(fact, "") for fact in _measured_lines(study)]),
-        Table(columns("predictor", "tool is found, points (95 %)", "calls fail, points (95 %)", is_whole=True), rows),
-        Line(f"- and {left_out} that are not listed: not measurable, they differ between too few servers", "dim"),
+        *_predictor_table(predictions, ("tool is found", "calls fail")),
         problem_items(study.problems),
-        Line(_conclusion(study)),
+        Line(f"{_count_readings(predictions)} {_PROOF}"),
+    ]
+
+
+def choice_blocks(study: ChoiceStudy) -> list[Block]:
+    """Return the shares of the paired variants, a row for each predictor, what TDQS rests on, and what that means."""
+    before, after = study.totals[0], study.totals[-1]
+    of_server = {(share.server, share.variant): share for share in study.shares}
+    servers = [share.server for share in study.shares if share.variant == before.variant]
+    rows = []
+    for server in (*servers, None):
+        old, new = (of_server.get((server, total.variant), total) for total in (before, after))
+        shares = (f"{old.right:.1f} → {new.right:.1f} %", f"{old.satisfied:.1f} → {new.satisfied:.1f} %")
+        rows.append((server or "all", str(old.calls), *shares))
+    right, satisfied = map(_interval, (study.change.right, study.change.satisfied))
+    predictions = {predictor.name: (predictor.right, predictor.satisfied) for predictor in study.predictors}
+    checks = [f"TDQS {check.name}: {_interval(check.right)} and {_interval(check.satisfied)}" for check in study.checks]
+    return [
+        Title(f"{count_words(len(servers), 'server')} · {before.variant} against {after.variant} descriptions"),
+        Table(columns("server", "calls of each", "right tool", "constraints met", is_whole=True), rows),
+        Line(f"{right} points of right tools, {satisfied} of constraints (95 %, by server)"),
+        Heading(f"{study.servers} servers with variants · {study.calls} calls"),
+        Items([("a tool compared with itself in other variants, the length of its description held constant", "")]),
+        *_predictor_table(predictions, ("right tool", "constraints met")),
+        Items([(check, "") for check in checks]),
+        Line(f"{_count_readings(predictions)} {_PROOF}"),
+    ]
+
+
+def _predictor_table(predictions: Mapping[Own, tuple[Prediction, Prediction]], heads: tuple[str, str]) -> list[Block]:
+    """Return a row for each predictor that has an interval, and how many have none."""
+    names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
+    rows = [
+        (names.get(name, name.replace("_", " ")), *map(_predicted, pair))
+        for name, pair in predictions.items()
+        if any(prediction.estimate for prediction in pair)
+    ]
+    left_out = count_words(len(predictions) - len(rows), "rule")
+    return [
+        Table(columns("predictor", *(f"{head}, points (95 %)" for head in heads), is_whole=True), rows),
+        Line(f"- and {left_out} that are not listed: not measurable, they differ between too few servers", "dim"),
     ]
 
 
@@ -245,17 +280,21 @@ def _measured_lines(study: BenchmarkStudy) -> Iterator[str]:
 
 
 def _predicted(prediction: Prediction) -> str:
-    reading = "" if prediction.reading is Reading.OPEN else f" {prediction.reading}"
+    is_open = prediction.reading in (Reading.OPEN, Reading.UNSEEN)
+    reading = "" if is_open else f" {prediction.reading}"
     return f"{_interval(prediction.estimate)}{reading}"
 
 
-def _conclusion(study: BenchmarkStudy) -> str:
-    readings = Counter(effect.reading for by in study.predictors for effect in (by.found, by.fails))
-    return (
-        f"{readings[Reading.SOMETHING]} predict after Holm's correction, {readings[Reading.NOTHING]} predict nothing. "
-        "Next: take none of this as proof that agents do better; run your own tasks with both descriptions and compare "
-        "them with tdqs-mcp study OUTCOMES.csv"
-    )
+def _count_readings(predictions: Mapping[Own, tuple[Prediction, Prediction]]) -> str:
+    readings = Counter(prediction.reading for pair in predictions.values() for prediction in pair)
+    counts = f"{readings[Reading.SOMETHING]} predict after Holm's correction"
+    return f"{counts}, {readings[Reading.NOTHING]} predict nothing, {readings[Reading.UNSEEN]} are not certain."
+
+
+_PROOF = (
+    "Next: take none of this as proof that agents do better; run your own tasks with both descriptions and compare "
+    "them with tdqs-mcp study OUTCOMES.csv"
+)
 
 
 def task_blocks(tasks: TaskSet) -> list[Block]:

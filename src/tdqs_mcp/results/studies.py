@@ -212,7 +212,11 @@ class Reading(StrEnum):
     SOMETHING = "predicts"
     """The interval excludes zero, also after Holm's correction for all predictors."""
 
+    UNSEEN = "no effect seen"
+    """The interval holds zero, or excludes it only without Holm's correction; it says how large an effect may be."""
+
     OPEN = "not measurable here"
+    """No interval: the predictor differs between, or within, too few servers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +262,67 @@ class BenchmarkStudy(Document):
     """The same searches after our offline rewrites; found among the first five."""
 
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantShare:
+    """Choices of agents that were shown one variant of a server's definitions."""
+
+    server: str | None
+    """Null for all servers of an experiment."""
+
+    variant: str
+    calls: int
+    right: Figure
+    """Percent of the calls that are of the right tool."""
+
+    satisfied: Figure
+    """Percent of a call's constraints on its arguments that are met, on average."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceEstimates:
+    """Estimates for both outcomes of a choice."""
+
+    name: Own
+    right: Estimate | None
+    satisfied: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicePredictor:
+    """A rule that fires, a point of a score, or a description twice as long, of the tool that is right."""
+
+    name: Own
+    right: Prediction
+    """That the right tool is called."""
+
+    satisfied: Prediction
+    """Constraints on arguments that are met."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceStudy(Document):
+    """Choices of agents between variants of servers' definitions, and what scores and rules predict of them."""
+
+    totals: tuple[VariantShare, ...]
+    """The variants of the paired experiment over all its servers."""
+
+    change: ChoiceEstimates
+    """From the first of these variants to the last, in percentage points, clustered by server."""
+
+    shares: tuple[VariantShare, ...]
+    """Every variant of every server: of the paired experiment, then of the one with definitions."""
+
+    servers: int
+    """Servers of the experiment with definitions, which the predictors are about."""
+
+    calls: int
+    predictors: tuple[ChoicePredictor, ...]
+    """A tool compared with itself in the other variants of its server, with the length held constant."""
+
+    checks: tuple[ChoiceEstimates, ...]
+    """The effect of a point of TDQS with less data, to see what it rests on."""
 
 
 class TaskKind(StrEnum):

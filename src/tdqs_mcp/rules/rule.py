@@ -104,19 +104,30 @@ class Rule(Generic[Seen]):
 
     @property
     def prediction(self) -> str:
-        """Return what its findings predict in a benchmark of searches and calls; nothing for a rule from elsewhere."""
+        """Return what it and its dimension predict on two benchmarks; nothing for a rule from elsewhere."""
         if not files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").is_file():
             return ""
-        precision, fails = (
-            _predictions().get(self.id, {}).get(outcome, "not measurable here") for outcome in _OUTCOMES
-        )
-        return (
-            f"On LiveMCPBench, with the length of descriptions held constant: that a tool is found: {precision}; "
-            f"that calls to it fail: {fails}."
-        )
+        subjects = {self.id: "this rule"}
+        if self.dimension:
+            subjects[self.dimension] = f"{self.dimension.replace('_', ' ')}, one point"
+        lines = (f"- {words}: {_readings(name)}." for name, words in subjects.items())
+        return "\n".join((_MEASURED, *lines))
 
 
-_OUTCOMES = ("found", "fails")
+_MEASURED = (
+    "Measured with the length of descriptions held constant, on LiveMCPBench (is a tool found, do calls fail) and on "
+    "AgentGauge (is the right tool called, with right arguments):"
+)
+
+_OUTCOMES = {"found": "found", "fails": "calls fail", "right": "right tool", "satisfied": "right arguments"}
+"""Words for the outcomes of both benchmarks."""
+
+
+def _readings(name: str) -> str:
+    """Return what a rule or a dimension predicts of every outcome that it was measured for."""
+    readings = _predictions().get(name, {})
+    measured = [f"{words}, {readings[key]}" for key, words in _OUTCOMES.items() if key in readings]
+    return "; ".join(measured) or "not measurable there"
 
 
 @cache

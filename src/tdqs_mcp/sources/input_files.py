@@ -486,8 +486,75 @@ _FAILED = re.compile(r'\ATool call timed out|"isError": true|isError=True\Z')
 Quotes inside the server's text are escaped there."""
 
 
-def read_benchmark(folder: Path) -> Benchmark:
-    """tools.json, steps.jsonl and trajectories.json of a folder, each of them plain or as .gz. Raises InputError."""
+class RecordedChoice(NamedTuple):
+    """A recorded choice of an agent that saw one variant of a server's definitions."""
+
+    server: str
+    variant: str
+    tool: str
+    """The tool that is right."""
+
+    is_right: bool
+    satisfied: float
+    """Share of the constraints on its arguments that are met."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceBenchmark:
+    """The files of AgentGauge: variants of servers' definitions, and which tools agents chose with each."""
+
+    catalogs: tuple[Catalog, ...]
+    """The variants with definitions, named as such."""
+
+    choices: tuple[RecordedChoice, ...]
+    """Choices with these variants."""
+
+    paired: tuple[RecordedChoice, ...]
+    """Choices for equal tasks with two variants, whose definitions need not be among the catalogs."""
+
+
+def read_benchmark(folder: Path) -> Benchmark | ChoiceBenchmark:
+    """The benchmark in a folder, told by its files, each of them plain or as .gz. Raises InputError."""
+    is_agentgauge = any((folder / f"{PAIRED}{ending}").is_file() for ending in ("", ".gz"))
+    return _read_agentgauge(folder) if is_agentgauge else _read_livemcpbench(folder)
+
+
+PAIRED = "live_calls.jsonl"
+"""The raw calls of AgentGauge's paired experiment."""
+
+
+def _read_agentgauge(folder: Path) -> ChoiceBenchmark:
+    """live_calls.jsonl, outcomes.ndjson and tool_definitions.json. Variants of a server have tools of equal names."""
+    try:
+        definitions = {entry["name"]: entry["tools"] for entry in _load(folder, "tool_definitions.json")}
+        homes: dict[frozenset[str], str] = {}
+        servers = {
+            name: homes.setdefault(frozenset(tool["name"] for tool in tools), name)
+            for name, tools in definitions.items()
+        }
+        runs = [run for run in _load_lines(folder, "outcomes.ndjson") if not run.get("error")]
+        return ChoiceBenchmark(
+            catalogs=tuple(read_catalog({"tools": tools}, name=name) for name, tools in definitions.items()),
+            choices=tuple(
+                _choice(servers[run["name"]], run["name"], call["task_tool_name"], call)
+                for run in runs
+                for call in run["run_results"]
+            ),
+            paired=tuple(
+                _choice(call["fixture"], call["variant"], call["tool_name"], call)
+                for call in _load_lines(folder, PAIRED)
+            ),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{str(folder)!r} does not have the format of AgentGauge's files: {error!r}") from error
+
+
+def _choice(server: str, variant: str, tool: str, call: Mapping[str, Any]) -> RecordedChoice:
+    return RecordedChoice(server, variant, tool, call["selected_tool"] == tool, float(call["constraint_satisfaction"]))
+
+
+def _read_livemcpbench(folder: Path) -> Benchmark:
+    """tools.json, steps.jsonl and trajectories.json."""
     try:
         catalogs = tuple(
             read_catalog({"tools": tool["tools"]}, name=name)
@@ -503,12 +570,25 @@ def read_benchmark(folder: Path) -> Benchmark:
 
 
 def _load(folder: Path, name: str) -> Any:  # noqa: ANN401  # foreign JSON
+    return parse_json(_content(folder, name), origin=repr(str(folder / name)))
+
+
+def _load_lines(folder: Path, name: str) -> list[Mapping[str, Any]]:
+    lines = _content(folder, name).splitlines()
+    return [
+        _object(line.decode(), f"line {number} of {str(folder / name)!r}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+
+
+def _content(folder: Path, name: str) -> bytes:
     path = next((candidate for candidate in (folder / name, folder / f"{name}.gz") if candidate.is_file()), None)
     if path is None:
-        raise InputError(f"{str(folder)!r} has neither {name} nor {name}.gz; it must be a folder of LiveMCPBench")
+        raise InputError(f"{str(folder)!r} has neither {name} nor {name}.gz, as LiveMCPBench or AgentGauge have")
     content = read_bytes(path)
     try:
-        return parse_json(gzip.decompress(content) if path.suffix == ".gz" else content, origin=repr(str(path)))
+        return gzip.decompress(content) if path.suffix == ".gz" else content
     except (OSError, EOFError) as error:
         raise InputError(f"{str(path)!r} is not gzip that can be read: {error}") from error
 
