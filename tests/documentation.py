@@ -194,7 +194,10 @@ def commands_page():
 
 def library_page():
     """The public names, each with its signature and docstring, in the order of the source."""
-    parts = ["# Library", "`import tdqs_mcp` offers these names; [the quick start](index.md#in-python) has an example."]
+    parts = [
+        "# Library",
+        "`import tdqs_mcp` offers these names; [the command line](command-line.md#in-python) has an example.",
+    ]
     parts += [
         "Functions run an event loop of their own where they need one; inside one, await those of `tdqs_mcp.app`."
     ]

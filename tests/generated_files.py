@@ -47,9 +47,9 @@ def _plain(summary: str) -> str:
 
 
 COMMAND = re.compile(
-    r"(^(?:\.venv/bin/)?tdqs-mcp ([^\n]+)\n```\n\n```(?:text)?\n)(.*?)^(?=```$)", re.MULTILINE | re.DOTALL
+    r"(^(?:\.venv/bin/)?tdqs-mcp (?!sweep)([^\n]+)\n```\n\n```(?:text)?\n)(.*?)^(?=```$)", re.MULTILINE | re.DOTALL
 )
-"""A command with the block of its output below it."""
+"""A command with the block of its output below it; not sweep, which writes a store."""
 
 
 def readme() -> str:

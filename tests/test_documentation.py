@@ -1,5 +1,6 @@
 """The documentation holds: its commands run and print what it shows, its figures are ours, its site has no broken link."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -20,6 +21,9 @@ import documentation
 import pytest
 import yaml
 from documentation import ROOT
+from lsprotocol import types as lsp
+from own_server import in_process
+from test_language_server import editor
 
 import tdqs_mcp
 from tdqs_mcp.results.verdicts import tier_of
@@ -85,17 +89,57 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, proje
             assert [run.stderr for run in runs if run.returncode not in (0, 1)] == []
             printed = (b"".join(run.stdout for run in runs).decode(), block.end()) if runs else None
         elif printed and not read(page)[printed[1] : block.start()].strip():
-            shown = ".*".join(map(re.escape, re.split(r"^…\n", block["text"], flags=re.MULTILINE)))
-            assert re.search(shown, printed[0], re.DOTALL), printed[0]
+            assert re.search(pattern_of(block["text"]), printed[0], re.DOTALL), printed[0]
 
 
-def test_the_readmes_python_and_settings_work(command, project, monkeypatch, capsys, write):
-    blocks = {block["language"]: block["text"] for block in BLOCK.finditer(read("README.md"))}
+def pattern_of(shown):
+    """A pattern of a shown text, in which a line with … stands for any text."""
+    return ".*".join(map(re.escape, re.split(r"^…\n", shown, flags=re.MULTILINE)))
+
+
+def test_the_documentations_python_and_settings_work(command, project, monkeypatch, capsys, write):
     monkeypatch.chdir(project)
-    exec(blocks["python"], {})  # noqa: S102  # our own example
+    exec(first_block("docs/command-line.md", "python"), {})  # noqa: S102  # our own example
     assert capsys.readouterr().out.split()[0] == "25"
-    write("tdqs.toml", blocks["toml"])
+    write("tdqs-shared.toml", "")
+    write("tdqs.toml", first_block("docs/linting.md", "toml").replace("../", "", 1))
     assert command("lint", "tools.json", cwd=project).returncode < 2
+
+
+def first_block(page, language):
+    return next(block["text"] for block in BLOCK.finditer(read(page)) if block["language"] == language)
+
+
+def test_an_agent_gets_the_answer_that_the_readme_shows():
+    call, answer = [block["text"] for block in BLOCK.finditer(read("README.md")) if block["language"] == "json"]
+    request = json.loads(call)
+
+    async def ask():
+        async with in_process() as client:
+            return await client.call_tool(request["name"], request["arguments"])
+
+    printed = json.dumps(json.loads(asyncio.run(ask()).content[0].text), indent=2, ensure_ascii=False)
+    assert re.search(pattern_of(answer), f"{printed}\n", re.DOTALL), printed
+
+
+@pytest.mark.process
+def test_an_editor_shows_what_the_readme_shows(tmp_path):
+    shutil.copytree(ROOT / "examples" / "careless", tmp_path / "careless")
+    place = re.search(r"Hovering over line (\d+) of\s+`examples/(\S+)`", read("README.md"))
+    path, line = tmp_path / place[2], int(place[1])
+
+    async def ask():
+        async with editor(path.parent) as client:
+            await client.open(path)
+            document = lsp.TextDocumentIdentifier(path.as_uri())
+            return await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(line - 1, 0)))
+
+    printed = asyncio.run(ask()).contents.value
+    assert re.search(pattern_of(first_block("README.md", "markdown")), f"{printed}\n", re.DOTALL), printed
+
+
+def test_the_readme_has_at_most_150_lines():
+    assert len(read("README.md").splitlines()) <= 150
 
 
 def rows(page, heading):
