@@ -31,7 +31,7 @@ _words = partial(words_from, "protocol")
 
 @rule("TDQ260", severity=Severity.ERROR, source="MCP 2026-07-28, Tools, x-mcp-header")
 def unfit_header(subject: Subject) -> Iterator[Hit]:
-    """A parameter cannot be mirrored into an HTTP header as its `x-mcp-header` asks, so clients leave the tool out."""
+    """A parameter cannot be mirrored into an HTTP header as `x-mcp-header` asks, or is a secret that proxies see."""
     used_names: set[str] = set()
     for node in subject.input_shape.by_keyword.get(_HEADER, ()):
         if reason := _why_unfit_header(node, used_names):
@@ -40,6 +40,10 @@ def unfit_header(subject: Subject) -> Iterator[Hit]:
                 f"x-mcp-header {reason}; clients over HTTP leave the tool out",
                 "use a unique header name, on a string, integer or boolean outside arrays",
             )
+        elif node.schema.get("format") == "password" or _PATTERNS.secret.search(" ".join(name_parts(node.name or ""))):
+            problem = f"{node.name!r} is sensitive, and every proxy can read it in the header"
+            fix = "remove x-mcp-header; let proxies route by a value that is not secret"
+            yield Hit(f"{node.path}/{_HEADER}", problem, fix, Severity.WARNING)
         used_names.add(str(node.schema[_HEADER]).lower())
 
 
@@ -54,25 +58,6 @@ def _why_unfit_header(node: Node, used_names: set[str]) -> str | None:
     if not isinstance(kind, str) or kind not in _words("mirrored_types"):
         return f"is on type {_quoted(kind)}, and only string, integer and boolean can be mirrored"
     return f"{name!r} names the same header as another one" if name.lower() in used_names else None
-
-
-@rule(
-    "TDQ261",
-    severity=Severity.WARNING,
-    confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
-    source="MCP 2026-07-28, Tools, x-mcp-header",
-)
-def mirrored_secret(subject: Subject) -> Iterator[Hit]:
-    """A password, key or token is mirrored into an HTTP header, which proxies on the way can read and log."""
-    for node in subject.input_shape.by_keyword.get(_HEADER, ()):
-        name = node.name or ""
-        if node.schema.get("format") == "password" or _PATTERNS.secret.search(" ".join(name_parts(name))):
-            yield Hit(
-                f"{node.path}/{_HEADER}",
-                f"{name!r} is sensitive, and every proxy can read it in the header",
-                "remove x-mcp-header; let proxies route by a value that is not secret",
-            )
 
 
 @rule("TDQ262", severity=Severity.ERROR, source="MCP 2026-07-28, Overview, icons")

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import Topic, stated_limits
+from tdqs_mcp.facts.text.claims import Topic, open_choices, stated_limits
 from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.parameter_texts import Clash
 from tdqs_mcp.facts.toolset import relations
@@ -119,6 +119,22 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
 
 
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
+
+
+@rule(
+    "TDQ144",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    dimension="parameter_semantics",
+    source="TDQS, checklist 4",
+    needs_language=True,
+)
+def unstated_default(subject: Subject) -> Iterator[Hit]:
+    """Neither schema nor text says which of its values an optional parameter has if it is left out."""
+    names = list(open_choices(subject.prose, subject.input_shape))
+    if names:
+        problem = f"nothing says which value holds if it is left out: {first_of(names, MAX_NAMED)}"
+        yield Hit("/inputSchema/properties", problem, "add the default to the schema or the text")
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")

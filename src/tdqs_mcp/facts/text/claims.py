@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
+from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values
 from tdqs_mcp.facts.spelling import first_of, name_parts
 from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.prose import Prose
@@ -143,6 +143,26 @@ def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[
         length = spell(default) if type(default) is int else stated_default(remark.text)
         if length and length.strip("-0") and name.lower() not in prose.words:
             yield name, length
+
+
+def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:
+    """Yield the optional parameters of which neither schema nor text tells the choice that holds if they are left out.
+
+    What is created has one of the values, and a list has an order. Other choices of a reading tool may be filters,
+    which let everything pass, unless that is itself a choice: `"state": {"enum": ["open", "closed", "all"]}`.
+    """
+    is_read, is_created = prose.effect is Effect.READ, prose.effect is prose.name_effect is Effect.CREATE
+    if not (is_read or is_created) or prose.language not in ("en", None) or not _DEFAULTING.isdisjoint(prose.words):
+        return
+    for node in shape.by_keyword.get("enum", ()):
+        text, values, name = node.schema.get("description"), node.schema["enum"], node.name or ""
+        is_optional = node.is_top and not node.is_required and "default" not in node.schema
+        if not is_optional or not isinstance(values, list) or len(values) < 2 or None in values:
+            continue
+        words = words_in(text) if isinstance(text, str) else frozenset()
+        is_certain = is_created or "all" in values or not _words("ordering").isdisjoint(name_parts(name))
+        if is_certain and words.isdisjoint(_words("leaving")) and name.lower() not in prose.words:
+            yield name
 
 
 def _literal(match: re.Match[str], text: str, default: object, values: frozenset[str]) -> str | None:
