@@ -69,7 +69,8 @@ def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, 
             continue
         lowered = lowered or [(text, text.lower()) for text in texts]
         if clues not in near:  # many patterns share "<" as their first clue, which few texts have
-            near[clues] = [pair for pair in lowered if any(map(pair[1].__contains__, clues))]
+            present = [clue for clue in clues if clue in together]
+            near[clues] = list(dict.fromkeys(pair for clue in present for pair in lowered if clue in pair[1]))
         if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in near[clues]):
             matching.setdefault(kind, []).append(pattern)
     return {kind: tuple(patterns) for kind, patterns in matching.items()}
