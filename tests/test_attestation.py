@@ -39,7 +39,7 @@ def attested(command, write, keys, tmp_path):
 
 
 def check(command, tmp_path, catalog, proof, public):
-    options = ("--lock", tmp_path / "tdqs.lock", "--attestation", proof, "--key", public)
+    options = ("--lock", tmp_path / "tdqs.lock", "--attest", proof, "--key", public)
     return command("lock", "--check", catalog, *options)
 
 
@@ -97,8 +97,8 @@ def test_a_statement_without_a_key_is_for_a_forge_to_sign(command, write, tmp_pa
     [
         (["score", "--key", "{key}"], "--key belongs to --attest"),
         (["score", "--attest", "x", "--rubric", "playground"], "--attest is about the whole score"),
-        (["lock", "--attestation", "{key}"], "--attestation belongs to --check"),
-        (["lock", "--check", "--attest", "x"], "--attest writes about one server"),
+        (["lock", "{key}", "--attest", "x"], "--attest writes about one server"),
+        (["lock", "--check", "--attest", "x"], "--check --attest needs --key, the public key"),
     ],
 )
 def test_options_that_mean_nothing_together_are_refused(command, write, options, words):

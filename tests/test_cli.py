@@ -200,7 +200,7 @@ def test_prompts_and_answers_close_the_circle_through_files(command, write):
         ],
         "coherence": coherence,
     }
-    run = command("score", file, "--answers", write("answers.json", answers), "--accept-all", "--format", "json")
+    run = command("score", file, "--answers", write("answers.json", answers), "--accept", "*", "--format", "json")
     score = json.loads(run.stdout)
     assert (score["overallScore"], score["judge"]["id"], score["tools"][1]["flags"]) == (
         4.1,
@@ -257,7 +257,8 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("lock x.json --accept-all --accept tool:a", "--accept-all accepts everything; leave --accept out"),
+        ("lock x.json --key x.json", "--key belongs to --attest"),
+        ("lock --check x.json --attest x.json", "--check --attest needs --key, the public key"),
         ("stats --server a --query b", "--server and --query are 2 questions"),
         ("score x.json --tool a --rubric smells", "--tool shows one tool under the tdqs rubric"),
         ("score x.json --tool a --fail-under B", "--tool shows one tool under the tdqs rubric"),

@@ -280,7 +280,7 @@ def test_a_dead_endpoint_is_named_once(command, write):
         ("lint tools.json --write-baseline", "needs --baseline FILE"),
         ("lint tools.json --client claud-code", "did you mean claude-code?"),
         ("lock --check tools.json", "write one with tdqs-mcp lock"),
-        ("lock --check tools.json --accept-all", "--check changes nothing"),
+        ("lock --check tools.json --accept *", "--check changes nothing"),
         ("rewrite tools.json --target AA", "give a tier A-D or an overall score"),
         ("rewrite tools.json --interview", "--material FILE takes the answers"),
         ("rewrite tools.json --writer gpt", "set --writer to offline"),

@@ -61,7 +61,7 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_
 
     def judge(cache="off"):
         environ = {"TDQS_CACHE": str(cache)}
-        return make_judge(read_settings(environ, judge="openai:m", base_url=base_url, accept_all=True))
+        return make_judge(read_settings(environ, judge="openai:m", base_url=base_url, accept=("*",)))
 
     def ours(judge):
         assert len(anyio.run(lambda: judging.score(catalog, judge=judge)).tools) == len(TOOLS)

@@ -142,7 +142,7 @@ def judged(command, loopback, write, tmp_path, monkeypatch, configure):
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
 
     def run(*args, names="mini,haiku,qwen"):
-        return command(*args, "--judge", f"jury:{names}", "--accept-all", cwd=tmp_path)
+        return command(*args, "--judge", f"jury:{names}", "--accept", "*", cwd=tmp_path)
 
     return run
 

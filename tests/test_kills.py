@@ -67,7 +67,7 @@ def test_a_run_with_a_judge_goes_on_with_every_answer_that_it_kept(
         return usual(body)
 
     loopback.answer = slowly
-    judge = ("--judge", "openai:m", "--base-url", loopback.base_url, "--accept-all")
+    judge = ("--judge", "openai:m", "--base-url", loopback.base_url, "--accept", "*")
     run = ("score", write("c.json", TOOLS), "--format", "json", *judge)
     process = start(*run)
     assert begun.wait(PATIENCE)

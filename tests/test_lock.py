@@ -243,7 +243,7 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     [entry] = json.loads((tmp_path / "tdqs.lock").read_text())["servers"]
     assert all(each["score"]["score"] >= 1 for each in entry["tools"])
     assert run("lock --check", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0
-    assert run("lock", both, "--accept-all")[0] == 0
+    assert run("lock", both, "--accept", "*")[0] == 0
     assert run("lock --check", both)[0] == 0
 
 

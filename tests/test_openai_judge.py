@@ -535,7 +535,9 @@ def test_a_cost_is_known_where_every_answer_tells_it(fake, catalog):
 
 def test_the_command_says_on_standard_error_what_was_asked(fake, write, command):
     file = write("shop.json", [tool("counted")])
-    run = command("score", file, "--judge", "openai:m", "--base-url", fake.base_url, "--format", "json", "--accept-all")
+    run = command(
+        "score", file, "--judge", "openai:m", "--base-url", fake.base_url, "--format", "json", "--accept", "*"
+    )
     assert run.returncode == 0
     said = "judge: 2 requests, 900 input tokens (800 cached), 70 output tokens, at an unknown price\n"
     assert run.stderr.decode() == said

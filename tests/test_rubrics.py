@@ -83,7 +83,7 @@ VECTORS = {
 def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judged, loopback, write):
     loopback.answer = lambda body: plain(*VECTORS[tool_name(body)], label="Bad")
     file = write("c.json", [tool(name) for name in VECTORS])
-    done = judged("score", file, "--rubric", "smells", "--accept-all", "--format", "json")
+    done = judged("score", file, "--rubric", "smells", "--accept", "*", "--format", "json")
     assert done.returncode == 0
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["labels"])
@@ -115,7 +115,7 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
 @pytest.mark.parametrize(("vector", "code"), [((3, 3, 3, 3, 3, 3), 0), ((5, 5, 5, 5, 5, 2), 1)])
 def test_fail_on_bad_is_the_exit_code(judged, loopback, write, vector, code):
     loopback.answer = lambda body: plain(*vector)
-    args = ("--rubric", "smells", "--accept-all", "--fail-under", "acceptable")
+    args = ("--rubric", "smells", "--accept", "*", "--fail-under", "acceptable")
     assert judged("score", write("c.json", [tool()]), *args).returncode == code
 
 

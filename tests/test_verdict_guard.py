@@ -324,7 +324,7 @@ def held(command, write, tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "is_accepted"),
-    [(["--accept", "tool:poor"], True), (["--accept-all"], True), (["--accept", "tool:other"], False), ([], False)],
+    [(["--accept", "tool:poor"], True), (["--accept", "*"], True), (["--accept", "tool:other"], False), ([], False)],
 )
 def test_a_held_score_is_accepted_by_name_or_with_all_others(held, names, is_accepted):
     done, document = held(*names)

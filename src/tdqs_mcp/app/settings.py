@@ -111,7 +111,6 @@ def read_settings(
     exact_prompt: bool = False,
     budget: Budget | None = None,
     accept: Sequence[str] = (),
-    accept_all: bool = False,
     in_server: bool = False,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
@@ -120,7 +119,7 @@ def read_settings(
     TDQS_BASE_URL, TDQS_MODEL and the TDQS_API_KEY beside them are those of an endpoint that speaks OpenAI's language,
     never the anthropic judge's, whose key is ANTHROPIC_API_KEY where there is no other. The members of a jury are
     profiles in the user's own configuration, which may also accept held scores, as `accept` does by parts
-    (`tool:NAME`, `coherence`, `skill`). Raises InputError.
+    (`tool:NAME`, `coherence`, `skill`) or all by `*`. Raises InputError.
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
@@ -131,7 +130,7 @@ def read_settings(
             request_overrides,
             exact_prompt,
             budget not in (None, Budget()),
-            accept or accept_all,
+            accept,
         )
         options = ("base URL", "model", "API key", "overrides", "exact prompt", "budget", "--accept")
         if unsupported := [name for name, value in zip(options, values, strict=True) if value]:
@@ -147,7 +146,7 @@ def read_settings(
         cache=cache_folder(environ),
         budget=budget or Budget(),
         prices=read_prices(environ),
-        accepted=read_accepted(environ, accept, accept_all=accept_all),
+        accepted=read_accepted(environ, accept),
     )
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
@@ -307,14 +306,15 @@ def _member(environ: Mapping[str, str], profile: Settings) -> Settings:
     )
 
 
-def read_accepted(
-    environ: Mapping[str, str], parts: Sequence[str], *, accept_all: bool = False
-) -> tuple[Acceptance, ...]:
+ALL_PARTS = "*"
+"""Every part; a tool of this name is `tool:*`."""
+
+
+def read_accepted(environ: Mapping[str, str], parts: Sequence[str]) -> tuple[Acceptance, ...]:
     """Return the held scores that are accepted, by part, all, or by the user's configuration. Raises InputError."""
-    everything = (Acceptance(),) if accept_all else ()
     entries = read_user_configuration(environ).entries("accept", _ACCEPTANCE)
-    named = (Acceptance(part=_read_part(part, "--accept")) for part in parts)
-    return (*everything, *named, *(_read_acceptance(*entry) for entry in entries))
+    named = (Acceptance() if part == ALL_PARTS else Acceptance(part=_read_part(part, "--accept")) for part in parts)
+    return (*named, *(_read_acceptance(*entry) for entry in entries))
 
 
 def _read_part(part: str, origin: str) -> str:

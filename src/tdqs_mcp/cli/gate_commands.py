@@ -12,17 +12,16 @@ from tdqs_mcp.app.attesting import check_attestation, write_attestation
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.gating import EMPTY_LOCK
 from tdqs_mcp.app.judging import score_blocking
+from tdqs_mcp.app.settings import ALL_PARTS
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
-    accept_all_option,
     accept_option,
     judge_of,
     model_options,
     tell_usage,
 )
 from tdqs_mcp.cli.runner import (
-    FILE,
     TARGET,
     Page,
     attest_option,
@@ -76,8 +75,7 @@ def _report_changes(
 @click.option(
     "--check", "is_check", is_flag=True, help="Write nothing: say what has changed since the server was locked."
 )
-@accept_option("Lock the changes of this part, such as tool:NAME.")
-@accept_all_option("Lock all changes, and renew the scores.")
+@accept_option("Lock the changes of this part, such as tool:NAME; *: all changes, and renew the scores.")
 @click.option(
     "--allow",
     multiple=True,
@@ -85,8 +83,7 @@ def _report_changes(
     help="Keep in the lock that --check lets changes of this impact pass.",
 )
 @source_option("pinning what it does, or comparing that with the lock")
-@attest_option
-@click.option("--attestation", "proof", type=FILE, help="With --check: first check this signed attestation.")
+@attest_option("; with --check, first check the signed one there")
 @key_option("the private key that signs it, or with --check the public one")
 @model_options
 @live_options
@@ -98,10 +95,8 @@ def lock(
     is_check: bool,
     source: Path | None,
     attestation: Path | None,
-    proof: Path | None,
     key: Path | None,
     accept: tuple[str, ...],
-    accept_all: bool,
     allow: tuple[str, ...],
     choice: JudgeChoice,
     live: LiveOptions,
@@ -110,7 +105,7 @@ def lock(
     """Pin what agents see of a server, and say with --check what has changed since.
 
     Pinned are tools, instructions, prompts, resources, icons and _meta. A server that is in the lock already stays as
-    it was, but for what --accept or --accept-all takes; exit code 1 if other changes are left. Scores, with
+    it was, but for what --accept takes; exit code 1 if other changes are left. Scores, with
     specification, judge and calibration, are in the lock for information.
 
     --check tells breaking, dangerous and compatible changes from new wording; exit code 1 if anything changed that the
@@ -119,17 +114,14 @@ def lock(
     and of required is no change; neither is a new calibration, nor a new version of the server. A live server is
     started and listed twice.
     """
-    refuse(accept_all and accept, "--accept-all accepts everything; leave --accept out")
-    refuse(bool(proof) and not (is_check and key), "--attestation belongs to --check and --key, the public key")
-    refuse(attestation and (is_check or len(locators) != 1), "--attest writes about one server, without --check")
-    refuse(key and not (proof or attestation), "--key belongs to --attest or --attestation")
+    refuse(is_check and attestation and not key, "--check --attest needs --key, the public key")
+    refuse(attestation and not is_check and len(locators) != 1, "--attest writes about one server; give one")
+    refuse(key and not attestation, "--key belongs to --attest")
     if is_check:
-        is_other = accept or accept_all or allow or choice.is_named
-        refuse(
-            is_other, "--check changes nothing and asks no judge; leave --accept, --accept-all, --allow and --judge out"
-        )
-        if proof and key:
-            _check_proof(locators, live, proof, key)
+        is_other = accept or allow or choice.is_named
+        refuse(is_other, "--check changes nothing and asks no judge; leave --accept, --allow and --judge out")
+        if attestation and key:
+            _check_proof(locators, live, attestation, key)
         _check(locators, live, path, source, page)
         return
     code = read_code_of(locators, source)
@@ -142,7 +134,7 @@ def lock(
             catalog,
             renewed[-1],
             again=again,
-            accept=None if accept_all else accept,
+            accept=None if ALL_PARTS in accept else accept,
             allow=[Impact(impact) for impact in allow if impact != "nothing"] if allow else None,
             judge=judge,
             code=code,

@@ -106,13 +106,8 @@ def answers_option(help: str) -> Option:  # noqa: A002  # click's word
 
 
 def accept_option(help: str) -> Option:  # noqa: A002
-    """`--accept`: parts of a server, such as tool:NAME."""
+    """`--accept`: parts of a server, such as tool:NAME, or `*`."""
     return click.option("--accept", multiple=True, metavar="PART", help=help)
-
-
-def accept_all_option(help: str) -> Option:  # noqa: A002
-    """`--accept-all`: all parts of a server."""
-    return click.option("--accept-all", is_flag=True, help=help)
 
 
 def ledger_of(options: JudgeChoice) -> Ledger:
@@ -120,14 +115,12 @@ def ledger_of(options: JudgeChoice) -> Ledger:
     return Ledger(options.budget, Settings(prices=read_prices(os.environ)).price)
 
 
-def judge_of(
-    options: JudgeChoice, ledger: Ledger | None = None, *, accept: Sequence[str] = (), accept_all: bool = False
-) -> Judge | None:
+def judge_of(options: JudgeChoice, ledger: Ledger | None = None, *, accept: Sequence[str] = ()) -> Judge | None:
     """The judge that is named, with a ledger where others share its budget; None for the offline judge.
 
     `accept` names the parts whose held scores are believed.
     """
-    settings = options.settings(accept=accept, accept_all=accept_all)
+    settings = options.settings(accept=accept)
     if settings == Settings():
         return None
     judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)

@@ -359,9 +359,10 @@ def tools_option(help: str) -> Option:  # noqa: A002
     )
 
 
-attest_option = click.option(
-    "--attest", "attestation", type=TARGET, metavar="FILE", help="Write an in-toto statement of the score there."
-)
+def attest_option(more: str = "") -> Option:
+    """`--attest`: the file of an attestation."""
+    help = f"Write an in-toto statement of the score there{more}."  # noqa: A001
+    return click.option("--attest", "attestation", type=TARGET, metavar="FILE", help=help)
 
 
 def key_option(purpose: str) -> Option:

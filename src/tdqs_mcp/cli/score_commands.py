@@ -18,7 +18,6 @@ from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
-    accept_all_option,
     accept_option,
     answers_option,
     judge_of,
@@ -128,7 +127,6 @@ class ScoreOptions:
     fail_under: str | None
     answers: Path | None
     accept: tuple[str, ...]
-    accept_all: bool
     is_dry_run: bool
     has_prompts: bool
     rubric: str
@@ -220,9 +218,8 @@ _options = group_options(
     ),
     answers_option("Finish a judgment from these answers."),
     accept_option(
-        "Believe a score that was held as suspicious, of tool:NAME, coherence or skill: read the definition first."
+        "Believe a suspicious, held score, of tool:NAME, coherence, skill or all (*): read the definition first."
     ),
-    accept_all_option("Believe all held scores."),
     dry_run_option("is_dry_run", "Send nothing; say what a judge would be asked and what that takes."),
     click.option(
         "--prompts",
@@ -239,7 +236,7 @@ _options = group_options(
     ),
     click.option("--skill", type=FILE, help="The skill text of the server, to be scored by MCPBundles' rubric."),
     source_option("the rules that hold definitions against their code, and --rubric code"),
-    attest_option,
+    attest_option(),
     key_option("sign it with this private key; without one, the statement is for a forge to sign"),
 )
 
@@ -303,10 +300,10 @@ def _score_definitions(
         "policy": replace(policy_of(locators=locators, config=options.config), code=code),
     }
     if options.answers:
-        accepted = read_accepted(os.environ, options.accept, accept_all=options.accept_all)
+        accepted = read_accepted(os.environ, options.accept)
         basis |= {"answers": answers, "accepted": accepted}
     else:
-        judge = judge_of(choice, accept=options.accept, accept_all=options.accept_all)
+        judge = judge_of(choice, accept=options.accept)
         basis |= {"judge": judge}
     lost = _undiscovered(page, judge, rubric=options.rubric, spec=spec)
     if options.is_tiered:
@@ -379,7 +376,7 @@ def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
 
-    judge, policy = judge_of(choice, accept=options.accept, accept_all=options.accept_all), policy_of()
+    judge, policy = judge_of(choice, accept=options.accept), policy_of()
     if live.headers or live.env or live.cwd:
         raise click.UsageError("--header, --env and --cwd belong to one server; its client's configuration has its own")
     servers = installed_clients.servers().servers
@@ -527,7 +524,7 @@ def _score_skill(
     page: Page,
 ) -> None:
     """Score the skill text of servers beside their tools; without a text, their own instructions."""
-    judge = None if options.answers else judge_of(choice, accept=options.accept, accept_all=options.accept_all)
+    judge = None if options.answers else judge_of(choice, accept=options.accept)
     use: Callable[[Catalog], SkillScore] = partial(blocking(judging.score_skill), text=text, judge=judge)
     if options.answers:
         use = partial(judging.score_skill_answer, text=text, answers=answers)

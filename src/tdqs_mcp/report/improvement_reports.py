@@ -428,7 +428,7 @@ def _lock_next(report: LockReport, *, is_lock: bool) -> Words:
     if left:
         again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
         head = f"Next: read the changes, then accept them{again}: "
-        return (head, Code("--accept PART"), " or ", Code("--accept-all"))
+        return (head, Code("--accept PART"), " or ", Code("--accept '*'"))
     if report.unverified:
         return "Next: verify the live server, or a capture of it"
     return ""
