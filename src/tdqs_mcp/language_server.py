@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.improving import rewrite
 from tdqs_mcp.app.judging import score_offline
-from tdqs_mcp.app.linting import Policy, find, lint, read_policy
+from tdqs_mcp.app.linting import Policy, find, read_policy, report_findings
 from tdqs_mcp.code.definitions import read_tools
 from tdqs_mcp.code.nodes import Module
 from tdqs_mcp.code.reading import read_code
@@ -27,7 +28,7 @@ from tdqs_mcp.code.source_patches import patch_source
 from tdqs_mcp.code.tool_search import folder_of
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.schema.signals import definition_tokens
-from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport, sentence
 from tdqs_mcp.results.contract import Absent
@@ -55,6 +56,9 @@ class Tree:
     parsed: dict[str, Module] = field(default_factory=dict)
     code: CodeReport | None = None
     policy: Policy = field(default_factory=Policy)
+    measured: Measured | None = None
+    """Facts of the tools, which are kept where a tool is unchanged."""
+
     located: LocatedReport | None = None
     overlay: Mapping[str, bytes] = field(default_factory=dict)
     turn: int = 0
@@ -72,9 +76,8 @@ class Tree:
         if self.root.suffix == ".json":
             content = self.overlay.get(self.root.name) or self.root.read_bytes()
             catalog = read_content(content, origin=repr(self.root.name), name=self.root.stem, source=self.root.name)
-            text, file = locate(content), self.root.name
-            report = lint(catalog, policy)
-            self.located = LocatedReport(report=report, catalog=catalog, file=file, positions=lambda: text)
+            text = locate(content)
+            options: dict[str, Any] = {"file": self.root.name, "positions": lambda: text}
         else:
             catalog, places = read_tools(self.root, self.overlay, self.parsed)
             if self.is_stale:
@@ -82,7 +85,10 @@ class Tree:
                 self.is_stale = False
             policy = replace(policy, code=self.code)
             start = next((parts[""].file for parts in places.values()), self.root.name)
-            self.located = LocatedReport(report=lint(catalog, policy), catalog=catalog, places=places, named_file=start)
+            options = {"places": places, "named_file": start}
+        self.measured = measured = _measure_again(catalog, self.measured)
+        report = report_findings(measured, policy)
+        self.located = LocatedReport(report=report, catalog=measured.catalog, **options)
         self.policy = policy
 
     def place(self, finding: Finding) -> SourcePlace:
@@ -238,6 +244,16 @@ class EditorServer(LanguageServer):
         return (tree, before[-1][2]) if tree and before and line <= before[-1][1] else None
 
 
+def _measure_again(catalog: Catalog, earlier: Measured | None) -> Measured:
+    """Return the facts of a catalog; those of tools that are what they were are kept."""
+    if earlier is None or len(earlier.catalog.tools) != len(catalog.tools):
+        return measure(catalog)
+    pairs = zip(earlier.catalog.tools, catalog.tools, strict=True)
+    # `==` takes 1 for true and for 1.0
+    tools = tuple(old if old == new and repr(old.raw) == repr(new.raw) else new for old, new in pairs)
+    return measure(replace(catalog, tools=tools), earlier=earlier)
+
+
 def _path(uri: str) -> Path:
     return Path(to_fs_path(uri) or "")
 
@@ -246,6 +262,7 @@ def _uri(path: Path) -> str:
     return from_fs_path(str(path)) or ""
 
 
+@lru_cache(maxsize=8)  # a file has many findings, each with a line
 def _lines(text: str) -> list[str]:
     """Return lines as the protocol counts them: a form feed or U+2028 ends none."""
     return list(io.StringIO(text, newline=""))

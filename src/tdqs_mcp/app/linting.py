@@ -161,12 +161,12 @@ def read_policy(
 
 def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
     """The findings about a catalog that a policy asks for, and how many it hides and suppresses."""
-    return _report(measure(catalog), policy)
+    return report_findings(measure(catalog), policy)
 
 
 def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) -> list[LintReport]:
     """Return the findings about servers that an agent sees together; each report tells what two of them share."""
-    return [_report(measured, policy) for measured in measure_together(catalogs)]
+    return [report_findings(measured, policy) for measured in measure_together(catalogs)]
 
 
 def read_source(folder: Path) -> CodeReport:
@@ -176,7 +176,8 @@ def read_source(folder: Path) -> CodeReport:
     return read_code(folder)
 
 
-def _report(measured: Measured, policy: Policy) -> LintReport:
+def report_findings(measured: Measured, policy: Policy) -> LintReport:
+    """Return the findings about a catalog that is measured already."""
     report = find(measured, policy)
     findings = (*report.findings, *(suppressed_finding.finding for suppressed_finding in report.suppressed))
     hidden = registry.find_hidden(measured, policy.selection, findings)
@@ -186,7 +187,7 @@ def _report(measured: Measured, policy: Policy) -> LintReport:
 
 
 def find(measured: Measured, policy: Policy) -> LintReport:
-    """Return the same for a catalog that is measured already; what the policy hides is not counted."""
+    """Return the same, but for what the policy hides, which is not counted."""
     catalog = measured.catalog
     measured = replace(measured, code=policy.code) if policy.code else measured
     tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
