@@ -255,8 +255,14 @@ def sign_in(visit: Visit) -> Content:
 
 def badge(visit: Visit) -> Content:
     """A server's overall score for a README."""
-    standing = visit.scores.find_standing(visit.name)
-    return Content(text=draw_badge(standing.server, standing.rollup.overall), media_type=SVG)
+    standing, judge = visit.scores.find_standing(visit.name)
+    return Content(text=draw_badge(standing.server, standing.rollup.overall, judge), media_type=SVG)
+
+
+def shields(visit: Visit) -> Content:
+    """Return what the endpoint badge of shields.io reads."""
+    standing, judge = visit.scores.find_standing(visit.name)
+    return _json(shields_badge(standing.rollup.overall, judge))
 
 
 def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
@@ -288,10 +294,7 @@ PAGES: Mapping[str, View] = {
     "/rules/{rule}": rule,
     "/sign-in": sign_in,
     "/badge/{name:path}.svg": badge,
-    # shields.io reads this one: its endpoint badge.
-    "/badge/{name:path}.json": lambda visit: _json(
-        shields_badge(visit.scores.find_standing(visit.name).rollup.overall)
-    ),
+    "/badge/{name:path}.json": shields,
     "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
     "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
     "/api/tools": lambda visit: _json(document(_search(visit))),

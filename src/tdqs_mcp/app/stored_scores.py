@@ -32,7 +32,7 @@ from tdqs_mcp.results.statistics import (
     ToolSearch,
     Trend,
 )
-from tdqs_mcp.results.verdicts import Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
@@ -192,9 +192,11 @@ class StoredScores:
         """A page of the servers."""
         return self._query(lambda now: server_queries.leaderboard(now.connection, now.method, server_filter))
 
-    def find_standing(self, server: str) -> ServerStanding:
-        """A server's scores alone."""
-        return self._query(lambda now: server_queries.find_server(now.connection, now.method, server).standing)
+    def find_standing(self, server: str) -> tuple[ServerStanding, JudgeStamp]:
+        """Return a server's scores alone, and who judged."""
+        return self._query(
+            lambda now: (server_queries.find_server(now.connection, now.method, server).standing, now.method.judge)
+        )
 
     def find_server(self, server: str, *, in_full: bool = False) -> StoredServer:
         """A server with its tools and captures; with `in_full` also its score."""

@@ -500,7 +500,7 @@ def _score_views(places: Mapping[int, str], tools: Sequence[str]) -> dict[str, V
     """Return the views of a score, or of the tools of some names in it."""
     if not tools:
         return views(lambda score: score_blocks(score, places[id(score)])) | {
-            "badge": lambda score: draw_badge(score.server, score.rollup.overall, is_estimate=score.judge.is_offline)
+            "badge": lambda score: draw_badge(score.server, score.rollup.overall, score.judge)
         }
 
     def only(score: ServerScore) -> dict[str, Any]:

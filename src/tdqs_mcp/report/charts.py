@@ -11,7 +11,7 @@ from tdqs_mcp.report.blocks import score_words
 from tdqs_mcp.report.escape import markdown, markup, printable
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import Statistics, Trend
-from tdqs_mcp.results.verdicts import Tier, tier_of
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
 """Pixels: of a chart, of a bar's height, between bars, and left of them."""
@@ -166,14 +166,15 @@ DARK, LIGHT = "#1b1f24", "#fff"
 """Text on a light and on a dark color."""
 
 
-def shields_badge(overall: int | None) -> dict[str, Any]:
+def shields_badge(overall: int | None, judge: JudgeStamp) -> dict[str, Any]:
     """Return what the endpoint badge of shields.io asks for."""
-    return {"schemaVersion": 1, "label": BADGE, "message": score_words(overall), "color": _badge_color(overall)}
+    words = _badge_words(overall, judge)
+    return {"schemaVersion": 1, "label": BADGE, "message": words, "color": _badge_color(overall)}
 
 
-def draw_badge(server: str, overall: int | None, *, is_estimate: bool = False) -> str:
-    """The badge of an overall score, marked where it is an estimate; a text reader says the server's name too."""
-    words, tier = _badge_words(overall, is_estimate=is_estimate), None if overall is None else tier_of(overall)
+def draw_badge(server: str, overall: int | None, judge: JudgeStamp) -> str:
+    """Return the badge of an overall score, which says if it is an estimate; its title names the server."""
+    words, tier = _badge_words(overall, judge), None if overall is None else tier_of(overall)
     left, right = (CHARACTER * len(text) + 2 * MARGIN for text in (BADGE, words))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{THICKNESS}" role="img">'
@@ -188,12 +189,12 @@ def draw_badge(server: str, overall: int | None, *, is_estimate: bool = False) -
 
 def badge_line(score: ServerScore, file: PurePath) -> str:
     """Markdown that shows the badge's file."""
-    words = _badge_words(score.rollup.overall, is_estimate=score.judge.is_offline)
+    words = _badge_words(score.rollup.overall, score.judge)
     return f"[![{BADGE}: {markdown(words)}]({quote(file.as_posix())})]({HOME})"
 
 
-def _badge_words(overall: int | None, *, is_estimate: bool) -> str:
-    return f"{score_words(overall)}{' estimate' if is_estimate and overall is not None else ''}"
+def _badge_words(overall: int | None, judge: JudgeStamp) -> str:
+    return f"{score_words(overall)}{' estimate' if judge.is_offline and overall is not None else ''}"
 
 
 def _badge_color(overall: int | None) -> str:
