@@ -175,7 +175,7 @@ async def test_a_draft_stands_and_what_nothing_proves_is_listed():
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
-        assert line["unprovenCount"] == 2
+        assert line["unproven"] == ["⟦Cancels one order and refunds the customer.⟧", "⟦Use it before the order ships.⟧"]
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])

@@ -975,3 +975,18 @@ def test_nothing_to_do_is_said(command, write):
         "",
         "Nothing to rewrite and nothing to ask",
     ]
+
+
+def test_certain_fixes_of_lint_are_part_of_a_rewrite_but_not_of_a_draft():
+    schema = {"type": "string", "enum": ["open", "closed"], "description": "Either `Open` or `Closed`."}
+    definition = {
+        "name": "list_orders",
+        "description": "Lists the orders of a shop by state.",
+        "inputSchema": {"type": "object", "properties": {"state": schema}},
+    }
+    [rewrite] = rewritten(definition)
+    assert [change.after for change in rewrite.changes] == ["Either `open` or `closed`."]
+    assert [claim.route for claim in rewrite.claims] == ["fix"]
+    draft = {"list_orders": {"description": "Lists the orders of a shop by state, newest first."}}
+    [drafted] = rewritten(definition, drafts=draft)
+    assert [change.path for change in drafted.changes] == ["/description"]

@@ -40,7 +40,7 @@ from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.repetition import credited
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
-from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, patch_json, write_json
+from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, ModelSelector, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
@@ -85,28 +85,40 @@ async def rewrite(
     material = assign_places(material, measured) if material != NOTHING else NOTHING
     basis = ReviewBasis.of(measured, material, growth=growth)
     before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
-    start, latest_findings, base = measured, findings, before
+    fixes = _fix_proposals(
+        measured,
+        findings,
+        chosen - {subject.tool.index for subject in measured.subjects if subject.tool.name in drafts},
+    )
+    original, original_findings = measured, findings
+    if fixes:
+        measured = _measure_proposed(measured, list(fixes.values()))
+        findings = registry.check(measured)
+    own = before | await _assess(measured, fixes.keys(), findings, judge=judge, spec=spec) if fixes else before
+    start, latest_findings, base = measured, findings, own
     disliked: frozenset[tuple[str, object]] = frozenset()
     while settled := _settled_proposals(measured, chosen, basis, disliked):
         start = _measure_proposed(measured, list(settled.values()))
         latest_findings = registry.check(start)
-        base = before | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
-        lowered = rewrite_review.lowered_words(settled, before, base)
+        base = own | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
+        lowered = rewrite_review.lowered_words(settled, own, base)
         if not lowered:
             break
         disliked |= lowered
     if not settled:
-        start, latest_findings, base = measured, findings, before
+        start, latest_findings, base = measured, findings, own
     proposals = [rewrite_review.admit(item) for item in propose(start, growth=basis.growth)]
     rewrites, tried = await _accept_proposals(
         start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
     )
-    rewrites = [
-        rewrite_review.with_proposal(item, settled[item.index], before[item.index], basis.checker)
-        if item.index in settled
-        else item
-        for item in rewrites
-    ]
+    for stage in (settled, fixes):
+        rewrites = [
+            rewrite_review.with_proposal(item, stage[item.index], before[item.index], basis.checker)
+            if item.index in stage
+            else item
+            for item in rewrites
+        ]
+    measured, findings = original, original_findings
     if writer is not None or drafts:
         rewrites = [rewrite for rewrite in rewrites if rewrite.index in named]
         worded = [_with_draft(item, drafts, basis) for item in rewrites]
@@ -142,6 +154,13 @@ async def _credit(measured: Measured, rewrites: Sequence[Rewrite], *, judge: Jud
         else rewrite
         for rewrite in rewrites
     ]
+
+
+def _fix_proposals(measured: Measured, findings: list[Finding], indices: AbstractSet[int]) -> dict[int, Proposal]:
+    """Return the certain fixes for some tools, as `lint --fix` makes them, by their tool's index."""
+    fixes = fix_proposals(measured, lambda version: findings if version is measured else registry.check(version))
+    proposals = [rewrite_review.admit(proposal) for index, proposal in fixes.items() if index in indices]
+    return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:

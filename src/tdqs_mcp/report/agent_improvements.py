@@ -39,6 +39,9 @@ MAX_EXCERPTS = 8_000
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
 
+MAX_UNPROVEN, MOST_UNPROVEN = 80, 3
+"""Characters of an unproven sentence, which its writer knows, and how many of a tool are named."""
+
 ANNOTATIONS = "/annotations"
 
 Key = TypeVar("Key")
@@ -129,8 +132,15 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
         line["changes"] = [_change_line(change) for change in rewrite.changes]
     line |= answer(rewrite, only=_DOUBTS)
     if rewrite.unproven:
-        line["unprovenCount"] = len(rewrite.unproven)
+        line["unproven"] = _unproven_sentences(rewrite)
     return {**line, **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
+
+
+def _unproven_sentences(rewrite: Rewrite) -> list[str]:
+    """Return the beginnings of the sentences that nothing proves, and how many more there are."""
+    texts = [fence(text, MAX_UNPROVEN) for text in rewrite.unproven]
+    more = len(texts) - MOST_UNPROVEN
+    return [*texts[:MOST_UNPROVEN], f"and {more} more"] if more > 0 else texts
 
 
 def _change_line(change: Change) -> dict[str, Any]:

@@ -113,8 +113,6 @@ def _set_advice(measured: Measured) -> Iterator[str]:
     for first, second in facts.same:
         if first != second:
             yield f"Merge `{first}` and `{second}`, which say the same, or say in both what sets them apart."
-    for first, second in facts.variants:
-        yield f"Merge `{first}` and `{second}` with one more parameter, or say in each when to use the other."
     spelled = [name for name in measured.names if name not in facts.off_style]
     joint = next((mark for name in spelled for mark in "_-" if mark in name), "")
     labels = read_names(measured.names)

@@ -63,6 +63,9 @@ class Route(StrEnum):
     CUT = "cut"
     """Words that stand twice."""
 
+    FIX = "fix"
+    """A certain fix of a finding, the one that `lint --fix` makes."""
+
     FACT = "fact"
     ANSWER = "answer"
     FAILURE = "failure"

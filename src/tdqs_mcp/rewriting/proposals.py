@@ -77,6 +77,7 @@ COMPONENTS = {
     Route.NAMESAKE: Component.PARAMETERS,
     Route.EXAMPLE: Component.EXAMPLES,
     Route.CUT: Component.LENGTH,
+    Route.FIX: Component.PURPOSE,
 }
 """What a statement of each route is about; a fact or an answer of the author may be about anything."""
 

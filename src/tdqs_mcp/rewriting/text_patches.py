@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from tdqs_mcp.errors import InputError
@@ -19,8 +20,8 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.json_text import JsonNode, TextEdit, edited
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, unified
-from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, Route, unified
+from tdqs_mcp.rewriting.proposals import COMPONENTS, Proposal, Statement, apply, set_value
 from tdqs_mcp.sources.files import DefinitionText, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
@@ -38,8 +39,39 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
         changes = {item.path: item for rule in fixers if rule in rules for item in fixers[rule](subject)}
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))
-    after = check(measure(apply(measured.catalog, {item.index: item.definition for item in fixed})))
+    if not fixed:
+        return ()
+    definitions = {item.index: item.definition for item in fixed}
+    after = check(measure(apply(measured.catalog, definitions), earlier=measured))
     return tuple(item for item in fixed if _is_better(item.index, findings, after))
+
+
+def fix_proposals(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> dict[int, Proposal]:
+    """Return the same fixes as statements of a rewrite, by the tool's index."""
+    subjects = {subject.tool.index: subject for subject in measured.subjects}
+    return {
+        fix.index: Proposal(subject=subjects[fix.index], parts=tuple(map(_statement, fix.changes)))
+        for fix in find_fixes(measured, check)
+    }
+
+
+def _statement(change: Change) -> Statement:
+    if change.path != "/description":
+        return set_value(change.path, change.after, Route.FIX, change.sources)
+    old, new = (re.split(r"(\s+)", str(text)) for text in (change.before, change.after))
+    start, limit = _shared(old, new), min(len(old), len(new))
+    tail = min(_shared(old[::-1], new[::-1]), limit - start)
+    # "This tool lists" -> "Lists": whole words change
+    end, words = len("".join(old[: len(old) - tail])), "".join(new[start : len(new) - tail])
+    splice = TextEdit(start=len("".join(old[:start])), end=end, text=words)
+    return Statement(
+        path=change.path, component=COMPONENTS[Route.FIX], route=Route.FIX, sources=change.sources, splices=(splice,)
+    )
+
+
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many words two texts begin with together."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ const toolEntry = (tool, more) => element("li", "",
   tool.setback ? caution(`The writer's text was not used: ${plain(tool.setback)}`) : null,
   (tool.refused || []).map((each) => caution(`Refused: ${plain(each.text)} (${plain(each.refusal)})`)),
   (tool.conflicts || []).map((each) => caution(`Conflict: ${plain(each.text)} (${plain(each.conflict)})`)),
-  tool.unprovenCount ? caution(`Unproven: ${count(tool.unprovenCount, "sentence")}`) : null);
+  tool.unproven ? caution(`Unproven: ${tool.unproven.join(" ")}`) : null);
 const questionEntry = (each) => element("li", "", plain(each.text), " ", element("code", "", plain(each.id)));
 
 function show(answer, more) {
