@@ -289,6 +289,47 @@ def test_a_dead_endpoint_is_named_once(command, write):
         ("code empty", "has no Python, JavaScript or TypeScript file"),
         ("select tools.json --against none.json", "did you mean"),
         ("install cursr", "Did you mean cursor?"),
+        ("score zero.json", "is empty: save the JSON there first"),
+        ("score latin.json", "save it as UTF-8"),
+        ("score null.json", "holds no object or array; give a tools/list result"),
+        ("score nums.json", "is an array without a single tool definition"),
+        ("score toolsobj.json", "tools in toolsobj.json is not an array"),
+        ("score answer.json", "give the answer of a tools/list that worked"),
+        ("score loop.json", "cannot be read: Too many levels of symbolic links"),
+        ("score deep.json", "nests too deep to be read as JSON"),
+        ("score clients.json", "holds no tool definitions; give a tools/list result"),
+        ("score broken.py", "not read: invalid syntax"),
+        ("score tools.json -o empty", "File 'empty' is a directory"),
+        ("score tools.json -o none/x.json", "cannot be written: No such file or directory"),
+        pytest.param("score stdio:none-such-command", "install it or give its full path", marks=pytest.mark.process),
+        ("score http://127.0.0.1:9/mcp", "check host and port, and that the server is running"),
+        ("score http://", "give it as https://host/path"),
+        ("score ftp://x/y", "give an http or https URL, or download the file"),
+        ("score config:none", "no MCP client has a server 'none'"),
+        ("score tools.json --timeout 0", "is not in the range x>=0.1"),
+        ("score tools.json --header x", "give NAME:VALUE"),
+        ("score tools.json --env x", "give NAME=VALUE"),
+        ("score tools.json --judge jury:a,b", "add [judges.a]"),
+        ("score tools.json --accept *", "name another --judge"),
+        ("score tools.json --task x", "--task belongs to --installed"),
+        ("lint tools.json --config never.toml", "give one of error, warning, info, never"),
+        ("lint tools.json --baseline tools.json", "is not a baseline; write one with --write-baseline"),
+        ("lint tools.json --baseline none.json", "add --write-baseline to write it"),
+        ("lint tools.json --fix --diff", "leave --fix and --write-baseline out"),
+        ("lint tools.json other.json --source .", "--source is the code of one server"),
+        ("lint tools.json --rules none.py", "give a module or a .py file"),
+        ("compare tools.json", "Missing argument 'NEW'"),
+        ("lock tools.json --lock none/x.lock", "cannot be written"),
+        ("lock --check tools.json --lock tools.json", "restore it, or delete it and run tdqs-mcp lock"),
+        ("lock tools.json --accept tool:a", "add it without --accept"),
+        ("lock tools.json --attest a.json --key tools.json", "give PEM without a password"),
+        ("gate tools.json", "is not a suite"),
+        ("rewrite tools.json --material bad.yml", "correct it at line 2, column 1"),
+        ("rewrite tools.json --tool nope", "the catalog has"),
+        ("select tools.json --queries tools.json", "give it as a text that is not empty"),
+        ("portability tools.json --client x", "there are anthropic-api"),
+        ("stats --store tools.json", "the file is no SQLite database: name another"),
+        ("stats --store none.sqlite", "fill one with tdqs-mcp sweep"),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advice):
@@ -298,6 +339,19 @@ def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advic
     write("bad.toml", "locator = 3")
     write("worse.toml", "[a")
     write("ext.toml", 'extend = "none.toml"')
+    write("never.toml", 'fail-on = "bad"')
+    write("zero.json", "")
+    write("latin.json", '[{"name": "caf\u00e9"}]'.encode("latin-1"))
+    write("null.json", "null")
+    write("nums.json", [1, 2])
+    write("toolsobj.json", {"tools": {}})
+    write("answer.json", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}})
+    write("deep.json", "[" * 100_000)
+    write("clients.json", {"mcpServers": {}})
+    write("broken.py", "def f(:")
+    write("bad.yml", "a: [\n")
+    write("other.json", [tool("a", "A.")])
+    (tmp_path / "loop.json").symlink_to("loop.json")
     (tmp_path / "empty").mkdir()
     run = at(words)
     error = " ".join(run.stderr.decode().split())

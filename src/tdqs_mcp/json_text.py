@@ -36,9 +36,12 @@ def parse_json(content: bytes, *, origin: str) -> object:
         return read_json(content)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in error.doc else ""
-        raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}") from error
+        empty = "" if content.strip() else ", as it is empty: save the JSON there first"
+        raise InputError(f"{origin} is not valid JSON: {error.msg} at {line}column {error.colno}{empty}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
+        raise InputError(
+            f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded; save it as UTF-8"
+        ) from error
     except RecursionError as error:
         raise InputError(f"{origin} nests too deep to be read as JSON") from error
 

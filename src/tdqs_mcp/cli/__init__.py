@@ -24,7 +24,7 @@ WIDTH = 110
 """Columns of help and of output that does not go to a terminal."""
 
 INTERRUPTED = 130
-"""What a shell makes of a program that SIGINT has ended; other signals that ask it to end are taken for that one."""
+"""Exit code of a program that SIGINT has ended, in shells; other signals that ask it to end are taken for it."""
 
 UNKNOWN = 2
 """The exit code of what cannot run at all."""

@@ -93,7 +93,7 @@ judge_options = group_options(
         help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
     ),
 )
-"""The same, for commands whose prompts are published."""
+"""Options that name a judge, for commands whose prompts are published."""
 
 spec_option = click.option(
     "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."

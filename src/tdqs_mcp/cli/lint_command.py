@@ -18,6 +18,7 @@ from tdqs_mcp.app.linting import FAIL_ON, Policy
 from tdqs_mcp.cli import command, given_options, group_options
 from tdqs_mcp.cli.runner import (
     TARGET,
+    Option,
     Page,
     View,
     config_option,
@@ -115,25 +116,20 @@ def _complete_rules(_: click.Context, __: click.Parameter, word: str) -> list[st
     return [name for rule in RULES for name in (rule.id, rule.name) if name.lower().startswith(word.lower())]
 
 
+def _choice_of_rules(name: str, help: str) -> Option:  # noqa: A002  # click's word
+    return click.option(
+        name, multiple=True, metavar="RULE", callback=split_names, shell_complete=_complete_rules, help=help
+    )
+
+
 _flags = group_options(
     "flags",
     lambda **flags: {name.replace("_", "-"): value for name, value in flags.items()},
-    click.option(
+    _choice_of_rules(
         "--select",
-        multiple=True,
-        metavar="RULE",
-        callback=split_names,
-        shell_complete=_complete_rules,
-        help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or ALL.",
+        "Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or ALL.",
     ),
-    click.option(
-        "--ignore",
-        multiple=True,
-        metavar="RULE",
-        callback=split_names,
-        shell_complete=_complete_rules,
-        help="Not these; spelled as for --select.",
-    ),
+    _choice_of_rules("--ignore", "Not these; spelled as for --select."),
     click.option(
         "--profile",
         type=click.Choice(list(PROFILES)),

@@ -70,7 +70,8 @@ def _hint_for_words(locators: Sequence[str]) -> str | None:
         scheme = "http" if address["host"] == "localhost" or address["host"][0] in "1[" else "https"
         return f"did you mean {scheme}://{first} ?"
     if first.endswith(".json"):
-        return nearest(first, map(str, Path(first).parent.glob("*.json"))).removeprefix("; ") or None
+        names = [str(file) for file in Path(first).parent.glob("*.json") if file != Path(first)]  # a link to nothing
+        return nearest(first, names).removeprefix("; ") or None
     if len(first.split()) > 1:
         return f"to start it as a server: {as_command(_split_words(first))}"
     if which(first):
@@ -412,7 +413,7 @@ placed_options = group_options(
     *_LIVE_OPTIONS,
     click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
 )
-"""The same, for commands that also name the files of a server."""
+"""Options of live locators for commands that also name the files of a server."""
 
 
 _PROJECT_FILES = frozenset((".mcp.json", "package.json", "package-lock.json", "pyproject.toml", "tsconfig.json"))
@@ -450,7 +451,7 @@ def locators_argument(*, required: bool = True) -> Callable[[Callback], Callback
 
 
 locator_argument = click.argument("locator", metavar="LOCATOR", type=LOCATOR)
-"""One locator, as `locator`."""
+"""A single locator, as `locator`."""
 
 
 def for_each(

@@ -111,7 +111,7 @@ _BARS: Mapping[str, Sequence[str]] = {
     PLAYGROUND: tuple(Letter),
     **dict.fromkeys((_SMELLS, _BUNDLES, SKILL), _LABEL_BARS),
 }
-"""What --fail-under takes under each rubric that gives a verdict."""
+"""Values that --fail-under takes under each rubric that gives a verdict."""
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
 
 

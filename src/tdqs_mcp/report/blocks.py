@@ -125,10 +125,10 @@ class Table:
     rows: Sequence[Sequence[Words]]
     limit: int = 1_000_000
     more: str = "more"
-    """What is said of the rows that are left out, after their number."""
+    """Words about the rows that are left out, after their number."""
 
     has_head: bool = True
-    """Whether a terminal shows the headings."""
+    """A terminal shows the headings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def _text(text: str) -> str:
 
 
 BADGE = "tool definitions"
-"""What a badge says before the score."""
+"""Words of a badge before the score."""
 
 HOME = "https://github.com/tdqs-mcp/tdqs-mcp"
 """Where a click on the badge leads."""

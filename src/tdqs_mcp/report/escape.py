@@ -64,7 +64,7 @@ MAX_FENCED = 1_000
 """Characters of one fenced text: six of the longest quotations that the offline judge makes."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+*-]{1,128}")
-"""One word that is not a sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
+"""A word that is not a sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
 
 _QUOTED = re.compile(rf"`{_PLAIN.pattern}`|(?<!\w)'{_PLAIN.pattern}'(?!\w)")
 """A plain word in the marks that our texts put around everything foreign."""

@@ -49,7 +49,7 @@ from tdqs_mcp.rubrics.rubric import Dimension, load
 from tdqs_mcp.scoring.score import common_findings, dimension_means, ordered_findings
 
 _ASSETS = ("page.css", "page.js", "dashboard/dashboard.css", "dashboard/dashboard.js")
-"""What pages of the dashboard load."""
+"""Styles and scripts that pages of the dashboard load."""
 
 
 def as_html(blocks: Sequence[Block]) -> str:

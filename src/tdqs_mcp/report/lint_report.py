@@ -123,7 +123,7 @@ _FAILING = {
     Severity.WARNING: ("error or warning", "errors and warnings"),
     Severity.INFO: ("finding", "findings"),
 }
-"""What fails from a severity on: one of them, and several."""
+"""Names of the findings that fail from a severity on, in the singular and the plural."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
