@@ -433,6 +433,11 @@ def test_a_server_that_dies_or_hangs_leaves_the_other_calls_and_no_process(run, 
     assert {each["variant"] for each in log} == {"original"}
     assert "hunter2" not in json.dumps(log)
     assert b"5 calls: 3 success, 1 lost, 1 cancelled" in done.stderr
+    assert [each["tokens"] > 0 for each in log] == [True, False, True, False, True]
+    lines = done.stderr.decode().splitlines()
+    longest = max(each["tokens"] for each in log)
+    assert f"read: 3 calls, 0 errors; answers of {longest} tokens, the longest {longest}" in lines
+    assert "die: 1 call, 1 error; answers of 0 tokens, the longest 0" in lines
     assert b"exited with code 3" in done.stderr
     processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) not in processes

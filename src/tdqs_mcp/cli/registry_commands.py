@@ -56,6 +56,7 @@ from tdqs_mcp.report.registry_reports import (
     trend_blocks,
 )
 from tdqs_mcp.report.study_reports import (
+    answer_lines,
     benchmark_blocks,
     choice_blocks,
     front_svg,
@@ -181,8 +182,10 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
     tasks = _agreed_tasks(catalog, written.tasks, consent=live.consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     write = routing.line_writer(log, tell=warn)
+    calls: list[Mapping[str, Any]] = []
 
     def note(line: Mapping[str, Any]) -> None:
+        calls.append(line)
         write(line)
         waiting().count(0, 1)
 
@@ -192,6 +195,8 @@ def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOp
     counts = Counter({"no outcome": len(tasks) - len(outcomes)}) + Counter(outcomes)
     tally = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     click.echo(f"{count_words(len(tasks), 'call')}: {tally}; logged in {printable(str(log))}", err=True)
+    for line in answer_lines(calls):
+        click.echo(printable(line), err=True)
     return set(counts) <= set(CallOutcome)
 
 

@@ -4,8 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from statistics import median
+from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.report.blocks import (
     Block,
     Code,
@@ -312,6 +315,25 @@ def task_blocks(tasks: TaskSet) -> list[Block]:
             else "No tasks. Next: see that the model answers, or name a stronger one"
         ),
     ]
+
+
+MAX_MEASURED = 20
+"""Tools that the lines after a run name."""
+
+
+def answer_lines(calls: Sequence[Mapping[str, Any]]) -> list[str]:
+    """For each tool of a log of calls how they ended and the tokens of its answers, the longest answer first."""
+    by_tool: dict[str, list[Mapping[str, Any]]] = {}
+    for call in calls:
+        by_tool.setdefault(call["tool"], []).append(call)
+    tokens = {tool: [call["tokens"] for call in own] for tool, own in by_tool.items()}
+    lines = []
+    for tool in sorted(tokens, key=lambda tool: (-max(tokens[tool]), tool))[:MAX_MEASURED]:
+        errors = sum(call["outcome"] not in (CallOutcome.SUCCESS, CallOutcome.EMPTY) for call in by_tool[tool])
+        ended = f"{count_words(len(by_tool[tool]), 'call')}, {count_words(errors, 'error')}"
+        size = f"answers of {median(tokens[tool]):,.0f} tokens, the longest {max(tokens[tool]):,}"
+        lines.append(f"{tool}: {ended}; {size}")
+    return lines
 
 
 def task_lines(tasks: TaskSet) -> str:

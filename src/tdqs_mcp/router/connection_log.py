@@ -17,6 +17,7 @@ from mcp.types import jsonrpc_message_adapter
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema.arguments import is_known
+from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports
@@ -233,6 +234,7 @@ class ConnectionLog:
                 "success": "result" in ended,
                 "outcome": outcome or (CallOutcome.ERROR if is_error else answered),
                 "seconds": round(seconds, 4),
+                "tokens": estimate_tokens(_texts(result) or _as_text(result.get("structuredContent"))),
                 "arguments": _arguments_shape(arguments, schema),
                 **ended,
             }
@@ -276,6 +278,11 @@ def _result_shape(result: Mapping[str, Any]) -> list[str]:
     shapes = [_shape(block["text"]) if isinstance(block.get("text"), str) else "<content>" for block in blocks]
     structured = result.get("structuredContent")
     return [*shapes, *([_shape(structured)] if structured is not None else [])]
+
+
+def _as_text(structured: object) -> str:
+    """Return the JSON of a structured result, which a client that finds no text gives its model."""
+    return "" if structured is None else json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
 
 
 def _texts(result: object) -> str:
