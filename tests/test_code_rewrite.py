@@ -381,3 +381,18 @@ def test_code_as_the_locator_is_what_a_patch_changes(write, command, tmp_path, m
         patches.append((tmp_path / "x.patch").read_text())
     assert "+++ b/server.py" in patches[0]
     assert patches == [patches[0]] * 3
+
+
+def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not_as_true_of_all_values(write):
+    code = write("""
+        @server.tool()
+        def add_notes(notes: list[dict], side: str):
+            for note in notes:
+                if note["shipName"] not in BERTHS:
+                    raise ValueError(f"Ship with name {note['shipName']} not found")
+            raise ValueError(f'Side "{side}" is not supported')
+    """)
+    entry = {"type": "object", "properties": {"shipName": TEXT, "text": TEXT}}
+    notes = {"type": "array", "items": entry}
+    [rewritten] = rewrite(code, define("add_notes", "Attach remarks in bulk.", notes=notes, side=TEXT))
+    assert statements(rewritten) == ["Fails if the ship of that name is not found."]

@@ -226,6 +226,7 @@ class _Novelty:
 
     def __init__(self, subject: Subject) -> None:
         texts = [subject.tool.description or "", *(parameter.description for parameter in subject.signals.parameters)]
+        texts += [str(value) for node in subject.input_shape.nodes for value in node.schema.get("enum") or ()]
         self._text = plain_text(" ".join(texts))
         self._stems = content_stems(words_of(" ".join(texts)))
         self._sentences: list[frozenset[str]] = []
@@ -334,19 +335,20 @@ def _clause(condition: str, words: str) -> str:
 def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple[str, int]:
     """Return an error as a sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing.
 
-    Only what is about the tool's own input; empty for the others.
+    Only what is about the tool's own input or the thing in its name; empty for the others.
     """
-    names = {parameter.name for parameter in subject.signals.parameters}
+    names = {node.name for node in subject.input_shape.nodes if node.name}
     text = _plain_error(error.text)
     is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
     if not text or is_general or _leaks(text, names | {*code.credentials}):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
-    if parts.isdisjoint(stem(word.lower()) for word in words_of(text)):
+    if (parts | _things(subject)).isdisjoint(stem(word.lower()) for word in words_of(text)):
         return "", 0
     stems = {stem(part.lower()) for word in words_of(text) for part in name_parts(word)}
-    if _PATTERNS.demand.fullmatch(text) and parts | _empty_demands() >= stems:
-        return "", 0  # "Board ID cannot be empty": the schema says it
+    is_plain = parts | _empty_demands() >= stems  # "Board ID cannot be empty": the schema says it
+    if _PATTERNS.demand.fullmatch(text) and (is_plain or _OF_ONE.search(error.text)):
+        return "", 0  # 'Swipe direction "{}" is not supported': true of a value, not of all
     if _PATTERNS.demand.fullmatch(text) and "{" not in text:
         marked = _marked(text, names)
         return f"{marked[0].upper()}{marked[1:]}.", 0
@@ -355,6 +357,21 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple
     match = _PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text)
     return ("", 0) if match is None else (_marked(f"Fails if {_failing(match)}.", names), 2)
 
+
+def _things(subject: Subject) -> set[str]:
+    """Return the nouns that the tool's name and first sentence share: `document` of "Update a document"."""
+    sentence = next(iter(subject.prose.sentences), "")
+    named = {stem(part.lower()) for part in name_parts(subject.tool.name)[1:]}
+    return {word for word in content_stems(words_of(sentence)) if any(_is_short_for(part, word) for part in named)}
+
+
+def _is_short_for(part: str, word: str) -> bool:
+    """Return whether a part of a name is a word or its beginning: `doc` of `document`."""
+    return len(part) >= MIN_SHORT and word.startswith(part)
+
+
+MIN_SHORT = 3
+"""Letters of a part of a name that is short for a word."""
 
 _GENERAL_DEMAND = lazy_pattern(r"\bempty\b|^\w+: ", re.IGNORECASE)
 """An error that any parameter can have, or one that is said for several tools: "Query must be a non-empty string"."""
@@ -367,10 +384,12 @@ def _empty_demands() -> frozenset[str]:
 
 def _plain_error(text: str) -> str:
     """Return the first sentence of an error without what is computed; empty where it says nothing then."""
-    first = re.split(r"(?<=[\w}'\"`)])[.!;](?=\s|$)|\n", text.strip(), maxsplit=1)[0]
+    text = _INVALID.sub(r"\1 must be", text.strip())  # "Invalid resourceId: {}. Must be a positive integer."
+    first = re.split(r"(?<=[\w}'\"`)])[.!;](?=\s|$)|\n", text, maxsplit=1)[0]
     first = re.sub(r"^(?:error|validation error)\s*[:\-]\s*", "", first, flags=re.IGNORECASE)
     first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
     first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
+    first = re.sub(r"\bwith (?:the )?(name|id|ID) [\"'`]?\{\}[\"'`]?", r"of that \1", first)
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
     first = re.sub(rf"^((?:[\w-]+ ){{1,3}})[\"'`]?\{{\}}[\"'`]? (?={_PREDICATES})", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
@@ -381,6 +400,10 @@ def _plain_error(text: str) -> str:
 
 _PREDICATES = r"(?:is|are|was|were|not|does|do|has|have|already|can|cannot|must|could|exists?)\b"
 """What follows the name of a thing; behind "exceeds {} bytes" a number is missing."""
+
+
+_INVALID = lazy_pattern(r"^Invalid ([\w ]+?):? [\"'`]?\{\}[\"'`]?\. Must be\b")
+_OF_ONE = lazy_pattern(rf"\{{\}}[\"'`]? {_PREDICATES}")
 
 
 def _without_name(match: re.Match[str]) -> str:
