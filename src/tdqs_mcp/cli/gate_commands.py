@@ -42,7 +42,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import lock_blocks
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.lint_report import gate_blocks
+from tdqs_mcp.report.lint_formats import gate_blocks, gate_junit
 from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
@@ -189,13 +189,7 @@ def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Pat
     end(reports, is_locked)
 
 
-def _gate_junit(report: GateReport) -> str:
-    from tdqs_mcp.report.lint_formats import gate_junit  # noqa: PLC0415  # the other forms go without XML
-
-    return gate_junit(report)
-
-
-_GATE = views(gate_blocks) | {"junit": _gate_junit}
+_GATE = views(gate_blocks) | {"junit": gate_junit}
 
 
 @command()

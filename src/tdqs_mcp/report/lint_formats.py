@@ -1,4 +1,4 @@
-"""Findings for programs: annotations of GitHub Actions, JUnit XML and SARIF 2.1.0.
+"""Findings for programs (annotations of GitHub Actions, JUnit XML, SARIF 2.1.0), and the rows of a suite.
 
 Each format has one function through which every text goes: `_command`, `_element` and `_plain`.
 """
@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET  # only written, never read
 
+from tdqs_mcp.report.blocks import Block, Line, OnlyIn, Span, Table, Title, columns
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
@@ -272,3 +273,30 @@ def _location(located: LocatedReport, place: Location) -> dict[str, Any]:
 def _plain(text: str) -> str:
     """Text without control characters, in which nothing is a link or a placeholder (SARIF 3.11.5 and 3.11.6)."""
     return _PLACEHOLDER.sub("{ ", _LINK.sub("] ", printable(text)))
+
+
+_GATE_STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERROR: "yellow"}
+
+
+def gate_blocks(report: GateReport) -> list[Block]:
+    """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
+    words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
+    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := report.counts[result]))
+    rows = []
+    for row in report.rows:
+        rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
+        cells = [(check.target, check.wanted, check.outcome, check.result.value) for check in row.checks]
+        rows += [(row.name, row.server, *cell) for cell in cells]
+    table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
+    return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
+
+
+def _gate_lines(report: GateReport) -> Iterator[Block]:
+    for row in report.rows:
+        result = Span(f"{row.result.value:<5} ", f"bold {_GATE_STYLES[row.result]}")
+        yield Line((result, row.name, Span(f" ({row.server})", "dim")))
+        for check in row.missed or row.checks:
+            style = "dim" if check.result is GateResult.PASS else _GATE_STYLES[check.result]
+            yield Line(check.sentence, style, indent=6)
+        if row.reason:
+            yield Line(row.reason, "yellow", indent=6)

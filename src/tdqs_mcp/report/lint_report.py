@@ -1,4 +1,4 @@
-"""Findings for people, with the verdict on them; lists of rules, rows of a suite, and what clients take."""
+"""Findings for people, with the verdict on them; lists of rules, and what clients take."""
 
 import json
 import textwrap
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
@@ -36,7 +36,6 @@ from tdqs_mcp.report.blocks import (
     problem_items,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.checks import GateReport, GateResult
 from tdqs_mcp.results.clients import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import (
     UBIQUITOUS,
@@ -48,12 +47,14 @@ from tdqs_mcp.results.findings import (
     Severity,
     Suppression,
 )
-from tdqs_mcp.results.labels import Deduction
 from tdqs_mcp.results.tool_code import SourcePlace
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
 from tdqs_mcp.sources.files import DefinitionText
+
+if TYPE_CHECKING:
+    from tdqs_mcp.results.labels import Deduction  # most findings are of no other rubric
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 
@@ -188,7 +189,7 @@ def comment_blocks(reports: Sequence[LocatedReport], *, verdict: GateOutcome) ->
     return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
 
 
-def sentence(finding: Finding | Deduction) -> str:
+def sentence(finding: "Finding | Deduction") -> str:
     """Message and suggestion on one line."""
     return f"{finding.message}; {finding.suggestion}" if finding.suggestion else finding.message
 
@@ -528,33 +529,6 @@ def _limit_table(view: ClientView) -> Table:
         names = first_of([name for name, _ in excesses], MAX_LIMIT_TOOLS)
         rows.append((_handling(limit.outcome), f"{names}: {excesses[0][1].what}; it takes {limit.says}"))
     return Table(columns("outcome", "what", left=2), rows, has_head=False)
-
-
-_GATE_STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERROR: "yellow"}
-
-
-def gate_blocks(report: GateReport) -> list[Block]:
-    """Return one line an entry, its checks below it, and how many passed; for a pull request one table."""
-    words = {GateResult.PASS: "passed", GateResult.FAIL: "failed", GateResult.ERROR: "could not be decided"}
-    summary = ", ".join(f"{count} {words[result]}" for result in GateResult if (count := report.counts[result]))
-    rows = []
-    for row in report.rows:
-        rows += [(row.name, row.server, "", "", row.reason, "ERROR")] if row.reason else []
-        cells = [(check.target, check.wanted, check.outcome, check.result.value) for check in row.checks]
-        rows += [(row.name, row.server, *cell) for cell in cells]
-    table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
-    return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
-
-
-def _gate_lines(report: GateReport) -> Iterator[Block]:
-    for row in report.rows:
-        result = Span(f"{row.result.value:<5} ", f"bold {_GATE_STYLES[row.result]}")
-        yield Line((result, row.name, Span(f" ({row.server})", "dim")))
-        for check in row.missed or row.checks:
-            style = "dim" if check.result is GateResult.PASS else _GATE_STYLES[check.result]
-            yield Line(check.sentence, style, indent=6)
-        if row.reason:
-            yield Line(row.reason, "yellow", indent=6)
 
 
 _READERS = {Persona.AUDITOR: "for auditors", Persona.REVIEWER: "for directories"}
