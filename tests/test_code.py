@@ -201,6 +201,16 @@ def test_an_abstract_method_is_what_fills_it_in(read):
     assert tool_of(read, "store().drop(a)", before=base + use).read_only == "unknown"
 
 
+def test_an_abstract_method_that_nothing_fills_in_leaves_verdicts_open(read):
+    body = "class Store(ABC):\n    @abstractmethod\n    def keep(self, name):\n        pass\n\n"
+    tool = (
+        "def store() -> Store:\n    return STORES.pop()\n\n"
+        "@server.tool()\ndef boat(name: str) -> str:\n    store().keep(name)\n    return name\n"
+    )
+    report = read(server_py=HEAD + "from abc import ABC, abstractmethod\n\n" + body + tool)
+    assert report.tools[0].read_only == "unknown"
+
+
 @pytest.mark.parametrize("depth", range(1, 6))
 def test_an_effect_is_found_however_deep(read, depth):
     steps = "".join(f"def step{n}(x):\n    return step{n + 1}(x)\n\n" for n in range(1, depth))
@@ -641,6 +651,27 @@ def test_what_a_server_keeps_in_its_session_may_do_anything(read):
     )
     (tool,) = report.tools
     assert (len(tool.unresolved), *verdicts(tool)) == (1, "unknown", "unknown", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_open"),
+    [
+        ("return ctx.session.harbour.get(name)", True),
+        ("return ctx.get_state('harbour').get(name)", True),
+        ("harbour = ctx.session.harbour\n    return harbour.boats.get(name)", True),
+        ("return await open_harbour(name).get(name)", True),
+        ("return parse(name).get(name)", False),
+    ],
+)
+def test_a_harmless_name_proves_nothing_of_an_object_that_is_no_data(read, line, is_open):
+    """`get` of a client may ask another machine; `get` of what a parser gave back reads an entry."""
+    (tool,) = read(
+        server_py="import json\nfrom fastmcp import FastMCP, Context\n\nserver = FastMCP('harbour')\n\n"
+        "def parse(text):\n    return json.loads(text)['boats']\n\n"
+        "def open_harbour(name):\n    return HARBOURS[name]\n\n"
+        f"@server.tool()\nasync def boat(ctx: Context, name: str) -> str:\n    {line}\n"
+    ).tools
+    assert (tool.read_only, tool.open_world) == (("unknown", "unknown") if is_open else (True, False))
 
 
 def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read):

@@ -431,12 +431,15 @@ class Calls(Resolution):
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
-        if specs is not None:
+        # `await client.get(path)`: nothing of the language's own that is called `get` is waited for
+        is_other = target.is_handed_over or node.is_awaited
+        is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
+        if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)
             for spec in specs:
                 self._effect(spec, receiver, arguments, keywords, node, frame)
             return unknown(target, *arguments)
-        value = self._by_name(name, arguments, keywords, node, frame)
+        value = self._by_name(name, arguments, keywords, node, frame) if not is_open else None
         if value is not None:
             return value
         words = dotted_name(function) or name or "a computed function"
@@ -562,7 +565,12 @@ def _says_read_only(arguments: tuple[Value, ...], keywords: dict[str, Value]) ->
 
 
 def _is_abstract(function: Function) -> bool:
-    """Return whether a method is left to others: its body is a docstring or `...`, or raises NotImplementedError."""
+    """Return whether a method is left to others: a decorator says so, or its body is a docstring, `...` or an error.
+
+    The error must say that the method is not implemented: one that refuses all calls is that object's own answer.
+    """
+    if any(dotted_name(part).rpartition(".")[2] == "abstractmethod" for part in function.decorators):
+        return True  # whatever its body is, such as `pass`
     if not function.body.statements:
         return False
     *rest, last = function.body.statements

@@ -381,7 +381,7 @@ class Interpreter(Calls):
                 return ClassValue(node=node, module=frame.module, scope=frame)
             case Assign(target=target, value=assigned, annotation=annotation):
                 result = self.evaluate(assigned, frame)
-                if annotation is not None and result in (UNKNOWN, Constant(value=None)):
+                if annotation is not None and (type(result) is Value or result == Constant(value=None)):
                     typed = self.typed(annotation, frame)
                     result = typed if typed is not UNKNOWN else result
                 self._assign(target, result, frame)

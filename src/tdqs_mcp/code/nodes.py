@@ -75,6 +75,7 @@ class CallSite(SyntaxNode):
     arguments: Sequence[SyntaxNode] = ()
     keywords: dict[str, SyntaxNode] = field(default_factory=dict)
     is_new: bool = False
+    is_awaited: bool = False
     end: int = 0
 
 

@@ -326,7 +326,10 @@ class _Reader:
             case ast.Await(value=value) | ast.NamedExpr(value=value) as inner:
                 if isinstance(inner, ast.NamedExpr):
                     return Assign(line=line, target=self.expression(inner.target), value=self.expression(value))
-                return self.expression(value)
+                awaited = self.expression(value)
+                if isinstance(awaited, CallSite):
+                    awaited.is_awaited = True
+                return awaited
             case ast.Yield(value=value) | ast.YieldFrom(value=value):
                 return Return(line=line, value=self.expression(value, line))
             case ast.Call():

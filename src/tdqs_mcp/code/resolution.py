@@ -29,6 +29,7 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.project import Binding, NameScope, Project, ProjectModule, dotted_name, last_name, scoped
 from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import (
+    HANDED_OVER,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -370,13 +371,13 @@ class Resolution(ABC):
                 self.trace.environment.add(key)
                 return UNKNOWN
             case External(name=name) if _CONTEXT_PART.search(name):
-                return UNKNOWN  # `ctx.session.jenkins`: whatever the server keeps there
+                return HANDED_OVER  # `ctx.session.jenkins`: whatever the server keeps there
             case External(name=name, parameters=parameters, arguments=arguments):
                 return External(name=f"{name}.{key}", parameters=parameters, arguments=arguments)
             case Closure() if key == "bind":
                 return value
             case _:
-                return unknown(value)
+                return value if type(value) is Value else unknown(value)
 
     def _module_member(self, module: ProjectModule, key: str) -> Value:
         value = self.exported(module, key)

@@ -288,7 +288,10 @@ def _read(tree: Tree) -> SyntaxNode:
     line = _line(tree)
     kind = tree.type
     if kind in _TRANSPARENT:
-        return _first(tree, line)
+        inner = _first(tree, line)
+        if kind == "await_expression" and isinstance(inner, CallSite):
+            inner.is_awaited = True
+        return inner
     if kind in _FUNCTIONS:
         return _function(tree)
     match kind:

@@ -39,6 +39,9 @@ class Value:
     """Names of the fields that make two values equal."""
 
     parameters: frozenset[str] = frozenset()
+    is_handed_over: bool = False
+    """An object that is put into the server while it runs: its methods may do anything, whatever their names."""
+
     digest: int = field(init=False, repr=False, compare=False, default=0)
     size: int = field(init=False, repr=False, compare=False, default=1)
     """Values inside it, with itself."""
@@ -171,6 +174,7 @@ class Alternatives(Value):
 
 
 UNKNOWN = Value()
+HANDED_OVER = Value(is_handed_over=True)
 
 
 def parameters_of(values: Iterable[Value]) -> frozenset[str]:
