@@ -41,7 +41,7 @@ from tdqs_mcp.rewriting.repetition import credited
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
-from tdqs_mcp.rewriting.tool_selection import Lexical, ModelSelector, Selector
+from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
@@ -463,7 +463,7 @@ async def select(
     texts = [query.text for query in test_queries]
     before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
-    if isinstance(selector, ModelSelector):
+    if isinstance(selector, ModelSelector | AnswerSelector):
         warnings += _warnings((*index.tools, *(other.tools if other else ())))
     report = tool_selection.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
@@ -472,6 +472,17 @@ async def select(
         return report
     after = tool_selection.choose(test_queries, await selector.rank(other.tools, texts, k=k), other, k=k)
     return tool_selection.compare(report, after, label=mutation or "after")
+
+
+def selection_batches(
+    catalogs: Sequence[Catalog], queries: Sequence[Query], against: Sequence[Catalog] | None = None
+) -> list[PromptBatch]:
+    """The prompts with which an agent elsewhere is asked what `select` would ask a model. Raises InputError."""
+    index = tool_selection.Index.of(catalogs)
+    checked, _ = tool_selection.check_queries(queries, index)
+    indexes = (index, *([index.like(against)] if against else ()))
+    texts = [query.text for query in checked]
+    return [batch for version in indexes for batch in tool_selection.batches(version.tools, texts)]
 
 
 def _warnings(tools: Sequence[Tool]) -> list[str]:

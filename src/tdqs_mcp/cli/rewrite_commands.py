@@ -1,9 +1,10 @@
 """`rewrite`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
+import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,9 @@ from tdqs_mcp.results.improvements import (
     RewriteReport,
 )
 from tdqs_mcp.rewriting.text_patches import write_json
-from tdqs_mcp.rewriting.tool_selection import Embedded, ModelSelector, Selector
+from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
-from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_queries
+from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_plan_answers, read_queries
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
 SUFFIXES = (".patch", ".diff")
@@ -384,7 +385,10 @@ _SELECT = views(selection_blocks)
 @command()
 @locators_argument()
 @click.option(
-    "--queries", "file", type=FILE, help="A list of {query, tool}: JSON, JSON Lines, YAML, or an earlier JSON report."
+    "--queries",
+    "file",
+    type=FILE,
+    help="A list of {query, tool} or {query, calls}: JSON, JSON Lines, YAML, or an earlier JSON report.",
 )
 @click.option(
     "--against", multiple=True, metavar="LOCATOR", help="The changed catalog; for several LOCATORs once for each."
@@ -396,6 +400,8 @@ _SELECT = views(selection_blocks)
     metavar="FOLDER",
     help="Select by the vectors of a model2vec model instead of BM25.",
 )
+@click.option("--prompts", type=TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end.")
+@click.option("--answers", type=FILE, metavar="FILE", help="Its plans: JSON Lines of {id, calls}.")
 @click.option(
     "--top",
     "k",
@@ -419,6 +425,8 @@ def select(
     against: tuple[str, ...],
     mutate: str | None,
     embeddings: Path | None,
+    prompts: Path | None,
+    answers: Path | None,
     k: int,
     fail_under: int | None,
     choice: JudgeChoice,
@@ -428,18 +436,26 @@ def select(
     """Test whether the right tool is found for a query, before and after a change.
 
     Without --queries there is one for each tool, made from its definition without the words of its name. The selector
-    is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
+    is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions and
+    plans its calls. Any other agent gets the same by --prompts and answers by --answers; both together write what is
+    not answered yet.
     Several LOCATORs are searched together.
     """
     model = model_of(choice, by="selector")
     catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
+    queries, plans = read_queries(file) if file else None, read_plan_answers(answers) if answers else {}
+    if prompts:
+        if queries is None or mutate:
+            raise InputError("--prompts needs the requests, --queries FILE, and goes without --mutate")
+        write(_prompt_lines(improving.selection_batches(catalogs, queries, rivals or None), plans), prompts)
+        return
     with waiting().on("selecting"):
         result = blocking(improving.select)(
             catalogs,
-            queries=read_queries(file) if file else None,
+            queries=queries,
             against=rivals or None,
             mutation=Mutation(mutate) if mutate else None,
-            selector=_selector(model, embeddings),
+            selector=AnswerSelector(answers=plans) if answers else _selector(model, embeddings),
             k=k,
         )
     for problem in result.problems:
@@ -452,6 +468,19 @@ def select(
         f"{', '.join(result.servers)}: {(figures.recall or 0) / 10} % of the queries find their tool, below {percent} %"
     )
     end([result], partial(finds, percent=percent), missed=lambda _: missed)
+
+
+def _prompt_lines(batches: Sequence[PromptBatch], answered: Collection[str]) -> str:
+    """A line for each batch of requests that have no answer yet."""
+    rows = []
+    for batch in batches:
+        requests = [{"id": key, "request": text} for key, text in batch.queries.items() if key not in answered]
+        if requests:
+            rows.append({"prompt": batch.system, "requests": requests, "answer": ANSWER_SHAPE})
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+ANSWER_SHAPE = 'a line for each request: {"id": ..., "calls": [{"tool": ..., "arguments": {...}}]}'
 
 
 def _read_catalogs(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:

@@ -354,12 +354,15 @@ def selection_blocks(selection: Selection) -> list[Block]:
         (share.server, str(share.queries), _percent(share.share), _percent(share.others))
         for share in selection.highest_shares
     ]
-    confusions = [(confusion.tool, confusion.picked, str(confusion.count)) for confusion in selection.confusions]
+    confusions = [
+        (confusion.tool or "no tool", confusion.picked, str(confusion.count)) for confusion in selection.confusions
+    ]
     lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
     share_heads = columns("server", "queries", "picked", "on queries made from others", left=4)
     sections = (
         ("How often the right tool is found", _figures(selection)),
+        ("Plans", _plans(selection)),
         ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
         ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions[:MAX_SHOWN])),
         (
@@ -381,6 +384,18 @@ def _figures(selection: Selection) -> Table:
     after, changes = _shares_found(against.figures), (_change(against.top1), _change(against.recall), "")
     heads = columns("", "before", against.label, "gained / lost, difference, 95 % interval, McNemar's p", left=4)
     return Table(heads, list(zip(names, before, after, changes, strict=True)))
+
+
+def _plans(selection: Selection) -> Table:
+    changes = {change.demand: change for change in (selection.against.plans if selection.against else ())}
+    rows = []
+    for share in selection.plans:
+        row = (share.demand, f"{share.met} of {share.plans}", f"{_percent(share.low)} to {_percent(share.high)}")
+        change = changes.get(share.demand)
+        after = f"+{change.gained} / -{change.lost}, {change.verdict}" if change else ""
+        rows.append((*row, after) if changes else row)
+    heads = ("plans with", "met", "95 % interval", "gained / lost")
+    return Table(columns(*heads[: 4 if changes else 3], left=1), rows)
 
 
 def _shares_found(figures: Figures) -> tuple[str, str, str]:

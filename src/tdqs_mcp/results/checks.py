@@ -1,10 +1,11 @@
 """Outcomes of tests: gates and suites, the calibration of a judge, the selection of tools by query."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 from tdqs_mcp.results.contract import (
     Document,
@@ -13,6 +14,7 @@ from tdqs_mcp.results.contract import (
     Key,
     Name,
     Only,
+    Own,
     PercentTenths,
     Unit,
     published,
@@ -154,16 +156,70 @@ Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, ea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCall:
+    """A call of a plan."""
+
+    tool: Name
+    arguments: Mapping[str, Any]
+    """Those that the request determines; a text such as "$1.id" refers to the result of the first call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A user's request and the tool that answers it."""
 
     text: Annotated[str, Key("query")]
     tool: Name
+    """The end of the expected plan; empty where no tool is right."""
+
+    calls: Internal[tuple[PlannedCall, ...]] = ()
+    """The expected plan in order; empty where only its end is known, or where no tool is right."""
+
+    also: Internal[tuple[Name, ...]] = ()
+    """Tools that are as right an end."""
+
+    optional: Internal[tuple[Name, ...]] = ()
+    """Tools whose calls are neither needed nor needless."""
+
+    kind: Internal[str | None] = None
+    """Such as plain, indirect, sibling, two, argument, caution or none."""
+
     server: Name | None = None
     """Null where a tool of this name is right on any server."""
 
     withheld: tuple[str, ...] = ()
     """Words of the tool that the query leaves out on purpose; empty for a query from a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanCheck:
+    """An agent's plan held against the expected one; None where nothing is expected, or nothing was called."""
+
+    right_end: bool
+    lookups: bool | None
+    """Every call is there that has to come before the end, in order."""
+
+    nothing_needless: bool
+    valid_arguments: bool | None
+    """They fit the schemas of the tools; a reference to an earlier call fits."""
+
+    right_arguments: bool | None
+    """Those that the request determines have the expected values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanShare:
+    """How many of an agent's plans meet a demand."""
+
+    demand: Own
+    met: int
+    plans: int
+    """Plans of which it can be told."""
+
+    low: PercentTenths
+    """Lower end of Wilson's 95% interval."""
+
+    high: PercentTenths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +244,9 @@ class QueryChoice:
 
     failure: str | None = None
     """Why the selector gave no answer, which is not a statement about the tool."""
+
+    plan: Internal[PlanCheck | None] = None
+    """None of a selector that only ranks, and without an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +325,19 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChange:
+    """How many plans meet a demand before and after, over equal requests."""
+
+    demand: Own
+    gained: int
+    lost: int
+    p_value: Annotated[float, Unit(low=0, high=1)]
+    """McNemar's exact test, two-sided, corrected for the number of demands (Holm)."""
+
+    verdict: Own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
     """Results of equal queries put to other definitions."""
 
@@ -276,6 +348,8 @@ class Against:
     """Null without queries that both answered."""
 
     recall: Paired | None
+    plans: tuple[PlanChange, ...]
+    """Empty without plans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,6 +387,9 @@ class Selection(Document):
 
     confusions: tuple[Confusion, ...]
     """The most frequent first."""
+
+    plans: tuple[PlanShare, ...]
+    """Empty for a selector that only ranks."""
 
     lacking: tuple[Lacking, ...]
     """What missed tools lack, the most missed one first; empty for queries made from definitions."""

@@ -18,7 +18,7 @@ from tdqs_mcp.errors import InputError, UnmeasurableError, fault_message
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.model import CallOutcome, Catalog, Fact, Material, Trace
-from tdqs_mcp.results.checks import Query
+from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.sources.files import read_bytes, read_catalog, read_text
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-QUERIES_SHAPE = "a list of {query, tool}, as JSON, JSON Lines or YAML"
+QUERIES_SHAPE = "a list of {query, tool} or {query, calls}, as JSON, JSON Lines or YAML"
 
 
 def read_queries(path: Path) -> list[Query]:
@@ -292,6 +292,11 @@ def _lines(text: str) -> list[object] | None:
 def _query(entry: object, origin: str) -> Query:
     if not isinstance(entry, Mapping):
         raise InputError(f"{origin} is not an object with query and tool")
+    calls = entry.get("calls")
+    if calls is not None:
+        if not isinstance(calls, list) or not all(map(_is_planned, calls)):
+            raise InputError(f"{origin} has calls that are not a list of {{tool, arguments}}")
+        entry = {**entry, "tool": calls[-1]["tool"] if calls else "-"}
     for key in ("query", "tool"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise InputError(f"{origin} has no {key}: give it as a text that is not empty")
@@ -300,7 +305,38 @@ def _query(entry: object, origin: str) -> Query:
         raise InputError(f"{origin} has a server that is not text")
     if not isinstance(withheld, list):
         raise InputError(f"{origin} has withheld words that are not a list")
-    return Query(text=entry["query"], tool=entry["tool"], server=server, withheld=tuple(map(str, withheld)))
+    also, optional, kind = entry.get("also") or [], entry.get("optional") or [], entry.get("kind")
+    if not isinstance(also, list) or not isinstance(optional, list):
+        raise InputError(f"{origin} has also or optional tools that are not a list")
+    return Query(
+        text=entry["query"],
+        tool="" if calls == [] else entry["tool"],
+        server=server,
+        withheld=tuple(map(str, withheld)),
+        calls=tuple(PlannedCall(tool=call["tool"], arguments=call.get("arguments") or {}) for call in calls or ()),
+        also=tuple(map(str, also)),
+        optional=tuple(map(str, optional)),
+        kind=kind if isinstance(kind, str) else None,
+    )
+
+
+def _is_planned(call: object) -> bool:
+    return (
+        isinstance(call, Mapping)
+        and isinstance(call.get("tool"), str)
+        and bool(call["tool"].strip())
+        and isinstance(call.get("arguments") or {}, Mapping)
+    )
+
+
+def read_plan_answers(path: Path) -> dict[str, Mapping[str, Any]]:
+    """The plans of an agent elsewhere by the ids of its prompts, of JSON Lines {id, calls}. Raises InputError."""
+    answers = {}
+    for place, row in read_json_rows(read_text(path), path):
+        if not isinstance(row.get("id"), str):
+            raise InputError(f"{place} of {str(path)!r} has no id: give it as --prompts wrote it")
+        answers[row["id"]] = row
+    return answers
 
 
 def read_embeddings(folder: Path) -> "Callable[[Sequence[str]], ndarray[Any, Any]]":
