@@ -396,3 +396,22 @@ def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not
     notes = {"type": "array", "items": entry}
     [rewritten] = rewrite(code, define("add_notes", "Attach remarks in bulk.", notes=notes, side=TEXT))
     assert statements(rewritten) == ["Fails if the ship of that name is not found."]
+
+
+def test_a_question_about_several_tools_names_what_the_code_of_one_shows(write):
+    code = write("""
+        @server.tool()
+        def update_berth(path: str, store):
+            os.rename(path, path + ".old")
+            store.dispatch(path)
+
+        @server.tool()
+        def update_crane(path: str, store):
+            store.dispatch(path)
+    """)
+    tools = [
+        define(f"update_{thing}", f"Update one {thing} of the harbour.", path=TEXT) for thing in ("berth", "crane")
+    ]
+    questions = questions_of(rewrite(code, *tools))
+    shared = [question.text for question in questions if question.tools == ("update_berth", "update_crane")]
+    assert any("`update_berth` " in text and "(server.py:11)" in text for text in shared), shared

@@ -93,7 +93,8 @@ def with_code(questions: Sequence[Question], measured: Measured) -> list[Questio
     evidence = {subject.tool.name: words for subject, code in _coded(measured) if (words := _main_effect(code))}
     return [
         replace(question, text=f"By the code, `{tool}` {evidence[tool]}. {question.text}")
-        if question.about in _ABOUT_EFFECTS and len(question.tools) == 1 and (tool := question.tools[0]) in evidence
+        if question.about in _ABOUT_EFFECTS
+        and (tool := next((name for name in question.tools if name in evidence), ""))
         else question
         for question in questions
     ]
