@@ -439,12 +439,53 @@ def test_a_model_selects_among_fenced_definitions_and_may_correct_itself(command
     document = reported(run)
     assert document["selector"] == "small"
     assert [query["rank"] for query in document["queries"]] == [1, 2, 1, 1]
-    assert document["confusions"] == [{"tool": "cancel_order", "picked": "send_invoice", "count": 1}]
+    assert document["confusions"] == [
+        {
+            "tool": "cancel_order",
+            "picked": "send_invoice",
+            "count": 1,
+            "clashing": [],
+            "parting": ["cancels", "unpaid", "order", "good", "puts", "items", "back", "shelf"],
+        }
+    ]
     assert len(chat.bodies) == 5
     system = chat.bodies[0]["messages"][0]["content"]
     mark = re.search(r"<data-(\w+)>{", system)[1]
     assert system.endswith(f"</data-{mark}>")
     assert "customer_number" in system
+
+
+@pytest.mark.parametrize(
+    ("right", "planted", "requests", "clashing"),
+    [
+        (
+            "refund_payment",
+            tool("return_funds", "Reverses a charge: a refund of the money to the card."),
+            ["reverse the charge and refund the card", "refund my money", "mail the tax bill"],
+            "reverse",
+        ),
+        (
+            "cancel_order",
+            tool("void_purchase", "Voids a purchase order nobody paid for and restocks its goods."),
+            ["void the purchase nobody paid", "restock the goods of that purchase", "money back to the bank"],
+            "purchase",
+        ),
+        (
+            "send_invoice",
+            tool("email_receipt", "Emails the receipt with all items and VAT to the buyer."),
+            ["email the buyer a receipt", "receipt with the VAT", "deliveries of one customer"],
+            "receipt",
+        ),
+    ],
+)
+def test_a_planted_paraphrase_is_the_top_confusion_and_its_words_are_named(right, planted, requests, clashing):
+    answers = {"mail the tax bill": "send_invoice", "money back to the bank": "refund_payment"}
+    answers["deliveries of one customer"] = "find_orders"
+    queries = [Query(text=text, tool=answers.get(text, right)) for text in requests]
+    found = tdqs_mcp.select([tdqs_mcp.read({"tools": [*SHOP, planted]})], queries=queries).confusions[0]
+    assert (found.tool, found.picked, found.count) == (right, planted["name"], 2)
+    assert clashing in found.clashing
+    assert found.parting
 
 
 BILLS = (

@@ -364,7 +364,13 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("How often the right tool is found", _figures(selection)),
         ("Plans", _plans(selection)),
         ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
-        ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions[:MAX_SHOWN])),
+        (
+            "Picked instead",
+            Table(
+                columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5),
+                confusions[:MAX_SHOWN],
+            ),
+        ),
         (
             "Words of users that the definition lacks",
             Table(columns("tool", "words", "queries", left=2), lacking[:MAX_SHOWN]),

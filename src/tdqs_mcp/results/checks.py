@@ -271,6 +271,11 @@ class Confusion:
     tool: Name
     picked: Name
     count: int
+    clashing: tuple[str, ...]
+    """Words of these queries that only the picked tool has, the most frequent first."""
+
+    parting: tuple[str, ...]
+    """Words of the right tool's description that the picked one lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

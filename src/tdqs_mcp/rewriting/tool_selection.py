@@ -566,11 +566,40 @@ def _share(parts: Sequence[Fraction]) -> int:
 
 
 def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion, ...]:
-    counts: Counter[tuple[str, str]] = Counter()
+    texts: dict[tuple[str, str], list[str]] = {}
     for choice in choices:
         server = f"{choice.query.server}/" if choice.query.server and len(index.servers) > 1 else ""
-        counts.update((f"{server}{choice.query.tool}", other) for other in choice.instead)
-    return tuple(Confusion(tool=tool, picked=picked, count=count) for (tool, picked), count in counts.most_common())
+        for other in choice.instead:
+            texts.setdefault((f"{server}{choice.query.tool}", other), []).append(choice.query.text)
+    names = index.by_name()
+    labels = {index.label(place): place for place in range(len(index.entries))}
+    confusions = []
+    for (label, picked), queries in sorted(texts.items(), key=lambda entry: -len(entry[1])):
+        own = names.get(label, {})
+        place = labels.get(label, next((places[0] for places in own.values()), None))
+        right = None if place is None else index.tools[place]
+        rival = _terms(index.tools[labels[picked]])
+        clashing = Counter(
+            word
+            for text in queries
+            for word in search.strange_words(text, _terms(right) if right else set())
+            if word not in search.strange_words(text, rival)
+        )
+        parting = search.strange_words(right.description or "", rival) if right else []
+        confusions.append(
+            Confusion(
+                tool=label,
+                picked=picked,
+                count=len(queries),
+                clashing=tuple(word for word, _ in clashing.most_common(MAX_NAMED)),
+                parting=tuple(dict.fromkeys(parting))[:MAX_NAMED],
+            )
+        )
+    return tuple(confusions)
+
+
+def _terms(tool: Tool) -> set[str]:
+    return set(search.search_terms(search.indexed_text(tool)))
 
 
 def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...]:
