@@ -38,6 +38,14 @@ def attested(command, write, keys, tmp_path):
     return catalog, proof, public
 
 
+def test_a_key_that_cannot_sign_leaves_no_lock_behind(command, write, tmp_path):
+    pytest.importorskip("securesystemslib", reason="the extra attest is not installed")
+    catalog, lock = write("loans.json", json.dumps({"tools": TOOLS})), tmp_path / "tdqs.lock"
+    key = write("no.pem", "no key")
+    done = command("lock", catalog, "--lock", lock, "--attest", tmp_path / "proof.json", "--key", key)
+    assert (done.returncode, lock.exists()) == (2, False), done.stderr
+
+
 def check(command, tmp_path, catalog, proof, public):
     options = ("--lock", tmp_path / "tdqs.lock", "--attest", proof, "--key", public)
     return command("lock", "--check", catalog, *options)

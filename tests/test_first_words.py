@@ -290,6 +290,7 @@ def test_a_dead_endpoint_is_named_once(command, write):
         ("select tools.json --against none.json", "did you mean"),
         ("install cursr", "Did you mean cursor?"),
         ("score zero.json", "is empty: save the JSON there first"),
+        ("score ''", "the locator is empty"),
         ("score latin.json", "save it as UTF-8"),
         ("score null.json", "holds no object or array; give a tools/list result"),
         ("score nums.json", "is an array without a single tool definition"),

@@ -139,10 +139,10 @@ def lock(
             judge=judge,
             code=code,
         )
-        renewed.append(lock)
         if attestation:
             score = score_blocking(catalog, judge=judge)
             write_attestation(attestation, catalog, score, key=key, code=code)
+        renewed.append(lock)
         return report
 
     reports = _report_changes(locators, live, pin)

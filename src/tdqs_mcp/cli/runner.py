@@ -126,7 +126,7 @@ def _start_words(path: Path) -> list[str] | None:
 def load_target(locator: str, live: LiveOptions) -> Catalog:
     """Read a locator, or what a file or a folder starts: said before, and asked once. Raises as `load`."""
     path = Path(locator)
-    is_path = ":" not in locator and locator != "-" and path.exists()
+    is_path = bool(locator) and ":" not in locator and locator != "-" and path.exists()  # Path("") is the folder
     try:
         catalog = catalogs.load_blocking(locator, live)
     except InputError:
