@@ -559,6 +559,30 @@ def test_the_plans_of_an_agent_elsewhere_are_held_against_the_expected_ones(comm
     assert all(share["low"] <= 100 * share["met"] / share["plans"] <= share["high"] for share in shares.values())
 
 
+def test_queries_of_one_text_share_an_answer_and_an_answer_to_something_else_is_counted(command, write, tmp_path):
+    twice = [
+        {"query": "how full is hall 3", "tool": "count_shelves"},
+        {"query": "how full is hall 3", "tool": FIND["tool"]},
+    ]
+    args = ("select", write("bills.json", BILLS), "--queries", write("twice.json", twice))
+    prompts, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    assert command(*args, "--prompts", prompts).returncode == 0
+    (batch,) = [json.loads(line) for line in prompts.read_text().splitlines()]
+    (asked,) = batch["requests"]
+    rows = [{"id": asked["id"], "calls": [COUNT]}, {"id": "of other definitions", "calls": []}]
+    answers.write_text("\n".join(map(json.dumps, rows)))
+    run = command(*args, "--answers", answers, "--format", "json")
+    assert [query["rank"] for query in reported(run)["queries"]] == [1, None]
+    assert b"1 of 2 answers belong to other requests or definitions" in run.stderr
+
+
+@pytest.mark.parametrize("place", ["calls", "also", "optional"])
+def test_a_request_with_an_unknown_tool_anywhere_is_refused(command, write, place):
+    plan = {"query": "count", "calls": [COUNT]} | {place: [{"tool": "gone"}, COUNT] if place == "calls" else ["gone"]}
+    run = command("select", write("bills.json", BILLS), "--queries", write("requests.json", [plan]))
+    assert (run.returncode, b"tools that are not there: 'gone'" in run.stderr) == (2, True)
+
+
 def test_too_few_changes_are_no_verdict_and_many_are_one(command, write, tmp_path):
     few = [{"query": f"count the shelves of hall {number}", "tool": "count_shelves"} for number in range(20)]
     other = [*BILLS[:2], tool("count_shelves", "Counts.")]

@@ -465,6 +465,10 @@ async def select(
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
     if isinstance(selector, ModelSelector | AnswerSelector):
         warnings += _warnings((*index.tools, *(other.tools if other else ())))
+    if isinstance(selector, AnswerSelector):
+        unused = selector.count_unused((index.tools, *([other.tools] if other else ())), texts)
+        strays = f"{unused} of {len(selector.answers)} answers belong to other requests or definitions"
+        warnings += [strays] if unused else []
     report = tool_selection.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
     )

@@ -474,7 +474,7 @@ def _prompt_lines(batches: Sequence[PromptBatch], answered: Collection[str]) -> 
     """A line for each batch of requests that have no answer yet."""
     rows = []
     for batch in batches:
-        requests = [{"id": key, "request": text} for key, text in batch.queries.items() if key not in answered]
+        requests = [{"id": key, "request": text} for key, text in dict(batch.queries).items() if key not in answered]
         if requests:
             rows.append({"prompt": batch.system, "requests": requests, "answer": ANSWER_SHAPE})
     return "\n".join(json.dumps(row) for row in rows)

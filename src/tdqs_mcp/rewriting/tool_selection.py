@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,8 +109,8 @@ class PromptBatch:
     """Requests that are put to an agent with the same list of tools, in an order that follows from their content."""
 
     system: str
-    queries: Mapping[str, str]
-    """By the id under which the answer comes back."""
+    queries: Sequence[tuple[str, str]]
+    """Texts, each behind the id under which its answer comes back: two queries with one text share it."""
 
 
 BATCH = 20
@@ -125,7 +126,7 @@ def batches(tools: Sequence[Tool], queries: Sequence[str]) -> list[PromptBatch]:
         seed = short_hash("\n".join(texts))
         order = sorted(range(len(tools)), key=lambda place: (short_hash(f"{seed} {labels[place]}"), place))
         system = _system([(labels[place], tools[place]) for place in order])
-        listed.append(PromptBatch(system=system, queries={short_hash(f"{system}\n{text}"): text for text in texts}))
+        listed.append(PromptBatch(system=system, queries=[(short_hash(f"{system}\n{text}"), text) for text in texts]))
     return listed
 
 
@@ -148,7 +149,7 @@ class ModelSelector:
                 prompt=Prompt(system=batch.system, user=f"Request: {text}"), name="select", schema=_PLAN, check=read
             )
             for batch in batches(tools, queries)
-            for text in batch.queries.values()
+            for _, text in batch.queries
         ]
         return await ask(self.model, [(request, read) for request in requests])
 
@@ -165,7 +166,14 @@ class AnswerSelector:
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Plan | Failure]:  # noqa: ARG002
         """The plans in the answers; a query without an answer, or with one out of form, is a Failure."""
         places = {label: place for place, label in enumerate(_labels(tools))}
-        return [self._plan(identity, places) for batch in batches(tools, queries) for identity in batch.queries]
+        return [self._plan(identity, places) for batch in batches(tools, queries) for identity, _ in batch.queries]
+
+    def count_unused(self, versions: Iterable[Sequence[Tool]], queries: Sequence[str]) -> int:
+        """Return how many answers no query has asked for: those of other requests, or of other definitions."""
+        identities = {
+            identity for tools in versions for batch in batches(tools, queries) for identity, _ in batch.queries
+        }
+        return len(self.answers.keys() - identities)
 
     def _plan(self, identity: str, places: Mapping[str, int]) -> Plan | Failure:
         if identity not in self.answers:
@@ -432,7 +440,7 @@ def make_queries(index: Index) -> tuple[list[Query], tuple[str, ...]]:
 def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], tuple[str, ...]]:
     """The queries that can be put to the index, each once, and what was dropped.
 
-    Raises InputError for queries without words and for those whose tool is on none of the servers that they name.
+    Raises InputError for queries without words and for those with a tool that is on none of the servers that they name.
     """
     if not queries:
         raise InputError("there are no queries")
@@ -440,16 +448,17 @@ def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], 
         raise InputError("a query has no text")
     names = index.by_name()
     strangers = [
-        query
+        [
+            f"{query.server}/{tool}" if query.server else tool
+            for tool in filter(None, (query.tool, *(call.tool for call in query.calls), *query.also, *query.optional))
+            if not any(query.server in (None, server) for server in names.get(tool, {}))
+        ]
         for query in queries
-        if query.tool and not any(query.server in (None, server) for server in names.get(query.tool, {}))
     ]
-    if strangers:
-        queries_named = dict.fromkeys(
-            f"{query.server}/{query.tool}" if query.server else query.tool for query in strangers
-        )
-        named = first_of(list(map(repr, queries_named)), MAX_NAMED)
-        raise InputError(f"{len(strangers)} of {len(queries)} queries ask for tools that are not there: {named}")
+    if any(strangers):
+        named = first_of([repr(tool) for tool in dict.fromkeys(chain.from_iterable(strangers))], MAX_NAMED)
+        count = sum(map(bool, strangers))
+        raise InputError(f"{count} of {len(queries)} queries ask for tools that are not there: {named}")
     once = list({(query.text, query.tool, query.server): query for query in queries}.values())
     again = len(queries) - len(once)
     return once, (f"{again} of {len(queries)} queries came twice and count once",) if again else ()
