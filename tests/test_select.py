@@ -576,6 +576,17 @@ def test_queries_of_one_text_share_an_answer_and_an_answer_to_something_else_is_
     assert b"1 of 2 answers belong to other requests or definitions" in run.stderr
 
 
+def test_a_report_keeps_the_requests_for_the_next_test(command, write, tmp_path):
+    requests = [*REQUESTS, {"query": "how full is hall 3", "tool": "count_shelves"}]
+    args, report = ("select", write("bills.json", BILLS), "--format", "json", "--queries"), tmp_path / "report.json"
+    first = command(*args, write("requests.json", requests))
+    report.write_bytes(first.stdout)
+    assert reported(command(*args, report)) == reported(first)
+    assert [len(query["calls"]) for query in reported(first)["queries"]] == [
+        len(plan.get("calls", ())) for plan in requests
+    ]
+
+
 @pytest.mark.parametrize("place", ["calls", "also", "optional"])
 def test_a_request_with_an_unknown_tool_anywhere_is_refused(command, write, place):
     plan = {"query": "count", "calls": [COUNT]} | {place: [{"tool": "gone"}, COUNT] if place == "calls" else ["gone"]}

@@ -172,16 +172,16 @@ class Query:
     tool: Name
     """The end of the expected plan; empty where no tool is right."""
 
-    calls: Internal[tuple[PlannedCall, ...]] = ()
+    calls: tuple[PlannedCall, ...] = ()
     """The expected plan in order; empty where only its end is known, or where no tool is right."""
 
-    also: Internal[tuple[Name, ...]] = ()
+    also: tuple[Name, ...] = ()
     """Tools that are as right an end."""
 
-    optional: Internal[tuple[Name, ...]] = ()
+    optional: tuple[Name, ...] = ()
     """Tools whose calls are neither needed nor needless."""
 
-    kind: Internal[str | None] = None
+    kind: str | None = None
     """Such as plain, indirect, sibling, two, argument, caution or none."""
 
     server: Name | None = None
@@ -361,7 +361,7 @@ class Against:
 class QueryResult:
     """A query and what became of it, before and after."""
 
-    query: Annotated[Inline[Query], Only("text tool server withheld")]
+    query: Annotated[Inline[Query], Only("text tool calls also optional kind server withheld")]
     choice: Annotated[Inline[QueryChoice], Only("rank instead")]
     after: Internal[QueryChoice | None]
 

@@ -293,6 +293,8 @@ def _query(entry: object, origin: str) -> Query:
     if not isinstance(entry, Mapping):
         raise InputError(f"{origin} is not an object with query and tool")
     calls = entry.get("calls")
+    if calls == [] and entry.get("tool"):  # of a report: only the end of the plan is known
+        calls = None
     if calls is not None:
         if not isinstance(calls, list) or not all(map(_is_planned, calls)):
             raise InputError(f"{origin} has calls that are not a list of {{tool, arguments}}")
