@@ -142,7 +142,7 @@ def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[
 
 
 def _change(subject: Subject, path: str, after: object) -> Change:
-    return Change(path=path, before=value_at(subject.tool.raw, path), after=after, sources=("the definition",))
+    return Change(path=path, before=value_at(subject.tool.raw, path), after=after, sources=(path,))
 
 
 def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:

@@ -127,6 +127,7 @@ _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum cons
     confidence=Confidence.MEDIUM,
     dimension="parameter_semantics",
     source="TDQS, checklist 4",
+    weighs=("/description",),
     needs_language=True,
 )
 def unstated_default(subject: Subject) -> Iterator[Hit]:
