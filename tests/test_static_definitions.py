@@ -1,6 +1,7 @@
 """Definitions read from code, without running it: a folder as locator."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -452,3 +453,28 @@ def test_json_files_of_a_folder_go_before_code_below_it(command, tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "gen.py").write_text("x = 1\n")
     assert b"find_berths" in command("score", tmp_path).stdout
+
+
+INSTRUCTED = {
+    "server.py": (
+        'from mcp.server.mcpserver import MCPServer\n\nTEXT = "Berths of the harbour at " "api.harbour.example."\n'
+        'server = MCPServer("harbour", instructions=TEXT)\n\n\n@server.tool()\ndef berth(boat: str) -> str:\n'
+        '    """Name the berth of a boat."""\n    return boat\n'
+    ),
+    "server.ts": (
+        'const server = new McpServer({ name: "harbour", version: "1.0.0" },\n'
+        '  { instructions: "Berths of the harbour at api.harbour.example." });\n'
+        'server.registerTool("berth", { description: "Name the berth of a boat." }, async ({ boat }) => boat);\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSTRUCTED)
+def test_the_server_s_instructions_are_read_too_unless_they_are_computed(tmp_path, name):
+    file = tmp_path / name
+    file.write_text(INSTRUCTED[name], encoding="utf-8")
+    assert tdqs_mcp.load(str(tmp_path)).instructions == "Berths of the harbour at api.harbour.example."
+    file.write_text(
+        re.sub(r"(?<=instructions=)TEXT|(?<=instructions: )\".*?\"", "compute()", INSTRUCTED[name]), encoding="utf-8"
+    )
+    assert tdqs_mcp.load(str(tmp_path)).instructions is None

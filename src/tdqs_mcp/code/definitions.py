@@ -94,6 +94,7 @@ def read_tools(
     catalog = Catalog(
         server=folder.resolve().stem if folder.is_file() else folder.resolve().name,
         tools=tuple(tools),
+        instructions=interpreter.server_instructions(),
         source=folder.name or ".",
         unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
         incomplete=lost,

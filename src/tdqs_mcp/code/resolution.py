@@ -348,6 +348,19 @@ class Resolution(ABC):
         self._lifespan = join(values) if values else UNKNOWN
         return self._lifespan
 
+    def server_instructions(self) -> str | None:
+        """Return the text that the code gives a server as its instructions; None for computed ones, and for several."""
+        values: list[Value] = []
+        for node, scope in (call for calls in self._calls.values() for call in calls):
+            if last_name(node.function).lower().endswith(("mcp", "server")):  # `FastMCP`, `new McpServer`
+                options = [option for option in node.arguments if isinstance(option, ObjectLiteral)]
+                written = [node.keywords.get("instructions"), *(option.get("instructions") for option in options)]
+                with self.muted():
+                    frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
+                    values += [self.evaluate(text, frame) for text in written if text is not None]
+        texts = {str(value.value) if isinstance(value, Constant) else None for value in values}
+        return texts.pop() if len(texts) == 1 else None
+
     def _member(self, value: Value, key: str) -> Value:
         if key == "lifespan_context" and type(value) in (Value, External):
             return self._lifespan_context()
