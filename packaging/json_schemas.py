@@ -24,6 +24,7 @@ from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
+    LabelStatistics,
     Leaderboard,
     MethodComparison,
     Standing,
@@ -57,6 +58,7 @@ CONTRACTS = {
     "verify": LockReport,
     "sweep": SweepReport,
     "stats": Statistics,
+    "stats-labels": LabelStatistics,
     "stats-server": Standing,
     "stats-query": ToolSearch,
     "stats-line": StoredTool,

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from statistics import median
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,14 +15,22 @@ from definitions import tool
 from loopback import Loopback
 from pyarrow import parquet
 from schemas import VALIDATORS
+from scipy.stats import mannwhitneyu
 from scored import METHOD, scored_capture, stored_scores
 from starlette.responses import Response
 from starlette.routing import Route
 from test_dashboard import Browser
 
 from tdqs_mcp.app import sweeping
+from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.judging import score_labels
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.app.stored_scores import open_scores, prune_store
+from tdqs_mcp.app.stored_scores import open_scores, prune_store, store_statistics
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.report.registry_reports import statistics_blocks
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.sources.files import read_catalog
+from tdqs_mcp.store import score_queries
 from tdqs_mcp.store.captures import finish_run, read_capture, start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, read
@@ -38,9 +47,9 @@ FEES = {"id": "fees", "tools": [tool("list_fees", "Fees.")]}
 def sweep(store_url, write):
     """Sweeps these records as one registry."""
 
-    def run(*records, name="registry.jsonl"):
+    def run(*records, name="registry.jsonl", **options):
         path = write(name, "".join(json.dumps(record) + "\n" for record in records))
-        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=read_settings({}))
+        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=read_settings({}), **options)
         return sweeping.sweep_registry(request, warn=pytest.fail)
 
     return run
@@ -228,3 +237,85 @@ def test_a_webhook_gets_the_signed_report(command, write, store_url, monkeypatch
     failed = command(*options)
     assert (failed.returncode, b"the webhook did not take the report" in failed.stderr) == (2, True)
     hook.close()
+
+
+# Other rubrics
+
+
+def test_smells_are_counted_beside_tdqs_and_change_nothing_of_it(sweep, stats, store_url):
+    sweep(LOANS, CARDS, FEES)
+    before, browser = stats(), Browser(store_url)
+    page = browser.page("/")
+    report = sweep(LOANS, CARDS, FEES, rubric="smells")
+    assert (report.scored, report.judged, report.rubric) == (3, 4, "smells")
+    assert browser.page("/") == page
+    browser.scores.close()
+    after = stats()
+    assert [method["rubric"] for method in after.pop("otherMethods")] == ["smells"]
+    assert after == {name: value for name, value in before.items() if name != "otherMethods"}
+    assert (sweep(LOANS, CARDS, FEES, rubric="smells").unchanged, sweep(LOANS, CARDS, FEES).unchanged) == (3, 3)
+    assert stats("--method", "offline")["method"]["rubric"] == "tdqs"
+    changed = {**LOANS, "tools": [*LOANS["tools"][:1], tool("get_loan", "Returns one loan by its number.")]}
+    assert sweep(changed, CARDS, FEES, rubric="smells").judged == 1
+
+
+def test_smells_of_a_registry_equal_an_independent_calculation(sweep, stats):
+    words = ["Lists loans.", GOOD, None, "Returns one loan by its id, at most 50 at once.", "Fees", f"{GOOD} {GOOD}"]
+    records = [
+        {
+            "id": f"s{number}",
+            "official": number % 3 == 0,
+            "tools": [tool(f"t{n}", words[(number * n) % 6]) for n in range(3)],
+        }
+        for number in range(1, 19)
+    ]
+    report = sweep(*records, {"id": "unsaid", "tools": [tool("lone", GOOD)]}, rubric="smells")
+    numbers = stats("--method", report.method)
+    assert not list(VALIDATORS["stats-labels"].iter_errors(numbers))
+    keys = load("smells").keys
+    labeled = {
+        record["id"]: (
+            record.get("official"),
+            [t.scores for t in blocking(score_labels)(read_catalog(record, name="x"), rubric="smells").tools],
+        )
+        for record in [*records, {"id": "unsaid", "tools": [tool("lone", GOOD)]}]
+    }
+    tools = [scores for _, server in labeled.values() for scores in server]
+    assert numbers["scoredTools"]["count"] == len(tools) == 55
+    for place, key in enumerate(keys):
+        assert numbers["dimensions"][key]["smells"]["count"] == sum(scores[key] < 3 for scores in tools)
+        free = sum(min(scores[name] for name in keys[: place + 1]) >= 3 for scores in tools)
+        assert numbers["smellFree"][place] == {
+            "dimensions": list(keys[: place + 1]),
+            "tools": {"count": free, "share": pytest.approx(100 * free / 55, abs=0.005)},
+        }
+        sides = [
+            [median(scores[key] for scores in server) for official, server in labeled.values() if official is side]
+            for side in (True, False)
+        ]
+        expected = mannwhitneyu(*sides)
+        assert numbers["maintainers"][key] == {
+            "official": median(sides[0]),
+            "community": median(sides[1]),
+            "statistic": expected.statistic,
+            "pValue": pytest.approx(expected.pvalue),
+            "bonferroni": pytest.approx(min(1, 6 * expected.pvalue)),
+        }
+    assert (numbers["officialServers"], numbers["communityServers"]) == (6, 12)
+    text = stats("--method", report.method, form="text")
+    assert "Mann-Whitney" in text
+    assert "purpose, guidelines, limitations" in text
+
+
+def test_without_scipy_smells_are_counted_and_the_test_names_the_extra(sweep, stats, store_url, monkeypatch):
+    report = sweep({**LOANS, "official": True}, {**CARDS, "official": False}, rubric="smells")
+    monkeypatch.setattr(score_queries, "find_spec", lambda _: None)
+    numbers = store_statistics(store_url, method=report.method)
+    assert {(test.statistic, test.p_value, test.adjusted) for test in numbers.maintainers.values()} == {(None,) * 3}
+    assert "tdqs-mcp[study]" in str(statistics_blocks(numbers, command="stats"))
+
+
+@pytest.mark.parametrize("options", [{"rubric": "bundles"}, {"rubric": "smells", "is_batch": True}])
+def test_a_rubric_that_cannot_be_swept_says_why(sweep, options):
+    with pytest.raises(InputError, match=r"--judge|--batch"):
+        sweep(LOANS, **options)

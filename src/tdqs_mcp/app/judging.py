@@ -22,7 +22,7 @@ from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, ToolCase, render, render_hardened
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import CODE, RUBRICS, SKILL
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -159,20 +159,8 @@ def _finish_labels(
     policy: Policy,
     problems: Sequence[str] = (),
 ) -> LabelScore:
-    graded, now = list(zip(cases, verdicts, strict=True)), _now()
-    skills = [
-        label_rubrics.finish_skill(measured, case.text, verdict, judge=judge, scored_at=now)
-        for case, verdict in graded
-        if isinstance(case, SkillCase)
-    ]
-    score = label_rubrics.finish(
-        measured,
-        rubric=rubric,
-        verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
-        judge=judge,
-        spec=spec,
-        scored_at=now,
-        skill=skills[0] if skills else None,
+    score = label_rubrics.finish_cases(
+        measured, cases, verdicts, rubric=rubric, judge=judge, spec=spec, scored_at=_now()
     )
     score = replace(score, problems=(*score.problems, *problems), findings=find(measured, policy).findings)
     return with_judge_problems(score, cases, verdicts)

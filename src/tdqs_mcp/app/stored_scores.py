@@ -18,6 +18,7 @@ from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
+    LabelStatistics,
     Leaderboard,
     MethodComparison,
     MethodStamp,
@@ -39,15 +40,24 @@ from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.store import run_queries, server_queries
 from tdqs_mcp.store.captures import read_capture
 from tdqs_mcp.store.database import open_filled_store, read, revision
-from tdqs_mcp.store.score_queries import find_method, iso_utc, methods, percentiles_among, standing, statistics
+from tdqs_mcp.store.score_queries import (
+    find_method,
+    iso_utc,
+    method_statistics,
+    methods,
+    percentiles_among,
+    standing,
+)
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
 Result = TypeVar("Result")
 
 
-def store_statistics(store: str, *, method: str | None = None) -> Statistics:
+def store_statistics(store: str, *, method: str | None = None) -> Statistics | LabelStatistics:
     """The numbers of the newest run's method, or of the one whose key or judge is given. Raises InputError."""
-    return _read(store, lambda connection: statistics(connection, find_method(connection, method).key))
+    return _read(
+        store, lambda connection: method_statistics(connection, find_method(connection, method, with_labels=True))
+    )
 
 
 def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
@@ -60,7 +70,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
 
     def among(connection: Connection) -> ServerScore:
         stamp = (score.judge, score.spec_version)
-        key = next((method.key for method in methods(connection) if (method.judge, method.spec_version) == stamp), None)
+        key = next((m.key for m in methods(connection) if m.is_tdqs and (m.judge, m.spec_version) == stamp), None)
         if key is None:
             return score
         placed = percentiles_among(connection, key, server=score.server, rollup=score.rollup)
@@ -304,7 +314,7 @@ class StoredScores:
     def _query(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
             before = revision(connection)  # SQLite sees the store as it is at the first query
-            if not methods(connection):
+            if not any(method.is_tdqs for method in methods(connection)):
                 raise UnknownIdError("the store has no scores yet")
             method = find_method(connection, self._method)
             return ask(_Snapshot(connection=connection, method=method, revision=before))

@@ -26,7 +26,6 @@ from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import MAX_PROBLEMS, MethodStamp, ServerChange, SweepReport
-from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, InProcess, LiveOptions, parse_locator, public
 from tdqs_mcp.sources.registry_feed import PREFIX, FeedServer, read_feed
@@ -34,7 +33,7 @@ from tdqs_mcp.store.captures import complete_captures, finish_run, read_capture,
 from tdqs_mcp.store.database import RECOVERY, file_of, open_store, public_url, read, read_url
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.run_queries import mark_listed
-from tdqs_mcp.store.score_queries import statistics
+from tdqs_mcp.store.score_queries import method_statistics
 from tdqs_mcp.sweep.records import LISTING, Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
 from tdqs_mcp.sweep.run import Cluster, check_packages, is_local, read_address, run_here, run_on_dask
 from tdqs_mcp.sweep.scoring import score_shard
@@ -73,6 +72,9 @@ class SweepRequest:
 
     settings: Settings = field(default_factory=Settings)
     spec: str = DEFAULT_SPEC
+    rubric: str = "tdqs"
+    """One of `rubrics.rubric.TOOL_RUBRICS`."""
+
     cluster: Cluster = None
     """The address of a Dask scheduler, its scheduler file or a client; None for own processes on all processors."""
 
@@ -119,13 +121,19 @@ def sweep_registry(
     )
     if not is_local(request.cluster) and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
+    if request.is_batch and request.rubric != "tdqs":
+        raise InputError("batches ask about TDQS alone: leave --batch or --rubric out")
+    if request.rubric == "bundles" and is_offline:
+        raise InputError("the offline judge knows no bundles rubric: name a model with --judge")
     if request.cluster and not is_offline:
         raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
     ledger = Ledger(settings.budget, settings.price)
     judge = make_judge(settings, warn=warn, cache=_answer_cache(url, settings, warn), ledger=ledger)
     if request.is_batch:
         batch_judge(judge)
-    method = MethodStamp(judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge))
+    method = MethodStamp(
+        rubric=request.rubric, judge=judge.stamp, spec_version=request.spec, parameters=_parameters(judge)
+    )
     unread: list[str] = []
     feed_servers: dict[str, str] = {}
     records = _read_inputs(request, unread, feed_servers, warn=warn)
@@ -146,14 +154,14 @@ def sweep_registry(
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
         listed = {} if unread or progress.has_unreadable else listed
         gone = _mark_listed(store, {**listed, **feed_servers})
-        numbers = read(store, partial(statistics, key=method.key))
+        numbers = read(store, partial(method_statistics, method=method))
         finish_run(store, run, statistics=json.dumps(document(numbers)), **progress.columns)
         if _worker_store.cache_info().currsize:  # this process has scored
             _worker_store(url, job.file).dispose()
     finally:
         store.dispose()
     seconds = round(1000 * (time.monotonic() - started))
-    return progress.report(request, judge.stamp, unread=len(unread), gone=gone, milliseconds=seconds)
+    return progress.report(request, method, unread=len(unread), gone=gone, milliseconds=seconds)
 
 
 def send_report(report: SweepReport, url: str, secret: str) -> None:
@@ -279,14 +287,16 @@ class _Counts:
         return {**counts, "problems": json.dumps(self._problems)}
 
     def report(
-        self, request: SweepRequest, judge: JudgeStamp, *, unread: int, gone: int, milliseconds: int
+        self, request: SweepRequest, method: MethodStamp, *, unread: int, gone: int, milliseconds: int
     ) -> SweepReport:
         """The finished sweep."""
         tally = self._tally
         return SweepReport(
             store=public_url(request.store),
-            judge=judge,
-            spec_version=request.spec,
+            rubric=method.rubric,
+            method=method.key,
+            judge=method.judge,
+            spec_version=method.spec_version,
             servers=tally.servers + self._unchanged,
             unchanged=self._unchanged,
             scored=tally.servers,

@@ -64,8 +64,9 @@ from tdqs_mcp.report.study_reports import (
     task_blocks,
     task_lines,
 )
+from tdqs_mcp.results.statistics import LabelStatistics
 from tdqs_mcp.results.studies import ChoiceStudy, TaskSet, ToolTask
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS, load
 from tdqs_mcp.server.http_transport import (
     DEFAULT_ADDRESS,
     MIN_TOKEN,
@@ -259,6 +260,9 @@ method_option = click.option(
 @click.option("--prune", type=click.DateTime(), help="First delete captures from before then that no server has now.")
 @click.option("--webhook", metavar="URL", help="Send the report there, signed with TDQS_WEBHOOK_SECRET.")
 @click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
+@click.option(
+    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="Scored by."
+)
 @model_options
 @live_options
 @page_options()
@@ -273,6 +277,7 @@ def sweep(
     prune: datetime | None,
     webhook: str | None,
     batch: bool,
+    rubric: str,
     choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
@@ -291,6 +296,7 @@ def sweep(
         inputs=tuple(inputs),
         store=named,
         settings=choice.settings(),
+        rubric=rubric,
         cluster=cluster,
         is_batch=batch,
         live=live,
@@ -424,6 +430,7 @@ def stats(
     else:
         statistics_views = views(partial(statistics_blocks, command=again))
         numbers = stored_scores.store_statistics(named, method=method)
+        refuse(page.form == _SVG and isinstance(numbers, LabelStatistics), "--format svg draws TDQS alone")
         page.show([numbers], {**statistics_views, _SVG: statistics_svg})
 
 

@@ -38,8 +38,11 @@ from tdqs_mcp.results.clients import (
     SharedName,
 )
 from tdqs_mcp.results.statistics import (
+    DimensionStatistics,
     Distribution,
     GroupStatistics,
+    LabelStatistics,
+    MaintainerTest,
     MethodComparison,
     MethodStamp,
     RunSummary,
@@ -163,9 +166,11 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     judged = f" ({report.judged:,} judged now)" if report.tools else ""
     new = f" · {report.new:,} new, {len(report.changed):,} changed" if report.scored else ""
     new += f" · {report.gone:,} gone" if report.gone else ""
+    named = "" if report.rubric == "tdqs" else f" --method {report.method}"
+    standard = f"TDQS {report.spec_version}" if report.rubric == "tdqs" else f"rubric {report.rubric}"
     blocks: list[Block] = [
         Title((f"{report.store} · ", Span(count_words(report.servers, "server"), "bold"))),
-        Line(f"judge {judge_words(report.judge)} · TDQS {report.spec_version}", "dim"),
+        Line(f"judge {judge_words(report.judge)} · {standard}", "dim"),
         Line(f"{report.unchanged:,} unchanged · {report.scored:,} scored with {tools}{judged}{new}"),
         Line(f"{report.seconds / 1000:,.1f} s{rate}{cost}"),
     ]
@@ -180,11 +185,13 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
         lines = [(problem, "") for problem in report.problems[:MAX_LINES]]
         more_lines = [(f"... and {count_words(more, 'more problem')}", "")] if more > 0 else []
         blocks += [Line(count_words(report.problem_count, "problem"), "yellow"), Items(lines + more_lines, indent=2)]
-    return [*blocks, Gap(), Line(("Next: ", Code(statistics)))] if report.servers else blocks
+    return [*blocks, Gap(), Line(("Next: ", Code(f"{statistics}{named}")))] if report.servers else blocks
 
 
-def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
-    """The tables of TDQS's "in practice" and the paper's Table 2, over a store that `command` asks."""
+def statistics_blocks(statistics: Statistics | LabelStatistics, *, command: str) -> list[Block]:
+    """The tables of TDQS's "in practice", or of the paper on smells, over a store that `command` asks."""
+    if isinstance(statistics, LabelStatistics):
+        return _label_blocks(statistics)
     methods = ", ".join(f"{method.key} ({method_words(method)})" for method in statistics.other_methods)
     other_methods = ("The store has other methods too, shown with ", Code("--method"), f": {methods}")
     return [
@@ -194,6 +201,35 @@ def statistics_blocks(statistics: Statistics, *, command: str) -> list[Block]:
         *statistics_tables(statistics),
         _next(statistics.current, command),
     ]
+
+
+def _label_blocks(statistics: LabelStatistics) -> list[Block]:
+    """How widespread smells are, which tools have none (Table 2), and official against community servers (Table 3)."""
+    free = [(", ".join(row.dimensions), _share(row.tools)) for row in statistics.smell_free]
+    blocks: list[Block] = [
+        Title(f"{statistics.servers:,} servers · {statistics.tools:,} tools · {method_words(statistics.method)}"),
+        Line(f"scored: {statistics.scored_tools.count:,} tools ({_percent(statistics.scored_tools)})"),
+        _dimensions(statistics.dimensions),
+        Heading("Without a smell"),
+        Table(columns("dimensions", "tools"), free),
+    ]
+    if statistics.maintainers:
+        rows: list[tuple[Words, ...]] = [
+            (key, number(test.official), number(test.community), *_figures(test))
+            for key, test in statistics.maintainers.items()
+        ]
+        counts = f"{statistics.official_servers:,} official and {statistics.community_servers:,} community servers"
+        heads = columns("dimension", "official", "community", "U", "p", "p, Bonferroni")
+        blocks += [Heading(f"{counts}, by the medians of their tools (Mann-Whitney)"), Table(heads, rows)]
+        if any(test.p_value is None for test in statistics.maintainers.values()):
+            blocks.append(Line(("The test needs ", Code("pip install 'tdqs-mcp[study]'")), "dim"))
+    return [*blocks, *_ungraded(statistics.ungraded)]
+
+
+def _figures(test: MaintainerTest) -> tuple[str, ...]:
+    return tuple(
+        "-" if figure is None else f"{figure:,.4g}" for figure in (test.statistic, test.p_value, test.adjusted)
+    )
 
 
 def scored_words(statistics: Statistics) -> str:
@@ -217,7 +253,7 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
         Line(_tools(tools)),
         *([] if versions.tdqs.count == tools.tdqs.count else [Line(superseded)]),
         _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
-        _dimensions(tools),
+        _dimensions(tools.dimensions),
         Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
         *_servers(statistics),
         Heading("Score against definitionBytes"),
@@ -370,7 +406,7 @@ def search_blocks(search: ToolSearch, *, command: str) -> list[Block]:
 
 def method_words(method: MethodStamp) -> str:
     """By which specification and judge scores are made."""
-    return f"TDQS {method.spec_version} by {judge_words(method.judge)}"
+    return f"{method.standard} by {judge_words(method.judge)}"
 
 
 def _share(share: Share) -> str:
@@ -405,10 +441,10 @@ def _tiers(tools: Mapping[Tier, Share], servers: Mapping[Tier, Share] | None) ->
     return Table(columns("tier", "tools", "share", *(["servers"] if servers else [])), rows)
 
 
-def _dimensions(tools: ToolStatistics) -> Table:
+def _dimensions(dimensions: Mapping[str, DimensionStatistics]) -> Table:
     rows = [
         (key.replace("_", " "), _mean(dimension.mean), _share(dimension.smells))
-        for key, dimension in tools.dimensions.items()
+        for key, dimension in dimensions.items()
     ]
     return Table(columns("dimension", "mean", "smells (below 3)"), rows)
 

@@ -48,6 +48,16 @@ class MethodStamp:
         return short_hash("\0".join(self.columns.values()))
 
     @property
+    def is_tdqs(self) -> bool:
+        """Return whether scores are TDQS; the other rubrics end in labels."""
+        return self.rubric == "tdqs"
+
+    @property
+    def standard(self) -> str:
+        """Return by which specification or rubric."""
+        return f"TDQS {self.spec_version}" if self.is_tdqs else f"rubric {self.rubric}"
+
+    @property
     def columns(self) -> dict[str, str]:
         """Parts of the stamp that its key is a digest of."""
         stamp = {name: getattr(self.judge, name) or "" for name in ("version", "model", "calibration", "prompt")}
@@ -217,6 +227,58 @@ class Statistics(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SmellFree:
+    """Tools without a smell in any of some dimensions."""
+
+    dimensions: tuple[str, ...]
+    tools: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintainerTest:
+    """Official against community servers by one dimension, each server by the median of its tools.
+
+    Mann-Whitney's U test, two-sided, as in arXiv 2602.14878, Table 3; a tool is no unit, because tools of one server
+    are alike.
+    """
+
+    official: Tenths
+    """The median of the servers' medians."""
+
+    community: Tenths
+    statistic: float | None
+    """U of the official servers; null where scipy is not installed, as the two that follow."""
+
+    p_value: Annotated[float | None, Unit(low=0, high=1)]
+    adjusted: Annotated[float | None, Unit(low=0, high=1), Key("bonferroni")]
+    """Corrected for all dimensions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelStatistics(Document):
+    """All scores of one method whose rubric ends in labels, over the newest capture of every server."""
+
+    method: MethodStamp
+    servers: int
+    """In the store."""
+
+    tools: int
+    scored_tools: Share
+    dimensions: Mapping[str, DimensionStatistics]
+    smell_free: tuple[SmellFree, ...]
+    """The first dimension, the first two, and so on (arXiv 2602.14878, Table 2)."""
+
+    official_servers: int
+    """With a scored tool, as the community's."""
+
+    community_servers: int
+    maintainers: Mapping[str, MaintainerTest]
+    """By dimension; empty unless there are servers of both."""
+
+    ungraded: UngradedStatistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Document):
     """A server among all others of the store that have an overall score by the same method."""
 
@@ -296,6 +358,10 @@ class SweepReport(Document):
 
     store: str
     """The file or URL, without a password."""
+
+    rubric: str
+    method: str
+    """Its key, as `--method` takes it."""
 
     judge: JudgeStamp
     spec_version: str

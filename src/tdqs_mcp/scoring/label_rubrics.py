@@ -23,6 +23,7 @@ from tdqs_mcp.results.labels import (
 )
 from tdqs_mcp.results.scores import DiscoveryStatus, Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import PLAYGROUND
@@ -34,6 +35,34 @@ MAX_LABEL = 40
 
 IMPROVABLE = 3
 """A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""
+
+
+def finish_cases(
+    measured: Measured,
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    rubric: str,
+    judge: JudgeStamp,
+    spec: str,
+    scored_at: str = "",
+) -> LabelScore:
+    """Every tool's label, and the skill's where there is one, from one verdict for each case."""
+    graded = list(zip(cases, verdicts, strict=True))
+    skills = [
+        finish_skill(measured, case.text, verdict, judge=judge, scored_at=scored_at)
+        for case, verdict in graded
+        if isinstance(case, SkillCase)
+    ]
+    return finish(
+        measured,
+        rubric=rubric,
+        verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
+        judge=judge,
+        spec=spec,
+        scored_at=scored_at,
+        skill=skills[0] if skills else None,
+    )
 
 
 def finish(

@@ -27,6 +27,7 @@ from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.toolset.search import search_terms
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.contract import ABSENT
+from tdqs_mcp.results.labels import LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.statistics import MethodStamp
 from tdqs_mcp.results.verdicts import Verdict
@@ -80,11 +81,13 @@ class ScoredCapture:
     """The `capture_digest` of its record."""
 
     measured: Measured
-    score: ServerScore
+    score: ServerScore | LabelScore
     verdicts: Mapping[int, StoredVerdict]
     """By the tool's index; without those that the first hard gate decided."""
 
     coherence: StoredVerdict | None = None
+    """Of the tool set; under a rubric that ends in labels, of the skill."""
+
     shadowing: StoredVerdict | None = None
     is_official: bool | None = None
     listing: Mapping[str, str] | None = None
@@ -137,7 +140,7 @@ def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: da
         verdicts=[verdicts[verdict] for verdict in sorted(verdicts)],
         tool_scores=[_tool_score(capture, tool, key) for capture in ordered for tool in capture.score.tools],
         server_scores=[_server_score(capture, key) for capture in ordered],
-        ungraded=[_ungraded(capture, tool, key) for capture in ordered for tool in capture.score.unscored],
+        ungraded=[_ungraded(capture, tool, key) for capture in ordered for tool in _unscored(capture.score)],
         servers=sorted((_server(capture) for capture in ordered), key=lambda row: row["server"]),
     )
 
@@ -222,7 +225,12 @@ def _verdict_key(method: str, input_hash: str, stored: StoredVerdict | None) -> 
     return _digest(f"{method}\0{input_hash}\0{stored.sibling_digest}\0{stored.prompt_hash}".encode())
 
 
-def _tool_score(capture: ScoredCapture, tool: ToolScore, method: str) -> Row:
+def _unscored(score: ServerScore | LabelScore) -> tuple[UngradedTool, ...]:
+    return score.unscored if isinstance(score, ServerScore) else score.ungraded
+
+
+def _tool_score(capture: ScoredCapture, tool: ToolScore | LabeledTool, method: str) -> Row:
+    points = tool.scores if isinstance(tool, LabeledTool) else {}
     flags = sum(FLAGS[flag] for flag in {*tool.flags, *tool.server_flags})
     return {
         "capture": capture.capture,
@@ -230,25 +238,28 @@ def _tool_score(capture: ScoredCapture, tool: ToolScore, method: str) -> Row:
         "position": tool.index,
         "input_hash": tool.input_hash,
         "verdict": _verdict_key(method, tool.input_hash, capture.verdicts.get(tool.index)),
-        "tdqs": tool.tdqs,
+        "tdqs": tool.tdqs if isinstance(tool, ToolScore) else None,
         "flags": flags,
-        **tool.scores,
+        **{key: None if points else tool.scores[key] for key in tables.DIMENSIONS},
+        "points": "".join(map(str, points.values())) or None,
     }
 
 
 def _server_score(capture: ScoredCapture, method: str) -> Row:
-    score = capture.score
-    document = {
-        "problems": score.problems,
-        "shadow_candidates": [asdict(pair) for pair in score.shadow_candidates],
-        "shadowing_risks": [asdict(risk) for risk in score.shadowing_risks],
-    }
-    coherence = score.coherence.scores if isinstance(score.coherence, Verdict) else {}
+    score, coherence = capture.score, {}
+    document: Row = {"problems": score.problems}
+    if isinstance(score, ServerScore):
+        document["shadow_candidates"] = [asdict(pair) for pair in score.shadow_candidates]
+        document["shadowing_risks"] = [asdict(risk) for risk in score.shadowing_risks]
+        coherence = score.coherence.scores if isinstance(score.coherence, Verdict) else {}
+    elif score.skill:
+        document["label"] = score.skill.label
+    rollup = score.rollup if isinstance(score, ServerScore) else None
     return {
         "capture": capture.capture,
         "method": method,
-        "scored_tool_count": score.scored_tool_count,
-        **{name: getattr(score.rollup, name) for name in ROLLUP},
+        "scored_tool_count": len(score.tools),
+        **{name: rollup and getattr(rollup, name) for name in ROLLUP},
         **{part: coherence.get(part) for part in PARTS},
         "verdict": _verdict_key(method, "", capture.coherence),
         "shadow_verdict": _verdict_key(method, "", capture.shadowing),

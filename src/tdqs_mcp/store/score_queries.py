@@ -1,9 +1,12 @@
 """The statistics of a store for one method: grouped counts by the database, then exact integers."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from fractions import Fraction
+from importlib.util import find_spec
+from itertools import groupby
+from statistics import median
 from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, Table, and_, case, collate, exists, func, select
@@ -16,10 +19,13 @@ from tdqs_mcp.results.statistics import (
     Distribution,
     GroupStatistics,
     HeldScore,
+    LabelStatistics,
+    MaintainerTest,
     MethodStamp,
     ServerStatistics,
     Share,
     SizeRange,
+    SmellFree,
     Standing,
     Statistics,
     ToolStatistics,
@@ -27,6 +33,7 @@ from tdqs_mcp.results.statistics import (
     UngradedStatistics,
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
+from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
@@ -57,6 +64,13 @@ MIN_TENTHS, MAX_TENTHS = 10, 50
 FAR_BELOW = 10
 """Tenths below the mean of its server at which a tool counts (TDQS, "TDQS in practice": a full point or more)."""
 
+_COUNTS = (
+    select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0))
+    .select_from(SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture))
+    .where(SERVERS.c.left_at.is_(None))
+)
+"""Listed servers and their tools."""
+
 _GROUPS = {True: "official", False: "community", None: "unknown"}
 _SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
 
@@ -73,22 +87,33 @@ def methods(connection: Connection) -> list[MethodStamp]:
     return [_method(row) for row in connection.execute(query)]
 
 
-def find_method(connection: Connection, name: str | None) -> MethodStamp:
-    """The newest run's method, or the one whose key or judge is wanted. Raises InputError and UnknownIdError."""
-    stored_methods = methods(connection)
+def find_method(connection: Connection, name: str | None, *, with_labels: bool = False) -> MethodStamp:
+    """The newest run's method, or the one whose key or judge is wanted: by TDQS before other rubrics.
+
+    Those that end in labels count `with_labels` alone. Raises InputError and UnknownIdError.
+    """
+    by_tdqs = [method for method in methods(connection) if method.is_tdqs]
+    labels = [method for method in methods(connection) if not method.is_tdqs] if with_labels else []
+    stored_methods = by_tdqs + labels
     if not stored_methods:
         raise InputError("the store has no scores: fill it with tdqs-mcp sweep")
     if name is None:
         return stored_methods[0]
     matches = [method for method in stored_methods if name in (method.key, method.judge.id, method.judge.label)]
+    matches = [method for method in matches if method.is_tdqs] or matches
     if len(matches) == 1:
         return matches[0]
     listed = "; ".join(
-        f"{method.key} is {method.judge.label}, TDQS {method.spec_version}" for method in matches or stored_methods
+        f"{method.key} is {method.judge.label}, {method.standard}" for method in matches or stored_methods
     )
     if matches:
         raise InputError(f"{name!r} means several methods, give one's key: {listed}")
     raise UnknownIdError(f"there is no method {name!r} in the store; it has {listed}")
+
+
+def method_statistics(connection: Connection, method: MethodStamp) -> Statistics | LabelStatistics:
+    """All numbers of a method, as its rubric has them."""
+    return statistics(connection, method.key) if method.is_tdqs else label_statistics(connection, method)
 
 
 def statistics(connection: Connection, key: str) -> Statistics:
@@ -98,11 +123,7 @@ def statistics(connection: Connection, key: str) -> Statistics:
     earlier = connection.execute(_earlier(key)).all()
     standings = connection.execute(_server_scores(key)).all()
     overall = _histogram((row.overall, row.servers) for row in standings)
-    servers, tools = connection.execute(
-        select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0))
-        .select_from(SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture))
-        .where(SERVERS.c.left_at.is_(None))
-    ).one()
+    servers, tools = connection.execute(_COUNTS).one()
     tools_by_tdqs = _histogram((row.tdqs, row.tools) for row in current)
     return Statistics(
         method=methods_by_key[key],
@@ -118,6 +139,66 @@ def statistics(connection: Connection, key: str) -> Statistics:
         groups=_groups(current, standings),
         ungraded=_ungraded(connection, key),
     )
+
+
+def label_statistics(connection: Connection, method: MethodStamp) -> LabelStatistics:
+    """All numbers of a method whose rubric ends in labels, server by server."""
+    keys, by_points = load(method.rubric).keys, Counter[str]()
+    columns = (SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.points)
+    query = select(*columns, func.count().label("tools")).select_from(newest(TOOL_SCORES, method.key))
+    rows = connection.execute(query.group_by(*columns).order_by(SERVERS.c.server))
+    medians: dict[bool | None, list[tuple[float, ...]]] = {is_official: [] for is_official in _GROUPS}
+    for (_, is_official), group in groupby(rows, key=lambda row: (row.server, row.is_official)):
+        points = Counter({row.points: row.tools for row in group})
+        by_points += points
+        medians[is_official].append(tuple(median(map(int, column)) for column in zip(*points.elements(), strict=True)))
+    total, (servers, tools) = by_points.total(), connection.execute(_COUNTS).one()
+
+    def free(end: int) -> Share:
+        """Tools without a smell in the first dimensions."""
+        return share_of(sum(count for key, count in by_points.items() if int(min(key[:end])) >= SMELL_BELOW), total)
+
+    columns_of = [
+        _histogram((int(key[place]), count) for key, count in by_points.items()) for place in range(len(keys))
+    ]
+    return LabelStatistics(
+        method=method,
+        servers=servers,
+        tools=tools,
+        scored_tools=share_of(total, tools),
+        dimensions={
+            key: DimensionStatistics(
+                mean=_mean(column, unit=1),
+                smells=share_of(sum(column[point] for point in range(1, SMELL_BELOW)), total),
+            )
+            for key, column in zip(keys, columns_of, strict=True)
+        },
+        smell_free=tuple(SmellFree(dimensions=keys[:end], tools=free(end)) for end in range(1, len(keys) + 1)),
+        official_servers=len(medians[True]),
+        community_servers=len(medians[False]),
+        maintainers=dict(zip(keys, _compare_maintainers(medians[True], medians[False]), strict=False)),
+        ungraded=_ungraded(connection, method.key),
+    )
+
+
+def _compare_maintainers(
+    official: Sequence[tuple[float, ...]], community: Sequence[tuple[float, ...]]
+) -> Iterator[MaintainerTest]:
+    """A test for each dimension of the servers' medians; nothing unless there are servers of both."""
+    has_scipy = find_spec("scipy") is not None  # the extra `study`
+    for first, second in zip(zip(*official, strict=True), zip(*community, strict=True), strict=False):
+        statistic = p_value = None
+        if has_scipy:
+            from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
+            statistic, p_value = map(float, mannwhitneyu(first, second))
+        yield MaintainerTest(
+            official=round(10 * median(first)),
+            community=round(10 * median(second)),
+            statistic=statistic,
+            p_value=p_value,
+            adjusted=None if p_value is None else min(1.0, p_value * len(official[0])),
+        )
 
 
 def standing(connection: Connection, method: MethodStamp, server: str) -> Standing:

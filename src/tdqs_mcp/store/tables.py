@@ -284,9 +284,10 @@ TOOL_SCORES = Table(
     Column("position", Integer, primary_key=True),
     Column("input_hash", String(16), nullable=False),
     Column("verdict", String(32), comment="null where the first hard gate decided"),
-    Column("tdqs", SmallInteger, nullable=False, comment="tenths"),
+    Column("tdqs", SmallInteger, comment="tenths; null under another rubric, as the dimensions"),
     Column("flags", SmallInteger, nullable=False, comment="bits, in the order of results.scores.Flag"),
-    *(Column(key, SmallInteger, nullable=False) for key in DIMENSIONS),
+    *(Column(key, SmallInteger) for key in DIMENSIONS),
+    Column("points", String(16), comment="under another rubric: a digit for each of its dimensions, in their order"),
 )
 
 SERVER_SCORES = Table(
@@ -297,10 +298,12 @@ SERVER_SCORES = Table(
     Column("scored_tool_count", Integer, nullable=False),
     *(Column(name, SmallInteger, comment="tenths; null where a part is missing") for name in ROLLUP),
     *(Column(key, SmallInteger) for key in PARTS),
-    Column("verdict", String(32), comment="the verdict on the tool set"),
+    Column("verdict", String(32), comment="the verdict on the tool set, or on the skill"),
     Column("shadow_verdict", String(32), comment="the verdict on shadow candidates; null where nobody was asked"),
     Column("is_complete", Boolean, nullable=False, comment="nothing is left that the judge can be asked again about"),
-    Column("document", LargeBinary, nullable=False, comment="zlib: problems, shadow candidates and risks as JSON"),
+    Column(
+        "document", LargeBinary, nullable=False, comment="zlib: problems, shadow candidates, risks and label as JSON"
+    ),
 )
 
 OVERALL_RANK = literal_column("coalesce(overall, -1)", Integer)

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import Engine
 
@@ -14,10 +14,13 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.results.contract import ABSENT
+from tdqs_mcp.results.labels import LabelScore
+from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
-from tdqs_mcp.scoring.score import finish_cases, judge_cases
+from tdqs_mcp.rubrics.prompt import Case, PromptForm, SetCase, ShadowCase, SkillCase, ToolCase, render, render_hardened
+from tdqs_mcp.scoring import label_rubrics
+from tdqs_mcp.scoring.score import finish_cases, judge_cases, skill_cases, tool_cases
 from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.store.captures import KnownVerdicts, ScoredCapture, StoredVerdict, known_verdicts, write
 from tdqs_mcp.store.judgements import Retry, put_retries, read_retries
@@ -87,7 +90,7 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
 
 def _change(previous: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
     """Return the change of a server that was scored before; None for a new one, or if record and score are equal."""
-    after = now.score.rollup.overall
+    after = now.score.rollup.overall if isinstance(now.score, ServerScore) else None
     if previous.capture is None or (previous.capture, previous.overall) == (now.capture, after):
         return None
     return ServerChange(server=now.server, before=previous.overall, after=after)
@@ -97,30 +100,33 @@ def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
     catalog = read_catalog(parse_json(entry.record.content, origin=entry.record.origin), name=entry.server)
     measured = measure(catalog)
-    cases = judge_cases(measured, judge=method.judge, spec=method.spec_version)
-    context = _context(measured)
-    sets = {"coherence": stored.coherence, "shadowing": stored.shadowing}
+    cases: Sequence[Case] = judge_cases(measured, judge=method.judge, spec=method.spec_version)
+    if not method.is_tdqs:
+        cases = [*tool_cases(measured, rubric=method.rubric), *skill_cases(measured, rubric=method.rubric)]
+    sets = {"coherence": stored.coherence, "skill": stored.coherence, "shadowing": stored.shadowing}
 
     def find(case: Case) -> StoredVerdict | None:
         if isinstance(case, ToolCase):
             return stored.tools.get(case.subject.signals.input_hash)
         verdict = sets[case.rubric]
-        return verdict if verdict and verdict.sibling_digest == context else None
+        return verdict if verdict and verdict.sibling_digest == _context(case) else None
 
     return _Server(entry=entry, measured=measured, cases=cases, stored=[find(case) for case in cases])
 
 
-def _context(measured: Measured) -> str:
-    """Return what a verdict on a tool set depends on: names, descriptions and shadow candidates."""
+def _context(case: SetCase | SkillCase | ShadowCase) -> str:
+    """Return what a verdict on a tool set depends on: names, descriptions, shadow candidates, and the skill's text."""
+    measured = case.measured
     tools = [(tool.name, tool.description) for tool in measured.catalog.tools]
     candidates = [asdict(candidate) for candidate in measured.shadow_candidates]
-    return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
+    skill = [case.text] if isinstance(case, SkillCase) else []
+    return short_hash(json.dumps([measured.catalog.server, tools, candidates, *skill]))
 
 
 async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp, store: Engine) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases; the judge is asked about all servers at once."""
     open_cases = [(server, case) for server in servers for case in server.open_cases]
-    questions = [_question(server, case) for server, case in open_cases]
+    questions = [_question(case) for _, case in open_cases]
     now, is_offline = int(time.time()), method.judge.is_offline
     retries = {} if is_offline or not questions else read_retries(store, method, questions)
     waiting = {question: retry for question, retry in retries.items() if retry.ask_after > now}
@@ -146,15 +152,12 @@ async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp, 
     return [[verdict or next(fresh) for verdict in server.stored] for server in servers]
 
 
-def _question(server: _Server, case: Case) -> str:
-    return (
-        case.subject.signals.input_hash if isinstance(case, ToolCase) else f"{case.rubric} {_context(server.measured)}"
-    )
+def _question(case: Case) -> str:
+    return case.subject.signals.input_hash if isinstance(case, ToolCase) else f"{case.rubric} {_context(case)}"
 
 
 def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) -> StoredVerdict:
-    is_tool = isinstance(case, ToolCase)
-    digest = short_hash("\0".join(server.measured.names)) if is_tool else _context(server.measured)
+    digest = short_hash("\0".join(server.measured.names)) if isinstance(case, ToolCase) else _context(case)
     form = method.judge.prompt
     prompt = "" if form is None else (render_hardened if form == PromptForm.HARDENED else render)(case).hash
     return StoredVerdict(verdict=verdict, sibling_digest=digest, prompt_hash=prompt)
@@ -162,9 +165,12 @@ def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) 
 
 def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -> ScoredCapture:
     verdicts = [outcome.verdict if isinstance(outcome, StoredVerdict) else outcome for outcome in outcomes]
-    score = finish_cases(
-        server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec_version, findings=()
-    )
+    stamp: dict[str, Any] = {"judge": method.judge, "spec": method.spec_version}
+    score: ServerScore | LabelScore
+    if method.is_tdqs:
+        score = finish_cases(server.measured, server.cases, verdicts, findings=(), **stamp)
+    else:
+        score = label_rubrics.finish_cases(server.measured, server.cases, verdicts, rubric=method.rubric, **stamp)
     stored = [
         (case, outcome)
         for case, outcome in zip(server.cases, outcomes, strict=True)
@@ -177,7 +183,7 @@ def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -
         measured=server.measured,
         score=score,
         verdicts={case.subject.tool.index: verdict for case, verdict in stored if isinstance(case, ToolCase)},
-        coherence=sets.get("coherence"),
+        coherence=sets.get("coherence") or sets.get("skill"),
         shadowing=sets.get("shadowing"),
         is_official=server.entry.is_official,
         listing=server.entry.listing,
