@@ -92,9 +92,8 @@ def find_method(connection: Connection, name: str | None, *, with_labels: bool =
 
     Those that end in labels count `with_labels` alone. Raises InputError and UnknownIdError.
     """
-    by_tdqs = [method for method in methods(connection) if method.is_tdqs]
-    labels = [method for method in methods(connection) if not method.is_tdqs] if with_labels else []
-    stored_methods = by_tdqs + labels
+    usable = [method for method in methods(connection) if with_labels or method.is_tdqs]
+    stored_methods = sorted(usable, key=lambda method: not method.is_tdqs)
     if not stored_methods:
         raise InputError("the store has no scores: fill it with tdqs-mcp sweep")
     if name is None:
