@@ -49,7 +49,8 @@ def sweep(store_url, write):
 
     def run(*records, name="registry.jsonl", **options):
         path = write(name, "".join(json.dumps(record) + "\n" for record in records))
-        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, settings=read_settings({}), **options)
+        options = {"settings": read_settings({}), **options}
+        request = sweeping.SweepRequest(inputs=(str(path),), store=store_url, **options)
         return sweeping.sweep_registry(request, warn=pytest.fail)
 
     return run
@@ -319,3 +320,30 @@ def test_without_scipy_smells_are_counted_and_the_test_names_the_extra(sweep, st
 def test_a_rubric_that_cannot_be_swept_says_why(sweep, options):
     with pytest.raises(InputError, match=r"--judge|--batch"):
         sweep(LOANS, **options)
+
+
+def test_labels_stand_on_the_page_of_a_server_where_they_were_computed(sweep, store_url):
+    sweep(LOANS, CARDS)
+    browser = Browser(store_url)
+    assert "Other rubrics" not in browser.page("/server?name=loans")
+    report = sweep(LOANS, rubric="smells", name="loans.jsonl")
+    (labels,) = json.loads(browser.page("/api/server?name=loans"))["labels"]
+    assert (labels["method"]["key"], labels["good"] + labels["bad"], labels["label"]) == (report.method, 2, None)
+    assert "Other rubrics" in browser.page("/server?name=loans")
+    assert "Other rubrics" not in browser.page("/server?name=cards")
+    browser.scores.close()
+
+
+def test_mcpbundles_rubric_asks_about_tools_and_skill_and_only_what_changed_again(sweep, store_url, loopback):
+    settings = read_settings({"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url)
+    bundles = partial(sweep, settings=settings, rubric="bundles")
+    server = {**LOANS, "instructions": "Call list_loans before get_loan."}
+    sweep(server)
+    report = bundles(server)
+    assert (report.judged, report.requests, report.ungraded) == (2, 3, 0), "two tools and the skill"
+    browser = Browser(store_url)
+    (labels,) = json.loads(browser.page("/api/server?name=loans"))["labels"]
+    assert labels["label"] in ("Good", "Acceptable", "Bad")
+    assert f"skill {labels['label']}" in browser.page("/server?name=loans")
+    browser.scores.close()
+    assert (bundles(server).requests, bundles({**server, "instructions": "Call get_loan."}).requests) == (0, 1)

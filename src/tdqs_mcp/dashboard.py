@@ -142,7 +142,13 @@ def server(visit: Visit) -> Content:
     server = visit.scores.find_server(visit.name)
     place = server.percentiles and percentile_words(server.percentiles, "other servers")
     parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
-    values = {"title": server.standing.server, "tools": server.lowest_tools, "method": method_words(server.method)}
+    labels = [(row, method_words(row.method)) for row in server.labels]
+    values = {
+        "title": server.standing.server,
+        "labels": labels,
+        "tools": server.lowest_tools,
+        "method": method_words(server.method),
+    }
     return _page(visit, "server", found=server, place=place, parts=parts, **values)
 
 

@@ -235,6 +235,7 @@ class StoredScores:
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
                 left_at=left_at,
                 listing=listing,
+                labels=tuple(server_queries.server_labels(now.connection, capture)),
                 captures=tuple(server_queries.server_versions(now.connection, now.method, server)),
                 score=self._score(now, capture)[0] if in_full else None,
             )

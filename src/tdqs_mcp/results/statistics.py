@@ -21,6 +21,7 @@ from tdqs_mcp.results.contract import (
     published,
 )
 from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Flag, Percentiles, Rollup, ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
@@ -469,6 +470,19 @@ class ServerVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLabels:
+    """A server's newest capture under a rubric that ends in labels, by its newest method that has scored it."""
+
+    method: MethodStamp
+    good: int
+    """Tools without a dimension below 3."""
+
+    bad: int
+    label: Label | None
+    """The skill's; null where it has none, or the rubric does not score it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredServer(Document):
     """A server of a store with its tools and its captures."""
 
@@ -484,6 +498,9 @@ class StoredServer(Document):
 
     listing: Mapping[str, str] | None
     """Title, version and links as its registry has them; null without a registry."""
+
+    labels: tuple[ServerLabels, ...]
+    """By other rubrics, where `sweep --rubric` has scored it."""
 
     captures: tuple[ServerVersion, ...]
     """The newest first, 20 at most."""

@@ -32,10 +32,12 @@ from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.toolset.search import rarity, search_terms
+from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.statistics import (
     Leaderboard,
     Match,
     MethodStamp,
+    ServerLabels,
     ServerStanding,
     ServerVersion,
     StoredTool,
@@ -47,7 +49,7 @@ from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.store import tables
 from tdqs_mcp.store.captures import select_captures
 from tdqs_mcp.store.database import explained, rows_among, snapshot
-from tdqs_mcp.store.score_queries import iso_utc, newest, read_rollup
+from tdqs_mcp.store.score_queries import iso_utc, methods, newest, read_rollup
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -168,6 +170,24 @@ def find_server(connection: Connection, method: MethodStamp, server: str) -> Sta
     parts = {part: getattr(row, part) for part in PARTS}
     listing = _shown_listing(json.loads(row.listing)) if row.listing else None
     return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at), listing)
+
+
+def server_labels(connection: Connection, capture: str) -> list[ServerLabels]:
+    """The labels of a capture, a rubric each, by the newest method that has scored it."""
+    labels: dict[str, ServerLabels] = {}
+    of_capture = select(SERVER_SCORES.c.method, SERVER_SCORES.c.document).where(SERVER_SCORES.c.capture == capture)
+    documents = {row.method: row.document for row in connection.execute(of_capture)}
+    points = select(TOOL_SCORES.c.points).where(TOOL_SCORES.c.capture == capture)
+    for method in methods(connection) if len(documents) > 1 else ():
+        if method.is_tdqs or method.key not in documents or method.rubric in labels:
+            continue
+        tools = connection.scalars(points.where(TOOL_SCORES.c.method == method.key)).all()
+        bad = sum(int(min(tool)) < SMELL_BELOW for tool in tools)
+        label = tables.unpack(documents[method.key]).get("label")
+        labels[method.rubric] = ServerLabels(
+            method=method, good=len(tools) - bad, bad=bad, label=label and Label(label)
+        )
+    return list(labels.values())
 
 
 def list_tools(
