@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -376,6 +377,29 @@ def test_a_wrong_key_is_asked_a_few_times_and_ends_the_sweep(sweep, vendor):
     with pytest.raises(InputError, match=r"the sweep stopped: .* HTTP 401 .*; what is scored is stored"):
         sweep(lines(many), environ=environ, judge="anthropic", base_url=vendor.address)
     assert len(vendor.requests) <= 5
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_workers_of_this_machine_read_records_where_they_lie(write, tmp_path, is_folder):
+    padded = b"  " + lines(LOANS).strip() + b"\r\n\n" + lines(CARDS)
+    path = tmp_path if is_folder else write("swept.jsonl", padded)
+    if is_folder:
+        for record in (LOANS, CARDS):
+            write(f"{record['server']}.json", json.dumps(record))
+    (shard,) = plan_shards(read_records(path), {})
+    sent = pickle.loads(pickle.dumps(shard.without_content()))  # noqa: S301  # ours
+    assert not any(entry.record.content for entry in sent.entries)
+    assert [entry.record.read_again(entry.capture) for entry in sent.entries] == [
+        entry.record for entry in shard.entries
+    ]
+    Path(sent.entries[0].record.place[0]).write_bytes(padded.replace(b"the newest", b"the eldest"))
+    with pytest.raises(InputError, match="has changed while it was swept"):
+        sent.entries[0].record.read_again(sent.entries[0].capture)
+
+
+def test_a_compressed_record_travels_with_its_content(write):
+    (shard,) = plan_shards(read_records(write("swept.jsonl.gz", gzip.compress(lines(LOANS)))), {})
+    assert shard.without_content() == shard
 
 
 def test_a_worker_of_another_version_scores_nothing(store_url, write, monkeypatch):

@@ -212,9 +212,9 @@ def _submit_batches(
 ) -> SweepTally:
     """Submits what is open of the servers that wait for no batch yet; the others are scored by what has come."""
     captures = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
-    waiting = [entry for entry in shard.entries if entry.record.digest in captures]
-    rest = [entry for entry in shard.entries if entry.record.digest not in captures]
-    keep = partial(add_batch, store, job.method, captures=[entry.record.digest for entry in rest])
+    waiting = [entry for entry in shard.entries if entry.capture in captures]
+    rest = [entry for entry in shard.entries if entry.capture not in captures]
+    keep = partial(add_batch, store, job.method, captures=[entry.capture for entry in rest])
     return score(waiting, _batch_guarded(judge, None)) + score(rest, _batch_guarded(judge, keep))
 
 

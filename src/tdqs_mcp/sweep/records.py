@@ -4,7 +4,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -51,11 +51,29 @@ class Record:
     registry: str = ""
     """The input with many records that lists it; empty for a server that was named itself."""
 
+    place: tuple[str, int, int] | None = None
+    """File, offset and length of the content, where another process can read it there."""
+
     @cached_property
     def digest(self) -> str:
         """32 hex digits over all that the registry says of the server."""
         beside = self.name if self.is_official is None else f"{self.name}\0{self.is_official}"
         return capture_digest(beside, self.content)
+
+    def read_again(self, digest: str) -> "Record":
+        """The record with the content that lies at its place. Raises InputError where it has another digest now."""
+        if self.content or self.place is None:
+            return self
+        path, offset, length = self.place
+        try:
+            with Path(path).open("rb") as file:
+                file.seek(offset)
+                record = replace(self, content=file.read(length))
+        except OSError as error:
+            raise InputError(f"{self.origin} cannot be read: {error.strerror}") from error
+        if record.digest != digest:
+            raise InputError(f"{self.origin} has changed while it was swept: the next sweep reads it")
+        return record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +81,9 @@ class Entry:
     """A server to be scored."""
 
     record: Record
+    capture: str
+    """The record's digest."""
+
     server: str
     """The key under which the server is stored."""
 
@@ -96,6 +117,7 @@ def read_entry(record: Record) -> Entry:
     official = members.get("official", record.is_official)
     return Entry(
         record=record,
+        capture=record.digest,
         server=server,
         is_official=official if isinstance(official, bool) else None,
         listing=members[LISTING] if isinstance(members.get(LISTING), Mapping) else None,
@@ -144,7 +166,9 @@ def _captures(files: list[Path]) -> Iterator[Record | str]:
         except InputError as error:
             yield str(error)
         else:
-            yield Record(content=content, origin=repr(str(file)), name=file.stem, progress=number / len(files))
+            place = (str(file.absolute()), 0, len(content))
+            progress = number / len(files)
+            yield Record(content=content, origin=repr(str(file)), name=file.stem, progress=progress, place=place)
 
 
 def _lines(path: Path) -> Iterator[Record | str]:
@@ -158,14 +182,16 @@ def _lines(path: Path) -> Iterator[Record | str]:
 def _numbered(raw: IO[bytes], path: Path) -> Iterator[Record | str]:
     size = max(1, os.fstat(raw.fileno()).st_size)
     with raw, gzip.GzipFile(fileobj=raw) if path.name.lower().endswith(".gz") else raw as stream:
-        number = 0
+        number, path_name = 0, str(path.absolute())
         try:
             for number, line in enumerate(_bounded(stream), start=1):  # the message below names the last
                 origin = f"line {number} of {str(path)!r}"
                 if line is None:
                     yield f"{origin} has more than {MAX_BYTES} bytes"
                 elif content := line.strip():
-                    yield Record(content=content, origin=origin, progress=min(1, raw.tell() / size))
+                    start = raw.tell() - len(line) + line.index(content)
+                    place = (path_name, start, len(content)) if stream is raw else None
+                    yield Record(content=content, origin=origin, progress=min(1, raw.tell() / size), place=place)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{str(path)!r} cannot be read after line {number}: {error}") from error
     if not number:
@@ -241,6 +267,14 @@ class Shard:
 
     progress: float = 0
     """The share of the input that has been read up to its end, 0-1."""
+
+    def without_content(self) -> "Shard":
+        """The shard for a process that reads the contents where they lie."""
+        placed = [
+            replace(entry, record=replace(entry.record, content=b"")) if entry.record.place else entry
+            for entry in self.entries
+        ]
+        return replace(self, entries=tuple(placed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,7 +165,8 @@ class _Runner:
         return max(1, sum(threads.values()))
 
     def _submit(self, shard: Shard) -> Any:  # noqa: ANN401  # distributed has no types
-        return self.client.submit(self.work, shard, pure=False)
+        sent = shard.without_content() if is_local(self.cluster) else shard
+        return self.client.submit(self.work, sent, pure=False)
 
     def _finish_some(self) -> None:
         """Waits until shards are done, and reports them."""

@@ -98,7 +98,8 @@ def _change(previous: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
 
 def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
-    catalog = read_catalog(parse_json(entry.record.content, origin=entry.record.origin), name=entry.server)
+    record = entry.record.read_again(entry.capture)
+    catalog = read_catalog(parse_json(record.content, origin=record.origin), name=entry.server)
     measured = measure(catalog)
     cases: Sequence[Case] = judge_cases(measured, judge=method.judge, spec=method.spec_version)
     if not method.is_tdqs:
@@ -179,7 +180,7 @@ def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -
     sets = {case.rubric: verdict for case, verdict in stored if not isinstance(case, ToolCase)}
     return ScoredCapture(
         server=server.entry.server,
-        capture=server.entry.record.digest,
+        capture=server.entry.capture,
         measured=server.measured,
         score=score,
         verdicts={case.subject.tool.index: verdict for case, verdict in stored if isinstance(case, ToolCase)},
