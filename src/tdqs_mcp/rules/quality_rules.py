@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.claims import default_cuts
-from tdqs_mcp.facts.text.effects import several_at_once
+from tdqs_mcp.facts.text.claims import default_cuts, vague_result
+from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
@@ -167,6 +167,19 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
             f"{prose.verb!r} takes several {things} at once, and nothing says what a call does if one of them fails"
         )
         yield Hit("/description", problem, OUTCOMES[prose.effect], Severity.INFO)
+    if subject.signals.read_only or is_hinted:
+        return
+    if target := silent_target(prose, subject.input_shape, subject.remarks):
+        problem = f"{target!r} is a place to write to, and nothing says what happens to a file that is there"
+        yield Hit("/description", problem, "say whether it is overwritten or the call fails", Severity.INFO)
+    if silent_force(prose, subject.remarks):
+        problem = "'force' lifts a safety check, and nothing says which one, or what is lost"
+        yield Hit(
+            "/inputSchema/properties/force",
+            problem,
+            "say what fails without it, and what it overwrites or deletes",
+            Severity.INFO,
+        )
 
 
 OUTCOMES = {
@@ -236,7 +249,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     weighs=("/annotations", "/outputSchema"),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
-    """Nothing says what a creating tool returns, or that the result of a reading one is cut by default."""
+    """Nothing says what a creating tool returns, or what a reading one does beside "details"; or a result is cut."""
     prose = subject.prose
     is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
     if not subject.signals.is_missing_description and is_creating and subject.is_result_open:
@@ -245,6 +258,9 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
             "neither the description nor an output schema says what the tool returns",
             "add one sentence that starts with Returns, or an output schema",
         )
+    if thing := vague_result(prose, subject.output_shape):
+        problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
+        yield Hit("/description", problem, "name the fields that the next call or the answer needs")
     for parameter, length in default_cuts(prose, subject.remarks):
         yield Hit(
             "/description",

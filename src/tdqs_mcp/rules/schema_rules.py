@@ -102,7 +102,7 @@ def _dotted(path: str) -> str:
 
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
-    """A range, a count, JSON or a list is only in a parameter's text, where no client can check it."""
+    """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
     for remark in subject.remarks:
         node, text, path = remark.node, remark.text, remark.path
         kind, name = node.schema.get("type"), repr(node.name)
@@ -113,6 +113,8 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
             )
         elif kind == "number" and "multipleOf" not in node.schema and parameter_texts.is_count(node, text):
             yield Hit(path, f"{name}: the text counts things, and the schema takes 2.5", "make the type integer")
+        elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):
+            yield Hit(path, f"{name}: nothing says how the date is written", 'add "format": "date" or an example')
         elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
             problem = f"{name}: the text asks for {form!r} inside a string"
             yield Hit(path, problem, "make it an array or an object, so that clients can check it")

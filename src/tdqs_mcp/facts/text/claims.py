@@ -8,9 +8,9 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values
+from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values, keyword_members
 from tdqs_mcp.facts.spelling import first_of, name_parts
-from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, tells_result, words_in
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import Cue, Effect
 
@@ -143,6 +143,25 @@ def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[
         length = spell(default) if type(default) is int else stated_default(remark.text)
         if length and length.strip("-0") and name.lower() not in prose.words:
             yield name, length
+
+
+def vague_result(prose: Prose, output: Shape) -> str | None:
+    """Return what comes back from a reading tool, where text and output schema have no more than that.
+
+    "Get details of a specific event" has details; the schema `{"additionalProperties": true}` an object.
+    """
+    is_reading = prose.effect is prose.name_effect is Effect.READ and prose.language == "en"
+    if not is_reading or Cue.RETURN in prose.cues or tells_result(output):
+        return None
+    text = " ".join(prose.sentences)
+    if _PATTERNS.told_result.search(text):
+        return None
+    wrapped = keyword_members(output.root).get("result")
+    result = wrapped if isinstance(wrapped, dict) else output.root
+    if result.get("type") == "object":
+        return "an object"
+    match = _PATTERNS.vague_thing.match(text)
+    return match["thing"] if match else None
 
 
 def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:

@@ -58,21 +58,46 @@ def several_at_once(tool: Tool, prose: Prose, shape: Shape, remarks: Sequence[Pa
     is_change = prose.effect in (Effect.CREATE, Effect.UPDATE, Effect.DELETE) and prose.effect is prose.name_effect
     if not is_change or prose.language not in ("en", None) or Cue.ERROR in prose.cues:
         return None
-    # `update_cells` with `updates`: a verb is no thing
-    parts = {stem(part.lower()): part for part in name_parts(tool.name) if LEMMAS.get(part) != prose.verb}
+    parts = {_singular(part): part for part in name_parts(tool.name) if LEMMAS.get(part) != prose.verb}
     lists = (node for node in shape.nodes if node.is_required and node.is_top and node.schema.get("type") == "array")
     things = next((parts[thing] for node in lists if (thing := _thing(node)) in parts), None)
-    words = frozenset().union(prose.words, *(remark.words for remark in remarks)) if things else frozenset()
-    return things if _words("outcomes").isdisjoint(words) else None
+    return things if things and _words("outcomes").isdisjoint(_told_words(prose, remarks)) else None
 
 
 def _thing(node: Node) -> str:
     """Return the stem of what a list holds: `recordIds` holds records, an array of objects what its name says."""
     *front, last = (part.lower() for part in name_parts(node.name or ""))
     if front and last in ("ids", "names"):
-        return stem(front[-1])
+        return _singular(front[-1])
     items = node.schema.get("items")
-    return stem(last) if isinstance(items, dict) and items.get("type") == "object" else ""
+    return _singular(last) if isinstance(items, dict) and items.get("type") == "object" else ""
+
+
+def _singular(noun: str) -> str:
+    return f"{noun[:-3]}y" if noun.endswith("ies") else stem(noun)
+
+
+def _told_words(prose: Prose, remarks: Sequence[ParameterMention]) -> frozenset[str]:
+    return frozenset().union(prose.words, *(remark.words for remark in remarks))
+
+
+def silent_target(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
+    """Return the parameter for where a call writes, if no text says what happens to a file that is there."""
+    targets = (node for node in shape.nodes if node.is_top and node.is_required and any(_by_destination(node)))
+    target = next(targets, None) if prose.language in ("en", None) else None
+    is_told = target is None or not _words("outcomes").isdisjoint(_told_words(prose, remarks))
+    return None if is_told or target is None else target.name
+
+
+def silent_force(prose: Prose, remarks: Sequence[ParameterMention]) -> bool:
+    """Return whether a `force` is described that lifts a refusal, and no text says of which, or what it costs.
+
+    "Force the operation, bypassing safety checks" tells nothing; "Delete it even if it is not merged" does.
+    """
+    if prose.language not in ("en", None) or "force" in prose.words:
+        return False
+    texts = [remark.words for remark in remarks if remark.node.is_top and remark.node.name == "force"]
+    return bool(texts) and (_words("outcomes") | _words("conceding")).isdisjoint(texts[0])
 
 
 def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:

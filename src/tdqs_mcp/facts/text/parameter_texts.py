@@ -454,6 +454,17 @@ def is_count(node: Node, text: str) -> bool:
     return bool(parts) and parts[-1] in _text_words("counts") and _TEXT_PATTERNS.counted.search(text) is not None
 
 
+def lacks_date_form(node: Node, text: str, description: str) -> bool:
+    """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
+    parts = name_parts(node.name or "")
+    is_date = bool(parts) and (parts[-1] in _text_words("dates") or parts[0] in _text_words("date_ends"))
+    is_open = node.is_top and _FORMING.isdisjoint(node.schema)
+    return is_date and is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
+
+
+_FORMING = frozenset("format pattern examples enum const default".split())
+
+
 def packed_form(node: Node, text: str) -> str | None:
     """Return the words by which a text asks for several values or an object in one string.
 
