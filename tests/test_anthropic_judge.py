@@ -260,7 +260,7 @@ def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
     first, second = fake.bodies("mended")
     assert second["messages"][0] == first["messages"][0]
     assert [each["role"] for each in second["messages"]] == ["user", "assistant", "user"]
-    assert "scores.purpose_clarity.score: input should be" in second["messages"][2]["content"]
+    assert "scores.purpose_clarity.score: must be" in second["messages"][2]["content"]
 
 
 def test_overrides_replace_merge_and_remove_members(fake, catalog):

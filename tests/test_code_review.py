@@ -222,7 +222,7 @@ REFUSED = {
         {"kind": "missing-fact", "statement": "closes a berth."},
         "the definition says this already, word for word",
     ),
-    "another form": ({"line": "ten"}, "line: input should be a valid integer"),
+    "another form": ({"line": "ten"}, "line: must be a whole number"),
 }
 
 

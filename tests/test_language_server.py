@@ -80,19 +80,31 @@ async def editor(folder):
 
 
 def shown(client, folder):
+    def spot(uri, place):
+        return Path(uri.removeprefix(f"{folder.as_uri()}/")).as_posix(), place.start.line + 1
+
+    def proof(item):
+        return [spot(each.location.uri, each.location.range) for each in item.related_information or ()]
+
     return sorted(
-        (Path(uri.removeprefix(f"{folder.as_uri()}/")).as_posix(), item.range.start.line + 1, item.code, item.message)
+        (*spot(uri, item.range), item.code, item.message, proof(item))
         for uri, items in client.shown.items()
         for item in items
     )
 
 
 def listed(command, folder, locator="."):
+    """The findings at their definitions, with the lines of code that prove them, which code scanning names first."""
+
+    def spot(location):
+        place = location["physicalLocation"]
+        return place["artifactLocation"]["uri"], place["region"]["startLine"]
+
     run = json.loads(command("lint", locator, "--format", "code-scanning", cwd=folder).stdout)["runs"][0]
-    places = [(each["locations"][0]["physicalLocation"], each) for each in run["results"]]
+    places = [[spot(one) for one in (*each["locations"], *each.get("relatedLocations", ()))] for each in run["results"]]
     return sorted(
-        (place["artifactLocation"]["uri"], place["region"]["startLine"], each["ruleId"], each["message"]["text"])
-        for place, each in places
+        (*spots[-1], each["ruleId"], each["message"]["text"], spots[:-1])
+        for spots, each in zip(places, run["results"], strict=True)
     )
 
 
@@ -142,7 +154,7 @@ def test_findings_follow_what_is_typed_and_the_file_on_the_disk_does_not_count(f
     before, moved, gone = asyncio.run(ask())
     definitions = [finding for finding in before if finding[0] == "server.ts" and finding[2][:4] == "TDQ1"]
     assert definitions
-    assert {(name, line + 1, rule, text) for name, line, rule, text in definitions} <= set(moved)
+    assert all((name, line + 1, *rest) in moved for name, line, *rest in definitions)
     assert {name for name, *_ in gone} == {"server.py"}
 
 
@@ -261,5 +273,5 @@ def test_without_pygls_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
     from tdqs_mcp.cli.agent_commands import lsp as command  # noqa: PLC0415
 
-    with pytest.raises(InputError, match=r"tdqs-mcp\[lsp\]"):
+    with pytest.raises(InputError, match=r"'\.\[lsp\]'"):
         command.callback()

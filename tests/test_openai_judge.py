@@ -317,7 +317,7 @@ def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
     answer, objection = second["messages"][2:]
     assert answer == {"role": "assistant", "content": WRONG}
     assert objection["role"] == "user"
-    assert "scores.purpose_clarity.score: input should be" in objection["content"]
+    assert "scores.purpose_clarity.score: must be" in objection["content"]
 
 
 @pytest.mark.parametrize("name", ["limited", "limited_until"])

@@ -128,7 +128,9 @@ def test_the_plugin_starts_what_is_published_below_the_project():
 def test_the_links_install_what_is_published(file):
     links = [
         urlsplit(link)
-        for link in re.findall(r"^\[\w+\]: (https://\S+install\S+)", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+        for link in re.findall(
+            r"(?:^\[\w+\]: |\]\()(https://[^\s)]+install[^\s)]+)", (ROOT / file).read_text("utf-8"), re.MULTILINE
+        )
     ]
     found = {link.netloc: parse_qs(link.query) for link in links}
     assert json.loads(base64.b64decode(found["cursor.com"]["config"][0])) == PUBLISHED

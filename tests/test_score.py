@@ -224,12 +224,12 @@ def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
     [
         ("{", "not JSON"),
         ("no", "not JSON"),
-        (answer((0, 1, 1, 1, 1, 1)), "purpose_clarity.score: input should be greater than or equal to 1"),
-        (answer((1, 1.5, 1, 1, 1, 1)), "usage_guidelines.score: input should be a valid integer"),
-        (answer((True, 1, 1, 1, 1, 1)), "input should be a valid integer"),
+        (answer((0, 1, 1, 1, 1, 1)), "purpose_clarity.score: must be at least 1"),
+        (answer((1, 1.5, 1, 1, 1, 1)), "usage_guidelines.score: must be a whole number"),
+        (answer((True, 1, 1, 1, 1, 1)), "must be a whole number"),
         ({"scores": {}, "annotation_contradiction": False, "summary": ""}, "scores lacks purpose_clarity"),
-        ({"scores": answer((1,) * 6)["scores"], "summary": ""}, "annotation_contradiction: field required"),
-        (None, "valid dictionary"),
+        ({"scores": answer((1,) * 6)["scores"], "summary": ""}, "annotation_contradiction: is missing: add it"),
+        (None, "must be an object"),
     ],
 )
 def test_one_bad_answer_leaves_one_tool_ungraded_with_the_reason(catalog, broken, reason):

@@ -47,6 +47,32 @@ def test_the_table_keeps_all_dimensions_and_flags_on_any_width(shown, width):
     assert "…" not in words
 
 
+def test_a_tier_at_equal_odds_is_no_likelier_one(catalog):
+    scored = judging.score_offline(catalog(POOR[0]))
+    [entry] = scored.tools
+
+    def text(**odds):
+        tiers = dict.fromkeys(entry.outlook.tiers, 0) | odds
+        page = io.StringIO()
+        score = replace(scored, tools=(replace(entry, outlook=replace(entry.outlook, tiers=tiers)),))
+        Console(file=page, width=110).print(as_text(score_blocks(score)))
+        return page.getvalue()
+
+    assert entry.tier == "C"
+    assert f"{entry.tdqs / 10} C/B" in text(B=46, C=45)
+    assert "C/B: C by its number, B the likelier tier" in text(B=46, C=45)
+    assert "C/B" not in text(B=45, C=45)
+    assert "likelier" not in text(B=45, C=45)
+
+
+def test_a_line_about_the_rest_hides_two_rows_at_least(shown):
+    many = [tool(f"t{number}", "Does.", flat(1)) for number in range(22)]
+    assert any("… and 2 more with higher scores" in line for line in shown(*many, width=110))
+    whole = shown(*many[:21], width=110)
+    assert {f"t{number}" for number in range(21)} <= {line.split(" ")[0] for line in whole}
+    assert not any("more with higher" in line for line in whole)
+
+
 def test_headings_are_short_only_where_the_long_ones_do_not_fit(shown):
     assert any("contextual" not in line and " complete " in f"{line} " for line in shown(FINE, width=120))
     assert any(line.split()[2:8] == ["pur", "usa", "beh", "par", "con", "com"] for line in shown(LONG, width=80))

@@ -394,7 +394,7 @@ def test_embeddings_that_cannot_be_had_say_what_is_missing(command, write, tmp_p
     file = write("shop.json", SHOP)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "model2vec", None)
-        assert b"pip install 'tdqs-mcp[embeddings]'" in command("select", file, "--embeddings", embeddings).stderr
+        assert b"pip install '.[embeddings]'" in command("select", file, "--embeddings", embeddings).stderr
     assert b"it has no config.json" in command("select", file, "--embeddings", tmp_path).stderr
     (embeddings / "model.safetensors").write_bytes(b"broken")
     run = command("select", file, "--embeddings", embeddings)

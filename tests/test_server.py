@@ -496,7 +496,7 @@ async def test_everything_sent_at_once_needs_no_memory():
         (
             "suggest_rewrite",
             {"catalog": [tool()], "material": {"fact": []}},
-            "material.fact: Extra inputs are not permitted",
+            "material.fact: is no key that is read here: remove it, or correct its spelling",
         ),
         ("lint_descriptions", {"catalog": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
         ("lint_descriptions", {"catalog": [agent_session.BAD], "explain": "TDQ999"}, "did you mean TDQ"),

@@ -80,7 +80,7 @@ def test_nobody_is_asked_without_candidates_or_before_the_version_that_asks(loop
     [
         ('{"shadowing": [{"tool": "cheap", "cheaperSibling": "dear", "justification": ""}]}', "are not an open pair"),
         (json.dumps({"shadowing": [PAIR, PAIR]}), "are not an open pair"),
-        ('{"shadowing": [{"tool": "dear"}]}', "cheaperSibling: field required"),
+        ('{"shadowing": [{"tool": "dear"}]}', "cheaperSibling: is missing: add it"),
         ('{"shadowing": {}}', "it is not an object like"),
         ("[]", "it is not an object like"),
         ("Yes.", "the answer is not JSON"),

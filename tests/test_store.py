@@ -408,7 +408,7 @@ def test_the_file_of_another_program_is_left_alone(tmp_path):
 
 def test_a_missing_driver_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[postgres\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[postgres\]'"):
         open_store("postgresql://h/d")
 
 

@@ -263,7 +263,7 @@ def test_a_missing_extra_is_named(outcomes, command, monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels.api", None)
     run = command("study", outcomes(HEAD + "a,m,d,x,1,,,\n"))
     assert run.returncode == 2
-    assert "pip install 'tdqs-mcp[study]'" in run.stderr.decode()
+    assert "pip install '.[study]'" in run.stderr.decode()
 
 
 def test_one_variant_alone_is_counted_and_compared_to_nothing(outcomes, command):

@@ -367,7 +367,7 @@ def test_a_sweep_that_cannot_run_says_why(command, write, tmp_path, arguments, w
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("tdqs_mcp.sweep.run.find_spec", lambda _: None)
-    with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[sweep\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[sweep\]'"):
         sweeping.sweep_registry(sweeping.SweepRequest(inputs=("x",), store="x"))
 
 

@@ -15,7 +15,7 @@ async function activate() {
   } catch (error) {
     window.showErrorMessage(
       `tdqs-mcp: ${[command, ...args].join(" ")} did not start (${error.message}); install it with ` +
-        `pip install "tdqs-mcp[lsp]", or set tdqs-mcp.command`,
+        `pip install '.[lsp]' in a checkout of tdqs-mcp, or set tdqs-mcp.command`,
     );
   }
 }

@@ -9,8 +9,8 @@ TdqsError
 └── UnknownIdError          no rule, dimension, flag or tier has this id
 """
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 
 class TdqsError(Exception):
@@ -58,6 +58,27 @@ def nearest(word: str, vocabulary: Iterable[str]) -> str:
     return f"; did you mean {', '.join(spelled[candidate] for candidate in close)}?" if close else ""
 
 
-def fault_message(message: str) -> str:
-    """A message of pydantic without its prefix, and without the class of ours that a value could be an instance of."""
-    return message.removeprefix("Value error, ").partition(" or instance of ")[0]
+_FAULTS = {
+    "missing": "is missing: add it",
+    "extra_forbidden": "is no key that is read here: remove it, or correct its spelling",
+    **dict.fromkeys(("dict_type", "model_type"), "must be an object (keys with values)"),
+    **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
+    "finite_number": "must be a finite number",
+    **dict.fromkeys(("enum", "literal_error"), "must be one of {expected}"),
+    "too_short": "must have {min_length} or more entries",
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+}
+"""The demand that a value misses, by pydantic's type of the error."""
+
+
+def fault_message(fault: Mapping[str, Any]) -> str:
+    """Return an error of pydantic as what to change, in words that name no type of Python."""
+    if template := _FAULTS.get(fault["type"]):
+        return template.format(**fault.get("ctx", {}))
+    return str(fault["msg"]).removeprefix("Value error, ")

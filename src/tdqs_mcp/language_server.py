@@ -91,13 +91,6 @@ class Tree:
         self.located = LocatedReport(report=report, catalog=measured.catalog, **options)
         self.policy = policy
 
-    def place(self, finding: Finding) -> SourcePlace:
-        """Return the line of code that proves a finding, else the place of its definition."""
-        assert self.located is not None  # noqa: S101
-        if isinstance(finding.code, Absent):
-            return self.located.name(finding.subject)
-        return SourcePlace(file=finding.code.file, line=finding.code.line, column=1)
-
     def tools(self, path: Path) -> list[tuple[int, int, int]]:
         """Return first line, last line and index of each tool whose definition stands in a file, by first line."""
         spans: list[tuple[int, int, int]] = []
@@ -202,23 +195,23 @@ class EditorServer(LanguageServer):
     def publish(self, tree: Tree) -> None:
         """Show the findings of a tree, and take back those of files that have none any more."""
         by_file: dict[Path, list[lsp.Diagnostic]] = {}
-        for finding in tree.located.report.findings if tree.located else ():
-            place = tree.place(finding)
-            by_file.setdefault(folder_of(tree.root) / place.file, []).append(self.diagnostic(tree, finding, place))
+        if located := tree.located:
+            for finding in located.report.findings:
+                place = located.name(finding.subject)
+                path = folder_of(tree.root) / place.file
+                by_file.setdefault(path, []).append(self.diagnostic(tree, finding, place))
         for path in tree.files | by_file.keys():
             diagnostics = lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=by_file.get(path, []))
             self.text_document_publish_diagnostics(diagnostics)
         tree.files = frozenset(by_file)
 
     def diagnostic(self, tree: Tree, finding: Finding, place: SourcePlace) -> lsp.Diagnostic:
-        """Return a finding as the protocol has it, with the definition beside a line of code."""
-        assert tree.located is not None  # noqa: S101
-        definition, related = tree.located.name(finding.subject), None
+        """Return a finding as the protocol has it, at its definition, with the line of code that proves it."""
+        related = None
         if not isinstance(finding.code, Absent):
-            where = lsp.Location(uri=_uri(folder_of(tree.root) / definition.file), range=self.range(tree, definition))
-            related = [
-                lsp.DiagnosticRelatedInformation(location=where, message=f"the definition of {finding.subject.label}")
-            ]
+            line = SourcePlace(file=finding.code.file, line=finding.code.line, column=1)
+            where = lsp.Location(uri=_uri(folder_of(tree.root) / line.file), range=self.range(tree, line))
+            related = [lsp.DiagnosticRelatedInformation(location=where, message="the code that proves it")]
         return lsp.Diagnostic(
             range=self.range(tree, place),
             message=sentence(finding),

@@ -37,7 +37,7 @@ def require_statistics() -> None:
         import scipy.stats  # noqa: F401, PLC0415
         import statsmodels.api  # noqa: F401, PLC0415
     except ImportError as error:
-        raise InputError("studies need more packages: pip install 'tdqs-mcp[study]'") from error
+        raise InputError("studies need more packages: pip install '.[study]' in a checkout of tdqs-mcp") from error
 
 
 def estimate(

@@ -129,5 +129,5 @@ def _library() -> tuple[Any, Any]:
     try:
         from securesystemslib import dsse, signer  # noqa: PLC0415  # an extra
     except ModuleNotFoundError as error:
-        raise InputError("signatures need a package: pip install 'tdqs-mcp[attest]'") from error
+        raise InputError("signatures need a package: pip install '.[attest]' in a checkout of tdqs-mcp") from error
     return dsse, signer

@@ -200,5 +200,5 @@ def lsp() -> None:
     try:
         from tdqs_mcp.language_server import serve  # noqa: PLC0415
     except ImportError as error:
-        raise InputError("the language server needs pygls: pip install 'tdqs-mcp[lsp]'") from error
+        raise InputError("the language server needs pygls: pip install '.[lsp]' in a checkout of tdqs-mcp") from error
     serve()

@@ -200,7 +200,6 @@ def lint(
     if is_watching:
         _watch([*locators, *([str(source)] if source else [])])
     policy = policy_of(flags, table, locators=locators, config=config)
-    refuse(source and len(locators) > 1, "--source is the code of one server")
     code = read_code_of(locators, source, live.cwd)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)

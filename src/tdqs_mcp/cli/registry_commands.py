@@ -124,7 +124,7 @@ def study(
 
     OUTCOMES is CSV, JSON Lines or Parquet with a row for each run: task, model, variant and success; where known also
     domain, evaluators_passed, evaluators_total, steps, tokens and experiment. The first variant is the one before.
-    Needs the extra: pip install 'tdqs-mcp[study]'.
+    Needs the extra: pip install '.[study]' in a checkout of tdqs-mcp.
     """
     refuse(log and not locator, "--run belongs to --tasks")
     tasks, outcomes = (outcomes, None) if log else (None, outcomes)
@@ -357,7 +357,7 @@ def _write_table(results: Iterable[Any], page: Page) -> None:
         import pyarrow as pa  # noqa: PLC0415  # an extra
         from pyarrow import parquet  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'tdqs-mcp[sweep]'") from error
+        raise InputError("Parquet needs pyarrow: pip install '.[sweep]' in a checkout of tdqs-mcp") from error
     names, remaining = _column_names(first), chain([first], rows)
     texts = ("server", "tool", "inputHash", "tier", "ungraded", "specVersion", "smells", "flags", "overallTier")
     kinds = {name: pa.string() if name in texts or name.startswith("judge.") else pa.float64() for name in names}

@@ -438,7 +438,7 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
 
 def read_code_of(locators: Sequence[str], source: Path | None, cwd: str | None = None) -> CodeReport | None:
     """The code that --source names, or that the only locator is or runs in this process."""
-    refuse(source and len(locators) > 1, "--source is the code of one server")
+    refuse(source and len(locators) > 1, "--source is the code of one server; give one locator")
     if source is None and len(locators) == 1 and locators[0]:
         source = source_of(locators[0], cwd)
     return read_source(source) if source else None

@@ -16,7 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.errors import InputError, UnknownIdError, fault_message
+from tdqs_mcp.errors import InputError, UnknownIdError, fault_message, nearest
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.gate.policy import reaches
@@ -287,7 +287,8 @@ def _of_tool(target: Target, evidence: Evidence) -> Bounds:
     subjects = [candidate for candidate in evidence.measured.subjects if candidate.tool.name == target.tool]
     if len(subjects) != 1:
         is_listed = any(candidate.tool.name == target.tool for candidate in evidence.measured.unmeasured)
-        count = f"is listed {len(subjects)} times" if subjects else "is not listed"
+        close = nearest(target.tool or "", [tool.name for tool in evidence.measured.catalog.tools])
+        count = f"is listed {len(subjects)} times" if subjects else f"is not listed{close}"
         problem = "cannot be measured" if is_listed else count
         return _unknown(f"the tool {target.tool!r} {problem}")
     [subject] = subjects
@@ -498,15 +499,6 @@ class Suite(BaseModel):
     servers: dict[str, Server]
     tool_quality: list[SuiteEntry] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def names_its_servers(self) -> "Suite":
-        """Refuses an entry whose server is not in the file."""
-        for entry in self.tool_quality:
-            if entry.server not in self.servers:
-                names = ", ".join(map(repr, self.servers)) or "none"
-                raise ValueError(f"tool_quality asks for the server {entry.server!r}; servers has {names}")
-        return self
-
     @property
     def used_servers(self) -> dict[str, Server]:
         """The servers that an entry asks for, by name."""
@@ -520,13 +512,40 @@ def parse(text: str, *, origin: str) -> Suite:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{origin} is not YAML: {' '.join(str(error).split())}") from error
+        mark = getattr(error, "problem_mark", None)
+        reason = f"line {mark.line + 1}: {getattr(error, 'problem', None)}" if mark else " ".join(str(error).split())
+        raise InputError(f"{origin} is not YAML: {reason}") from error
+    if root is None:
+        raise InputError(f"{origin} is empty: a suite has the keys servers and tool_quality (docs/ci.md)")
     _refuse_repeated_keys(root, origin)
     try:
-        return Suite.model_validate(document)
+        suite = Suite.model_validate(document)
     except ValidationError as error:
-        faults = [f"{_describe_place(root, fault['loc'])}{fault_message(fault['msg'])}" for fault in error.errors()]
-        raise InputError(f"{origin} is not a suite: {'; '.join(faults[:MAX_FAULTS])}") from error
+        raise InputError(f"{origin} is not a suite: {'; '.join(_faults(root, error)[:MAX_FAULTS])}") from error
+    for place, entry in enumerate(suite.tool_quality):
+        if entry.server not in suite.servers:
+            where = _describe_place(root, ("tool_quality", place, "server"))
+            names = ", ".join(map(repr, suite.servers)) or "none"
+            raise InputError(f"{origin} is not a suite: {where}: servers has no {entry.server!r}, it has {names}")
+    return suite
+
+
+_KEYS = {
+    field.alias or name
+    for model in (Suite, Server, SuiteEntry, Expectation, _Matcher, Threshold)
+    for name, field in model.model_fields.items()
+}
+
+
+def _faults(root: yaml.Node, error: ValidationError) -> list[str]:
+    """Return what to change at each line and key; a bar that may be a number or a letter has one fault."""
+    demands: dict[str, list[str]] = {}
+    for fault in error.errors():
+        place = _describe_place(root, fault["loc"], is_missing=fault["type"] == "missing")
+        is_key = fault["type"] == "extra_forbidden"
+        meant = nearest(str(fault["loc"][-1]), _KEYS) if is_key else ""
+        demands.setdefault(place, []).append(f"is no key{meant}" if meant else fault_message(fault))
+    return [f"{place}: {' or '.join(words).replace(' or must be', ' or')}" for place, words in demands.items()]
 
 
 def check(entry: SuiteEntry, evidence: Evidence | str) -> GateRow:
@@ -537,17 +556,16 @@ def check(entry: SuiteEntry, evidence: Evidence | str) -> GateRow:
     return GateRow(name=entry.name, server=entry.server, checks=checks)
 
 
-def _describe_place(root: yaml.Node | None, steps: Sequence[str | int]) -> str:
-    """`line 7, tool_quality[0].expect: ` for the deepest place that the file has of a fault's path."""
+def _describe_place(root: yaml.Node, steps: Sequence[str | int], *, is_missing: bool = False) -> str:
+    """`line 7, tool_quality[0].expect`: the deepest place that the file has of a path, and the key that it lacks."""
     node, path = root, ""
     for step in steps:
         child = _child(node, step)
         if child is None:
             break
         node, path = child, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}".lstrip(".")
-    line = f"line {node.start_mark.line + 1}" if node is not None else "the file is empty"
-    missing = steps[len(steps) - 1] if steps and isinstance(steps[-1], str) else ""
-    return f"{line}, {path or missing or 'the whole'}: "
+    missing = f"{'.' if path else ''}{steps[-1]}" if is_missing else ""
+    return f"line {node.start_mark.line + 1}, {f'{path}{missing}' or 'the whole file'}"
 
 
 def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
@@ -559,7 +577,7 @@ def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
     return child
 
 
-def _refuse_repeated_keys(root: yaml.Node | None, origin: str) -> None:
+def _refuse_repeated_keys(root: yaml.Node, origin: str) -> None:
     """A key that appears twice in one mapping would silently replace the first one."""
     for node in _nodes(root):
         anchors: set[str] = set()
@@ -569,9 +587,9 @@ def _refuse_repeated_keys(root: yaml.Node | None, origin: str) -> None:
             anchors.add(str(key.value))
 
 
-def _nodes(root: yaml.Node | None) -> Iterable[yaml.Node]:
+def _nodes(root: yaml.Node) -> Iterable[yaml.Node]:
     """Every node once, however often an alias repeats it."""
-    waiting, visited = [root] if root else [], set()
+    waiting, visited = [root], set()
     while waiting:
         node = waiting.pop()
         if id(node) in visited:

@@ -274,21 +274,25 @@ def _merged_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[st
 
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
-    for place, (words, style) in enumerate(items.entries[: items.limit]):
+    limit = rows_shown(len(items.entries), items.limit)
+    for place, (words, style) in enumerate(items.entries[:limit]):
         numbered = (f"{place + 1}. ", *word_parts(words)) if items.is_numbered else words
         yield _indented(numbered, style, items.indent)
         if items.below:
             yield from _text_items(items.below[place])
-    more = len(items.entries) - items.limit
-    if more > 0:
+    if more := len(items.entries) - limit:
         yield _indented(f"… and {more} more; --format json has all", "", items.indent)
+
+
+def rows_shown(count: int, limit: int) -> int:
+    """Return how many of so many rows are shown: all where the line about the rest would take the last one's place."""
+    return count if count <= limit + 1 else limit
 
 
 def _text_table(table: Table) -> "Iterator[RenderableType]":
     wide = _rich_table(table)
     yield _Fitting(wide, _rich_table(table, is_dense=True)) if any(column.short for column in table.columns) else wide
-    more = len(table.rows) - table.limit
-    if more > 0:
+    if more := len(table.rows) - rows_shown(len(table.rows), table.limit):
         yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
 
 
@@ -305,7 +309,7 @@ def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
             overflow="ellipsis" if column.is_right else "fold",
             min_width=column.min_width,
         )
-    for row in table.rows[: table.limit]:
+    for row in table.rows[: rows_shown(len(table.rows), table.limit)]:
         grid.add_row(*(_styled(cell, "") for cell in row))
     return grid
 

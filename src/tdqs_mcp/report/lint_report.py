@@ -34,6 +34,7 @@ from tdqs_mcp.report.blocks import (
     next_lines,
     plain_words,
     problem_items,
+    rows_shown,
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.clients import SERVER, ClientView, Handling, PortabilityReport
@@ -362,8 +363,9 @@ def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int)
     report = located.report
     usual = [group for group in groups if report.is_ubiquitous(group)]
     special = [group for group in groups if not report.is_ubiquitous(group)]
-    left_out = special[MAX_GROUPS - len(usual) :]
-    groups = [*special[: MAX_GROUPS - len(usual)], *usual, *left_out]
+    count = rows_shown(len(special), MAX_GROUPS - len(usual))
+    left_out = special[count:]
+    groups = [*special[:count], *usual, *left_out]
     forms = [_forms(group, located) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
     count = len(groups) - len(left_out)

@@ -222,7 +222,7 @@ def _label_blocks(statistics: LabelStatistics) -> list[Block]:
         heads = columns("dimension", "official", "community", "U", "p", "p, Bonferroni")
         blocks += [Heading(f"{counts}, by the medians of their tools (Mann-Whitney)"), Table(heads, rows)]
         if any(test.p_value is None for test in statistics.maintainers.values()):
-            blocks.append(Line(("The test needs ", Code("pip install 'tdqs-mcp[study]'")), "dim"))
+            blocks.append(Line(("The test needs ", Code("pip install '.[study]'")), "dim"))
     return [*blocks, *_ungraded(statistics.ungraded)]
 
 

@@ -35,6 +35,7 @@ from tdqs_mcp.report.blocks import (
     percentile_words,
     problem_items,
     range_words,
+    rows_shown,
     score_words,
     ungraded_items,
     unjudged_words,
@@ -122,11 +123,11 @@ def _coherence(score: ServerScore) -> list[Block]:
 
 def _legend(score: ServerScore) -> list[Block]:
     """Return what the marks of a score mean, as far as it has them."""
-    closest = [tool for tool in score.tools if tool.outlook and tool.outlook.likeliest[0] is not tool.tier]
+    closest = next(filter(_likelier, score.tools), None)
     words = []
     if closest:
-        text = _standing(closest[0]).text.split()[-1]
-        words.append(f"{text}: {text[0]} by its number, {text[-1]} the likelier tier")
+        tiers = f"{closest.tier}/{_likelier(closest)}"
+        words.append(f"{tiers}: {tiers[0]} by its number, {tiers[-1]} the likelier tier")
     if score.likely:
         words.append("80%: where a reader's score lies in 8 of 10 cases")
     if score.percentiles:
@@ -235,9 +236,16 @@ def _remarks(tool: ToolScore) -> tuple[Part, ...]:
 
 def _standing(tool: ToolScore) -> Span:
     """The score with its tier, and with the neighboring tier where that is likelier: `3.0 B/C`."""
-    span = number(tool.tdqs)
-    likeliest = tool.outlook.likeliest[0] if tool.outlook else tool.tier
-    return span if likeliest is tool.tier else Span(f"{span.text}/{likeliest}", span.style)
+    span, other = number(tool.tdqs), _likelier(tool)
+    return Span(f"{span.text}/{other}", span.style) if other else span
+
+
+def _likelier(tool: ToolScore) -> Tier | None:
+    """Return the tier that is likelier than the one of the number; None where none is, at equal odds too."""
+    if tool.outlook is None:
+        return None
+    likeliest, odds = tool.outlook.likeliest[0], tool.outlook.tiers
+    return likeliest if odds[likeliest] > odds[tool.tier] else None
 
 
 def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
@@ -272,8 +280,9 @@ def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block
         if len(fixes) == 1:
             head = _with_tool(fixes[0], _about(fixes[0], nearest))
         heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
-        tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common)) for fix in fixes[:MAX_TOOLS]]
-        more = [f"and {count_words(len(fixes) - MAX_TOOLS, 'more tool')}"] if len(fixes) > MAX_TOOLS else []
+        count = rows_shown(len(fixes), MAX_TOOLS)
+        tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common)) for fix in fixes[:count]]
+        more = [f"and {len(fixes) - count} more tools"] if len(fixes) > count else []
         below.append(Items([(line, "dim") for line in (*tools, *more) if len(fixes) > 1], indent=3))
     return [Items(heads, is_numbered=True, below=below)]
 

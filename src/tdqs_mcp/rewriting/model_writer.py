@@ -114,7 +114,7 @@ def read_stage(kind: type[Answer], answer: str) -> Answer:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"])) or "the answer"
-        raise ContractError(f"{where}: {fault_message(wrong['msg'])}") from error
+        raise ContractError(f"{where}: {fault_message(wrong)}") from error
 
 
 MAX_DOCS = 12_000

@@ -234,7 +234,7 @@ def _validated(kind: type[Model], document: object, origin: str) -> Model:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"]))
-        raise InputError(f"{origin}: {where}: {fault_message(wrong['msg'])}; its format is {SHAPE}") from error
+        raise InputError(f"{origin}: {where}: {fault_message(wrong)}; its format is {SHAPE}") from error
 
 
 def _wording(texts: Wording, by_component: Mapping[Component, str], components: Sequence[Component]) -> Wording:

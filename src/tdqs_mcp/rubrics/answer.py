@@ -150,7 +150,7 @@ def _validated(model: type[Model], answer: object) -> Model:
 
 def _problem(entry: Mapping[str, Any]) -> str:
     where = excerpt(".".join(str(part) for part in entry["loc"])) or "the answer"
-    message = fault_message(entry["msg"])
+    message = fault_message(entry)
     return f"{where}: {message[:1].lower()}{message[1:]}"
 
 
@@ -193,9 +193,9 @@ def _refuse_missing(rubric: Rubric, scores: Mapping[str, object]) -> None:
 
 def _answered(question: str, members: Mapping[str, Any]) -> bool:
     if question not in members:
-        raise ContractError(f"{question}: field required")
+        raise ContractError(f"{question}: is missing: add it")
     if not isinstance(members[question], bool):
-        raise ContractError(f"{question}: input should be true or false")
+        raise ContractError(f"{question}: must be true or false")
     return bool(members[question])
 
 

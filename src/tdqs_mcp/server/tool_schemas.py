@@ -186,7 +186,7 @@ class _MethodTool(Tool):
             if isinstance(error.__cause__, ValidationError):
                 wrong = error.__cause__.errors(include_url=False)[:MAX_ERRORS]
                 named = "; ".join(
-                    f"{fence('.'.join(map(str, fault['loc'])))}: {fault_message(fault['msg'])}" for fault in wrong
+                    f"{fence('.'.join(map(str, fault['loc'])))}: {fault_message(fault)}" for fault in wrong
                 )
                 names = ", ".join(self.parameters["properties"])
                 message = f"{self.name} was not called: {named}. Its arguments are {names}"

@@ -349,7 +349,9 @@ def read_embeddings(folder: Path) -> "Callable[[Sequence[str]], ndarray[Any, Any
     try:
         from model2vec import StaticModel  # noqa: PLC0415  # an extra that most installations go without
     except ImportError as error:
-        raise InputError("embeddings need a package more: pip install 'tdqs-mcp[embeddings]'") from error
+        raise InputError(
+            "embeddings need a package more: pip install '.[embeddings]' in a checkout of tdqs-mcp"
+        ) from error
     if not (folder / "config.json").is_file():
         raise InputError(f"{str(folder)!r} holds no model2vec model: it has no config.json")
     try:
@@ -431,7 +433,7 @@ def read_outcomes(path: Path) -> list[TaskRun]:
 
 def _reason(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    column, message = "".join(map(str, first["loc"][:1])), fault_message(first["msg"])
+    column, message = "".join(map(str, first["loc"][:1])), fault_message(first)
     if first["type"] == "missing":
         return f"no {column}"
     return f"{column}: {message}" if column else message
@@ -477,7 +479,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
     except ImportError as error:
         raise InputError(
-            "Parquet needs one more package: pip install 'tdqs-mcp[study]', or give CSV or JSON Lines"
+            "Parquet needs pyarrow: pip install '.[study]' in a checkout of tdqs-mcp, or give CSV or JSON Lines"
         ) from error
     try:
         rows = parquet.read_table(io.BytesIO(read_bytes(path))).to_pylist()

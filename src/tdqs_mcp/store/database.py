@@ -254,7 +254,9 @@ def _engine(url: URL) -> Engine:
     try:
         return create_engine(url, pool_pre_ping=True)
     except ModuleNotFoundError as error:
-        raise InputError("a store in PostgreSQL needs psycopg: pip install 'tdqs-mcp[postgres]'") from error
+        raise InputError(
+            "a store in PostgreSQL needs psycopg: pip install '.[postgres]' in a checkout of tdqs-mcp"
+        ) from error
 
 
 def _set_up(connection: Any, _: object) -> None:  # noqa: ANN401  # sqlite3's, behind SQLAlchemy's own type

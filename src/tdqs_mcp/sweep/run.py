@@ -86,7 +86,7 @@ def is_local(cluster: Cluster) -> bool:
 def check_packages() -> None:
     """Raises InputError that names what to install."""
     if not (find_spec("distributed") and find_spec("pyarrow")):
-        raise InputError("a sweep needs more packages: pip install 'tdqs-mcp[sweep]'")
+        raise InputError("a sweep needs more packages: pip install '.[sweep]' in a checkout of tdqs-mcp")
 
 
 def run_here(shards: Iterable[Shard], work: Work, *, report: Report) -> None:
