@@ -71,7 +71,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy | ChoiceStudy:
     benchmark = read_benchmark(folder)
     tools: dict[ToolKey, ToolValues] = {}
     for catalog in benchmark.catalogs:
-        tools |= await _tool_values(catalog)
+        tools |= await tool_values(catalog)
     if isinstance(benchmark, ChoiceBenchmark):
         return _study_choices(benchmark, tools)
     queries, calls, problems = _usable_observations(benchmark, tools)
@@ -172,7 +172,7 @@ def _paired_change(choices: Sequence[RecordedChoice]) -> ChoiceEstimates:
     return ChoiceEstimates(name=Own("last variant less first"), right=right, satisfied=satisfied)
 
 
-async def _tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
+async def tool_values(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     """The offline scores of a catalog's tools and every rule that fires on them, whatever other rule entails it."""
     measured = measure(catalog)
     scored = await score_measured(measured, judge=Offline())

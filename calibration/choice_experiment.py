@@ -1,0 +1,405 @@
+"""Measures which definitions agents choose and call right, by the design in choice_experiment.md.
+
+    choice_experiment.py agree FOLDER      prints the requests on whose end the two readers differ
+    choice_experiment.py collect FOLDER    writes the data in choices/ from requests, versions and answers
+    choice_experiment.py                   computes choices/figures.json from that data, and prints the tables
+
+Definitions are in the data by hash only, with their length, offline scores and the rules that fire.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from statsmodels.stats.multitest import multipletests
+
+from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.studying import TDQS, tool_values
+from tdqs_mcp.canonical import canonical_json, short_hash
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.judge import Failure
+from tdqs_mcp.model import Catalog, read_tools
+from tdqs_mcp.results.checks import PlannedCall, Query
+from tdqs_mcp.results.studies import Estimate
+from tdqs_mcp.rewriting.tool_selection import (
+    DEMANDS,
+    AnswerSelector,
+    Index,
+    Plan,
+    check_queries,
+    choose,
+    exact_p_value,
+)
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.input_files import read_plan_answers, read_queries
+from tdqs_mcp.study import TWICE, Observation, ToolKey, predict
+
+DATA = Path(__file__).parent / "choices"
+VERSIONS = ("captured", "first", "names", "rewritten", "source")
+DRAWS, SEED = 10_000, 35
+ALONE, TOGETHER = "alone", "together"
+"""Requests with the list of their own server, and with the ten largest lists in one."""
+
+SCORES = (TDQS, *load_rubric("tdqs").keys)
+
+K = 5
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A request that an agent planned with one version of the definitions."""
+
+    id: str
+    server: str
+    kind: str
+    tool: str
+    version: str
+    is_formed: bool
+    met: Mapping[str, bool | None]
+    """By demand; None where there is nothing to hold the plan against."""
+
+
+def load(path: Path) -> list[Row]:
+    """The rows of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def save(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as JSON Lines."""
+    path.parent.mkdir(exist_ok=True)
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def end(row: Row) -> str:
+    """The last tool of a plan; empty where nothing is called."""
+    return str(row["calls"][-1]["tool"]) if row["calls"] else ""
+
+
+def differing(folder: Path) -> Iterator[str]:
+    """The ids of requests for which neither reader's end is an end of the other."""
+    for path in sorted((folder / "requests").glob("*.jsonl")):
+        second = {row["id"]: row for row in load(folder / "gold" / f"{path.stem}.out.jsonl")}
+        for row in load(path):
+            other = second.get(row["id"])
+            if not other or (end(row) not in {end(other), *other.get("also", ())} and end(other) not in row["also"]):
+                yield row["id"]
+
+
+def collect(folder: Path) -> None:
+    """Write requests, definitions by hash, and plans, equal ones of a request once."""
+    names = sorted(path.stem for path in (folder / "captured").glob("*.json"))
+    catalogs = {
+        (name, version): read_file(folder / "versions" / version / f"{name}.json")
+        for name in names
+        for version in VERSIONS
+    }
+    save(
+        DATA / "requests.jsonl",
+        [{**row, "server": name} for name in names for row in load(folder / "asked" / f"{name}.jsonl")],
+    )
+    save(DATA / "definitions.jsonl", list(definition_rows(catalogs)))
+    plans: dict[tuple[str, str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for reader, cells in json.loads((folder / "readers_plan.json").read_text()).items():
+        for path in sorted((folder / "readers" / reader).glob("answers*.jsonl")):
+            agent, answers = path.stem.removeprefix("answers").strip("-") or "claude", read_plan_answers(path)
+            for name, version in cells:
+                members = json.loads((folder / "asked" / "ten.json").read_text()) if name == TOGETHER else [name]
+                shown, captured = ([catalogs[member, kind] for member in members] for kind in (version, "captured"))
+                asked = folder / "asked" / f"{name}.jsonl"
+                texts = {(row["query"], end(row)): row["id"] for row in load(asked)}
+                for query, plan in planned(read_queries(asked), shown, captured, answers):
+                    key = texts[query.text, query.tool], TOGETHER if name == TOGETHER else ALONE, agent
+                    plans[key][json.dumps(plan, ensure_ascii=False)].append(version)
+    save(
+        DATA / "plans.jsonl",
+        [
+            {
+                "id": identity,
+                "list": listed,
+                "agent": agent,
+                "plans": [{"versions": " ".join(sorted(set(own))), **json.loads(plan)} for plan, own in rows.items()],
+            }
+            for (identity, listed, agent), rows in sorted(plans.items())
+        ],
+    )
+
+
+def planned(
+    queries: Sequence[Query], shown: Sequence[Catalog], captured: Sequence[Catalog], answers: Mapping[str, Any]
+) -> Iterator[tuple[Query, Row]]:
+    """Each query with its plan, and whether its arguments fit the schemas as captured; calls are null out of form."""
+    index = Index.of(captured)
+    asked, _ = check_queries(queries, index)
+    selector = AnswerSelector(answers=answers)
+    plans = blocking(selector.rank)(index.like(shown).tools, [query.text for query in asked], k=K)
+    for query, plan, choice in zip(asked, plans, choose(asked, plans, index, k=K), strict=True):
+        if isinstance(plan, Failure):
+            yield query, {"calls": None}
+        else:
+            fits = choice.plan.valid_arguments if choice.plan else None
+            yield query, {"calls": [[index.label(place), values] for place, values in plan.calls], "fits": fits}
+
+
+def definition_rows(catalogs: Mapping[tuple[str, str], Catalog]) -> Iterator[Row]:
+    """For each server the hash of each list as it is shown, then each distinct definition of each tool."""
+    for name in dict.fromkeys(name for name, _ in catalogs):
+        versions = {version: catalogs[name, version] for version in VERSIONS}
+        yield {"server": name, "shown": {version: shown_hash(catalog) for version, catalog in versions.items()}}
+        rows: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for version, catalog in versions.items():
+            hashes = {subject.tool.name: subject.signals.input_hash for subject in measure(catalog).subjects}
+            for (_, tool), values in blocking(tool_values)(catalog).items():
+                rules = [key for key, value in values.items() if key.startswith("TDQ") and value]
+                numbers = {"log2": round(values[TWICE], 6), "scores": [values[key] for key in SCORES if key in values]}
+                row = {"tool": tool, "inputHash": hashes[tool], **numbers, "rules": rules}
+                rows[tool, json.dumps(row)].append(version)
+        for (_, text), own in sorted(rows.items(), key=lambda entry: entry[0][0]):
+            yield {"server": name, "versions": " ".join(own), **json.loads(text)}
+
+
+def shown_hash(catalog: Catalog) -> str:
+    """The hash of what an agent sees of a list."""
+    listed = [[tool.name, tool.description or "", tool.input_schema or {}] for tool in catalog.tools]
+    return short_hash(canonical_json(listed))
+
+
+def outcomes(requests: Sequence[Row], definitions: Sequence[Row], plans: Sequence[Row]) -> dict[str, list[Outcome]]:
+    """By agent and list the outcome of every plan."""
+    tools: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in definitions:
+        if "tool" in row:
+            tools[row["server"]][row["tool"]] = None
+    by_id = {row["id"]: row for row in requests}
+    members: dict[str, set[str]] = defaultdict(set)
+    for row in plans:
+        members[row["list"]].add(by_id[row["id"]]["server"])
+    results: dict[str, list[Outcome]] = defaultdict(list)
+    for row in plans:
+        request, is_alone = by_id[row["id"]], row["list"] == ALONE
+        servers = [request["server"]] if is_alone else sorted(members[row["list"]])
+        index = Index.of(
+            [Catalog(server=name, tools=read_tools([{"name": tool} for tool in tools[name]])) for name in servers]
+        )
+        query = Query(
+            text=request["query"],
+            tool=end(request),
+            calls=tuple(
+                PlannedCall(tool=call["tool"], arguments=call.get("arguments", {})) for call in request["calls"]
+            ),
+            also=tuple(request["also"]),
+            optional=tuple(request["optional"]),
+            server=None if is_alone else request["server"],
+        )
+        for plan in row["plans"]:
+            results[f"{row['agent']}, {row['list']}"] += [
+                Outcome(
+                    id=row["id"],
+                    server=request["server"],
+                    kind=request["kind"],
+                    tool=query.tool,
+                    version=version,
+                    is_formed=plan["calls"] is not None,
+                    met=demands_met(query, plan, index),
+                )
+                for version in plan["versions"].split()
+            ]
+    return results
+
+
+def demands_met(query: Query, plan: Row, index: Index) -> dict[str, bool | None]:
+    """The demands on a plan; one out of form fails all that its request makes."""
+    if plan["calls"] is None:
+        return {
+            "right end": False,
+            "needed lookups": False if query.calls[:-1] else None,
+            "nothing needless": False,
+            "arguments fit the schema": False if query.calls else None,
+            "right arguments": False if any(call.arguments for call in query.calls) else None,
+        }
+    places = {index.label(place): place for place in range(len(index.entries))}
+    calls = Plan(calls=tuple((places[tool], values) for tool, values in plan["calls"]))
+    [choice] = choose([query], [calls], index, k=K)
+    assert choice.plan
+    met = {demand: read(choice.plan) for demand, read in DEMANDS.items()}
+    return {**met, "arguments fit the schema": plan["fits"]}
+
+
+def server_shares(results: Sequence[Outcome], demand: str) -> np.ndarray[Any, Any]:
+    """Percent of the plans that meet a demand, by server and version; without servers that have none in a version."""
+    met: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for result in results:
+        if (value := result.met[demand]) is not None:
+            met[result.server, result.version].append(value)
+    servers = sorted({result.server for result in results})
+    return np.array(
+        [
+            [100 * fmean(met[server, version]) for version in VERSIONS]
+            for server in servers
+            if all(met[server, version] for version in VERSIONS)
+        ]
+    )
+
+
+def by_version(shares: np.ndarray[Any, Any]) -> tuple[list[Row], list[Row]]:
+    """The mean over servers of each version, and of its difference from the captured one, with 95% intervals."""
+    lots = np.random.default_rng(SEED).integers(0, len(shares), (DRAWS, len(shares)))
+    listed = []
+    for values in (shares, (shares - shares[:, :1])[:, 1:]):
+        draws = values[lots].mean(axis=1)
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        whole = zip(values.mean(axis=0), low, high, strict=True)
+        listed.append([{"value": float(mean), "low": float(start), "high": float(stop)} for mean, start, stop in whole])
+    return listed[0], listed[1]
+
+
+def changes(results: Sequence[Outcome], demand: str) -> Iterator[Row]:
+    """The requests that each version gains and loses against the captured one, with McNemar's exact test."""
+    met = {(result.id, result.version): result.met[demand] for result in results}
+    for version in VERSIONS[1:]:
+        pairs = [(met.get((key, "captured")), value) for (key, own), value in met.items() if own == version]
+        gained, lost = pairs.count((False, True)), pairs.count((True, False))
+        yield {"version": version, "gained": gained, "lost": lost, "p": exact_p_value(gained, lost)}
+
+
+def predictions(results: Sequence[Outcome], definitions: Sequence[Row], demand: str) -> dict[str, Row | None]:
+    """Points of a demand for a point of each score: a tool compared with itself, the length held constant."""
+    tools: dict[ToolKey, dict[str, float]] = {}
+    rules = sorted({rule for row in definitions for rule in row.get("rules", ())})
+    for row in definitions:
+        for version in row.get("versions", "").split():
+            fired = {rule: float(rule in row["rules"]) for rule in rules}
+            scores = dict(zip(SCORES, row["scores"], strict=False))  # none of a tool that cannot be measured
+            tools[f"{row['server']} {version}", row["tool"]] = {TWICE: row["log2"], **scores, **fired}
+    observed = [
+        Observation(
+            tool=(f"{result.server} {result.version}", result.tool), outcome=float(value), variant_of=result.server
+        )
+        for result in results
+        if result.tool and (value := result.met[demand]) is not None
+    ]
+    observed = [sample for sample in observed if sample.tool in tools]
+    return {str(name): estimate_row(reading.estimate) for name, reading in predict(tools, observed).items()}
+
+
+def estimate_row(estimate: Estimate | None) -> Row | None:
+    """A slope with its interval."""
+    if estimate is None:
+        return None
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "p": estimate.p_value}
+
+
+def figures(requests: Sequence[Row], definitions: Sequence[Row], plans: Sequence[Row]) -> Row:
+    """Everything that the design asks for, by agent and list."""
+    report: Row = {}
+    for title, results in sorted(outcomes(requests, definitions, plans).items()):
+        demands: Row = {}
+        for demand in DEMANDS:
+            shares, differences = by_version(server_shares(results, demand))
+            demands[demand] = {
+                "shares": dict(zip(VERSIONS, shares, strict=True)),
+                "differences": [
+                    {**change, **difference}
+                    for change, difference in zip(changes(results, demand), differences, strict=True)
+                ],
+                "predictions": predictions(results, definitions, demand),
+            }
+        tested = [change for demand in demands.values() for change in demand["differences"]]
+        for change, p_value in zip(
+            tested, multipletests([change["p"] for change in tested], method="holm")[1], strict=True
+        ):
+            change["holm"] = float(p_value)
+        report[title] = {
+            "requests": len({result.id for result in results}),
+            "servers": len({result.server for result in results}),
+            "outOfForm": {
+                version: sum(not result.is_formed for result in results if result.version == version)
+                for version in VERSIONS
+            },
+            "demands": demands,
+            "kinds": kind_shares(results),
+            "equalLists": equal_lists(results, definitions),
+        }
+    return report
+
+
+def kind_shares(results: Sequence[Outcome]) -> Row:
+    """Percent of the plans that meet each demand, by kind and version, without tests."""
+    met: dict[str, dict[str, dict[str, list[bool]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for result in results:
+        for demand, value in result.met.items():
+            if value is not None:
+                met[result.kind][demand][result.version].append(value)
+    return {
+        kind: {
+            demand: {version: 100 * fmean(own[version]) for version in VERSIONS if version in own}
+            for demand, own in sorted(demands.items())
+        }
+        for kind, demands in sorted(met.items())
+    }
+
+
+def equal_lists(results: Sequence[Outcome], definitions: Sequence[Row]) -> Row:
+    """How often plans of two readers differ in a demand where both saw the same list: the noise of a reader."""
+    shown = {row["server"]: row["shown"] for row in definitions if "shown" in row}
+    met = {(result.id, result.version): result for result in results}
+    pairs = [
+        (met[result.id, "captured"], result)
+        for result in results
+        if result.version != "captured"
+        and shown[result.server][result.version] == shown[result.server]["captured"]
+        and (result.id, "captured") in met
+    ]
+    counts = {demand: sum(first.met[demand] != second.met[demand] for first, second in pairs) for demand in DEMANDS}
+    return {"pairs": len(pairs), "differing": counts}
+
+
+def tables(report: Row) -> Iterator[str]:
+    """The shares and differences as Markdown."""
+    for title, part in report.items():
+        yield f"\n{title}: {part['requests']} requests, {part['servers']} servers; out of form: {part['outOfForm']}\n"
+        yield "| demand | " + " | ".join(VERSIONS) + " |\n| --- |" + " --- |" * len(VERSIONS)
+        for demand, own in part["demands"].items():
+            cells = (
+                f"{cell['value']:.1f} % ({cell['low']:.1f} to {cell['high']:.1f})" for cell in own["shares"].values()
+            )
+            yield f"| {demand} | {' | '.join(cells)} |"
+        yield "\n| demand | version | difference | gained / lost | p (Holm) |\n| --- | --- | --- | --- | --- |"
+        for demand, own in part["demands"].items():
+            for change in own["differences"]:
+                points = f"{change['value']:+.1f} ({change['low']:+.1f} to {change['high']:+.1f})"
+                counts = f"+{change['gained']} / -{change['lost']}"
+                yield f"| {demand} | {change['version']} | {points} | {counts} | {change['holm']:.3f} |"
+        yield "\n| predictor | " + " | ".join(DEMANDS) + " |\n| --- |" + " --- |" * len(DEMANDS)
+        for name in next(iter(part["demands"].values()))["predictions"]:
+            slopes = [own["predictions"].get(name) for own in part["demands"].values()]
+            if any(slopes):
+                cells = (
+                    f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f})" if row else "-" for row in slopes
+                )
+                yield f"| {name} | {' | '.join(cells)} |"
+
+
+def main(*arguments: str) -> None:
+    """Compare readers, collect data, or compute the figures."""
+    if arguments[:1] == ("agree",):
+        print("\n".join(differing(Path(arguments[1]))))
+    elif arguments[:1] == ("collect",):
+        collect(Path(arguments[1]))
+    else:
+        report = figures(*(load(DATA / f"{name}.jsonl") for name in ("requests", "definitions", "plans")))
+        (DATA / "figures.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
+        print("\n".join(tables(report)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
