@@ -189,9 +189,6 @@ def _lay_out(digits: str, point: int) -> str:
     return f"{mantissa}e{point - 1:+d}"
 
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""ASCII controls but tab and line feed."""
-
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co"})
 """Controls, formats, unassigned and private characters (Unicode, General_Category)."""
 
@@ -205,12 +202,13 @@ def visible(text: str) -> str:
     Decided by Unicode's properties. Joiners stay between letters of scripts that need them and between emoji, selectors
     behind signs that have an emoji, tabs and line feeds everywhere.
     """
-    if text.isascii():
-        return _CONTROLS.sub("", text)
+    used = set(text) - {"\t", "\n"}
+    unseen = {char for char in used if unicodedata.category(char) in _UNSEEN_CATEGORIES or _IGNORABLE.match(char)}
+    if not unseen:
+        return text
     characters: list[str] = []
     for place, character in enumerate(text):
-        is_unseen = unicodedata.category(character) in _UNSEEN_CATEGORIES or _IGNORABLE.match(character)
-        if not is_unseen or character in "\t\n" or _is_needed(character, characters[-1:], text[place + 1 : place + 2]):
+        if character not in unseen or _is_needed(character, characters[-1:], text[place + 1 : place + 2]):
             characters.append(character)
     return "".join(characters)
 

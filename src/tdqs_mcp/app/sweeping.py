@@ -34,9 +34,9 @@ from tdqs_mcp.store.database import RECOVERY, file_of, open_store, public_url, r
 from tdqs_mcp.store.judgements import Judgements, add_batch, pending_batches, remove_batch
 from tdqs_mcp.store.run_queries import mark_listed
 from tdqs_mcp.store.score_queries import method_statistics
-from tdqs_mcp.sweep.records import LISTING, Entry, Record, Shard, SweepTally, is_registry, plan_shards, read_records
-from tdqs_mcp.sweep.run import Cluster, check_packages, is_local, read_address, run_here, run_on_dask
-from tdqs_mcp.sweep.scoring import score_shard
+from tdqs_mcp.sweep.records import LISTING, Record, Shard, SweepTally, is_registry, plan_shards, read_records
+from tdqs_mcp.sweep.run import Cluster, check_packages, is_local, read_address, run_at_once, run_on_dask
+from tdqs_mcp.sweep.scoring import OneByOne, score_shard
 
 FEED_BATCH, MAX_FEED_BYTES = 64, 8 * 2**20
 """Servers of a registry whose captures are in memory at once, and bytes of one."""
@@ -44,8 +44,11 @@ FEED_BATCH, MAX_FEED_BYTES = 64, 8 * 2**20
 CAPTURES_AT_ONCE = 8
 """Live servers that are captured at once."""
 
-REQUESTS_AT_ONCE = 40
-"""Requests to a model that are under way at once, unless the judge has a limit of its own."""
+REQUESTS_AT_ONCE, SERVERS_AT_ONCE = 40, 24
+"""Requests to a model that are under way at once, unless the judge has a limit of its own, and servers they are of.
+
+A server has two questions at least.
+"""
 
 WEBHOOK_SECONDS = 10
 """Seconds for a webhook to answer."""
@@ -94,7 +97,6 @@ class Job:
     store: URL
     settings: Settings
     method: MethodStamp
-    is_batch: bool
     release: str = field(default_factory=generated_by)
     """The program that shares the work out."""
 
@@ -137,19 +139,21 @@ def sweep_registry(
     unread: list[str] = []
     feed_servers: dict[str, str] = {}
     records = _read_inputs(request, unread, feed_servers, warn=warn)
-    progress, store = _Counts(on_progress), open_store(url)
-    job = Job(store=url, settings=settings, method=method, is_batch=request.is_batch, file=file_of(url))
+    progress, store = _Counts(on_progress, judge), open_store(url)
+    job = Job(store=url, settings=settings, method=method, file=file_of(url))
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
-        progress.add(
-            Shard(problems=tuple(_collect(store, method, judge, complete))), SweepTally(usage=used(judge) or Usage())
-        )
+        progress.add(Shard(problems=tuple(_collect(store, method, judge, complete))), SweepTally())
         listed: dict[str, str] = {}
-        shards = plan_shards(records, complete, listed)
         if is_offline:
-            run_on_dask(shards, partial(score_entries, job), cluster=request.cluster, report=progress.add, warn=warn)
+            shards, work = plan_shards(records, complete, listed), partial(score_entries, job)
+            run_on_dask(shards, work, cluster=request.cluster, report=progress.add, warn=warn)
         else:
-            run_here(shards, partial(_score_unless_stopped, job, ledger=ledger), report=progress.add)
+            ask, many = (_ask_model, SERVERS_AT_ONCE) if not request.is_batch else (_submit_batch, 1)
+            shards = plan_shards(records, complete, listed, most=None if request.is_batch else 1)
+            port = judge if request.is_batch else OneByOne(judge=judge)
+            ask = partial(ask, method=method, store=store, judge=port, ledger=ledger)
+            run_at_once(shards, ask, at_once=many, report=progress.add)
             _check_answers(ledger)
         progress.add(Shard(problems=tuple(unread), progress=1), SweepTally())
         listed = {} if unread or progress.has_unreadable else listed
@@ -177,10 +181,28 @@ def send_report(report: SweepReport, url: str, secret: str) -> None:
         raise InputError(f"the webhook did not take the report: {type(error).__name__}; the sweep is stored") from error
 
 
-def _score_unless_stopped(job: Job, shard: Shard, *, ledger: Ledger) -> SweepTally:
+async def _ask_model(shard: Shard, *, method: MethodStamp, store: Engine, judge: Judge, ledger: Ledger) -> SweepTally:
     """The work of a shard by a model. Raises InputError where the model is asked no more."""
     _check_answers(ledger)
-    return score_entries(job, shard, ledger=ledger)
+    return await score_shard(shard.entries, store=store, method=method, judge=judge)
+
+
+async def _submit_batch(
+    shard: Shard, *, method: MethodStamp, store: Engine, judge: Judge, ledger: Ledger
+) -> SweepTally:
+    """Submits what is open of the servers that wait for no batch yet; the others are scored by what has come.
+
+    Raises InputError where the model is asked no more.
+    """
+    _check_answers(ledger)
+    captures = {capture for batch in pending_batches(store, method) for capture in batch.captures}
+    waiting = [entry for entry in shard.entries if entry.capture in captures]
+    rest = [entry for entry in shard.entries if entry.capture not in captures]
+    keep = partial(add_batch, store, method, captures=[entry.capture for entry in rest])
+    score = partial(score_shard, store=store, method=method)
+    return await score(waiting, judge=_batch_guarded(judge, None)) + await score(
+        rest, judge=_batch_guarded(judge, keep)
+    )
 
 
 def _check_answers(ledger: Ledger) -> None:
@@ -189,33 +211,15 @@ def _check_answers(ledger: Ledger) -> None:
         raise InputError(f"the sweep stopped: {reasons}; what is scored is stored, and the next sweep does the rest")
 
 
-def score_entries(job: Job, shard: Shard, *, ledger: Ledger | None = None) -> SweepTally:
-    """The work of a shard; the ledger is that of the whole sweep. Raises InputError where the store cannot be used."""
-    problems: list[str] = []
-    store, answers = _worker_store(job.store, job.file), _answer_cache(job.store, job.settings, problems.append)
-    judge = make_judge(job.settings, warn=problems.append, cache=answers, ledger=ledger)
+def score_entries(job: Job, shard: Shard) -> SweepTally:
+    """The work of a shard by the offline judge. Raises InputError where the store cannot be used."""
+    store, judge = _worker_store(job.store, job.file), make_judge(job.settings)
     if (generated_by(), judge.stamp) != (job.release, job.method.judge):
         raise InputError(
             f"a worker has {generated_by()} with {judge.stamp.label}, and this sweep {job.release} with "
             f"{job.method.judge.label}: install the same version on all machines"
         )
-
-    def score(entries: Sequence[Entry], judge: Judge) -> SweepTally:
-        return blocking(score_shard)(entries, store=store, method=job.method, judge=judge)
-
-    tally = _submit_batches(job, shard, store, judge, score) if job.is_batch else score(shard.entries, judge)
-    return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))
-
-
-def _submit_batches(
-    job: Job, shard: Shard, store: Engine, judge: Judge, score: Callable[[Sequence[Entry], Judge], SweepTally]
-) -> SweepTally:
-    """Submits what is open of the servers that wait for no batch yet; the others are scored by what has come."""
-    captures = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
-    waiting = [entry for entry in shard.entries if entry.capture in captures]
-    rest = [entry for entry in shard.entries if entry.capture not in captures]
-    keep = partial(add_batch, store, job.method, captures=[entry.capture for entry in rest])
-    return score(waiting, _batch_guarded(judge, None)) + score(rest, _batch_guarded(judge, keep))
+    return blocking(score_shard)(shard.entries, store=store, method=job.method, judge=judge)
 
 
 def _batch_guarded(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
@@ -256,8 +260,8 @@ def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping
 class _Counts:
     """Progress of a sweep."""
 
-    def __init__(self, on_progress: Progress) -> None:
-        self._on_progress = on_progress
+    def __init__(self, on_progress: Progress, judge: Judge) -> None:
+        self._on_progress, self._judge = on_progress, judge
         self._tally = SweepTally()
         self._unchanged = self._problem_count = 0
         self._problems: list[str] = []
@@ -271,6 +275,7 @@ class _Counts:
         self._unchanged += shard.unchanged
         self._changed += tally.changed
         self._tally += replace(tally, problems=(), changed=())
+        self._tally = replace(self._tally, usage=used(self._judge) or Usage())
         self._on_progress(self._tally, shard.progress)
 
     @property

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -61,7 +61,8 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        questions = [(self.request(case), partial(read_verdict, case)) for case in cases]
+        reads = [lru_cache(1)(partial(read_verdict, case)) for case in cases]  # for the cache, and then for the outcome
+        questions = [(replace(self.request(case), check=read), read) for case, read in zip(cases, reads, strict=True)]
         outcomes = await ask(self._answers or self.model, questions, corrections=self.corrections)
         return [
             Ungraded(judge=self.id, reason=outcome.reason, fault=outcome.fault)

@@ -61,10 +61,7 @@ class StoredVerdict:
 
     verdict: Verdict
     sibling_digest: str
-    """16 hex digits: of the siblings; of a tool set, everything but the prompt that its verdict depends on."""
-
-    prompt_hash: str = ""
-    """16 hex digits; empty for the offline judge, which has no prompt."""
+    """16 hex digits: of the siblings; of a tool set, everything that its verdict depends on."""
 
     is_new: bool = field(default=True, compare=False)
     """It is not in the store yet."""
@@ -214,7 +211,6 @@ def _verdicts(capture: ScoredCapture, method: str) -> Iterator[Row]:
             "method": method,
             "input_hash": input_hash,
             "sibling_digest": stored.sibling_digest,
-            "prompt_hash": stored.prompt_hash,
             "document": tables.pack_verdict(stored.verdict),
         }
 
@@ -222,7 +218,7 @@ def _verdicts(capture: ScoredCapture, method: str) -> Iterator[Row]:
 def _verdict_key(method: str, input_hash: str, stored: StoredVerdict | None) -> str | None:
     if stored is None:
         return None
-    return _digest(f"{method}\0{input_hash}\0{stored.sibling_digest}\0{stored.prompt_hash}".encode())
+    return _digest(f"{method}\0{input_hash}\0{stored.sibling_digest}".encode())
 
 
 def _unscored(score: ServerScore | LabelScore) -> tuple[UngradedTool, ...]:
@@ -457,6 +453,4 @@ def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) 
 
 def _stored(row: RowMapping) -> StoredVerdict:
     verdict = tables.unpack_verdict(row["document"])
-    return StoredVerdict(
-        verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"], is_new=False
-    )
+    return StoredVerdict(verdict=verdict, sibling_digest=row["sibling_digest"], is_new=False)

@@ -268,11 +268,10 @@ METHODS = Table(
 VERDICTS = Table(
     "verdicts",
     METADATA,
-    Column("verdict", String(32), primary_key=True, comment="digest of the four columns that follow"),
+    Column("verdict", String(32), primary_key=True, comment="digest of the three columns that follow"),
     Column("method", String(16), ForeignKey("methods.method"), nullable=False),
     Column("input_hash", String(16), nullable=False, comment="empty for a tool set"),
     Column("sibling_digest", String(16), nullable=False, comment="what a verdict depends on besides"),
-    Column("prompt_hash", String(16), nullable=False, comment="empty for the offline judge, which has no prompt"),
     Column("document", LargeBinary, nullable=False, comment="zlib: the verdict's JSON"),
 )
 

@@ -310,13 +310,16 @@ class SweepTally:
 
 
 def plan_shards(
-    records: Iterable[Record | str], complete: Mapping[str, str], listed: dict[str, str] | None = None
+    records: Iterable[Record | str],
+    complete: Mapping[str, str],
+    listed: dict[str, str] | None = None,
+    *,
+    most: int | None = None,
 ) -> Iterator[Shard]:
     """Shards with every server whose record is not among the complete captures, which are given with their servers.
 
-    `listed` gets the registry of each server.
-
-    The last one may be empty. Nothing of an unchanged record is parsed.
+    `listed` gets the registry of each server; `most` are a shard's tools, in place of SHARD_TOOLS. The last one may be
+    empty. Nothing of an unchanged record is parsed.
     """
     entries: list[Entry] = []
     problems: list[str] = []
@@ -330,7 +333,7 @@ def plan_shards(
             tools, size = tools + record.tools, size + len(record.record.content)
         else:
             unchanged, progress = unchanged + 1, record.progress
-        if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
+        if tools >= (most or SHARD_TOOLS) or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
             progress = entries[-1].record.progress if entries else progress
             yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), progress=progress)
             entries, problems, unchanged, tools, size = [], [], 0, 0, 0

@@ -3,7 +3,8 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from concurrent import futures
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -89,19 +90,25 @@ def check_packages() -> None:
         raise InputError("a sweep needs more packages: pip install '.[sweep]' in a checkout of tdqs-mcp")
 
 
-def run_here(shards: Iterable[Shard], work: Work, *, report: Report) -> None:
-    """Does the work of every shard in this process, one after another. Raises the work's TdqsErrors.
+def run_at_once(
+    shards: Iterator[Shard], work: Callable[[Shard], Awaitable[SweepTally]], *, at_once: int, report: Report
+) -> None:
+    """Does the work of so many shards at once in one event loop: while some wait for a model, others are read.
 
-    A shard whose work fails is done again server by server, so that one server's failure is its own problem.
+    Raises the work's TdqsErrors. A shard whose work fails is done again server by server, so that one server's failure
+    is its own problem.
     """
-    for shard in shards:
-        report(shard, _tally(shard, partial(work, shard), work, None) if shard.entries else SweepTally())
+    from anyio.from_thread import start_blocking_portal  # noqa: PLC0415
+
+    with start_blocking_portal() as portal:
+        submit = partial(portal.start_task_soon, work)
+        _Runner(submit=submit, wait=futures.wait, count=lambda: at_once, cluster=None, report=report).run(shards)
 
 
 def run_on_dask(
     shards: Iterable[Shard], work: Work, *, cluster: Cluster, report: Report, warn: Callable[[str], None]
 ) -> None:
-    """Does the work of every shard as `run_here`, but on many processors; workers that die are replaced.
+    """Does the work of every shard as `run_at_once`, but on many processors; workers that die are replaced.
 
     A single shard is done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for
     a scheduler that cannot be reached or is lost.
@@ -115,10 +122,26 @@ def run_on_dask(
     second = _next_with_servers(rest, report_ahead) if first and cluster is None else None
     planned = [shard for shard in (first, second) if shard]
     if not planned or (second is None and cluster is None):
-        run_here(planned, work, report=report)
+        for shard in planned:
+            report(shard, _tally(shard, partial(work, shard), work, None))
         return
     with _connected(cluster, warn) as client:
-        _Runner(client=client, work=work, cluster=cluster, report=report).run(chain(planned, rest))
+        from distributed import wait  # noqa: PLC0415
+
+        def submit(shard: Shard) -> Any:  # noqa: ANN401  # distributed has no types
+            return client.submit(work, shard.without_content() if is_local(cluster) else shard, pure=False)
+
+        count = partial(_count_places, client, cluster)
+        _Runner(submit=submit, wait=wait, count=count, cluster=cluster, report=report).run(chain(planned, rest))
+
+
+def _count_places(client: Any, cluster: Cluster) -> int:  # noqa: ANN401
+    """The shards that are under way on all workers. Raises InputError where the scheduler is lost."""
+    try:
+        threads: dict[str, int] = client.nthreads()
+    except OSError as error:
+        raise _lost(cluster) from error
+    return AHEAD * max(1, sum(threads.values()))
 
 
 def _next_with_servers(shards: Iterator[Shard], report: Report) -> Shard | None:
@@ -132,8 +155,15 @@ def _next_with_servers(shards: Iterator[Shard], report: Report) -> Shard | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Runner:
-    client: Any
-    work: Work
+    submit: Callable[[Shard], Any]
+    """Begins the work of a shard, and returns its future."""
+
+    wait: Callable[..., Any]
+    """Of the futures' library."""
+
+    count: Callable[[], int]
+    """Return how many shards may be under way."""
+
     cluster: Cluster
     report: Report
     under_way: dict[Any, Shard] = field(default_factory=dict)
@@ -144,9 +174,9 @@ class _Runner:
         """Keeps a bounded number of shards under way until there are no more."""
         begin = 0.0
         while shard := _next_with_servers(shards, self._report):
-            while len(self.under_way) >= AHEAD * self._count_slots():
+            while len(self.under_way) >= self.count():
                 self._finish_some()
-            future = self._submit(shard)
+            future = self.submit(shard)
             self.under_way[future], self.begins[future] = shard, begin
             begin = shard.progress
         while self.under_way:
@@ -156,36 +186,17 @@ class _Runner:
         """Report a shard with the share of the input before which everything is done."""
         self.report(replace(shard, progress=min(self.begins.values(), default=shard.progress)), tally)
 
-    def _count_slots(self) -> int:
-        """The shards that all workers do at the same time. Raises InputError where the scheduler is lost."""
-        try:
-            threads: dict[str, int] = self.client.nthreads()
-        except OSError as error:
-            raise _lost(self.cluster) from error
-        return max(1, sum(threads.values()))
-
-    def _submit(self, shard: Shard) -> Any:  # noqa: ANN401  # distributed has no types
-        sent = shard.without_content() if is_local(self.cluster) else shard
-        return self.client.submit(self.work, sent, pure=False)
-
     def _finish_some(self) -> None:
         """Waits until shards are done, and reports them."""
-        from distributed import wait  # noqa: PLC0415
-
         try:
-            futures = wait(list(self.under_way), return_when="FIRST_COMPLETED").done
+            ended = self.wait(list(self.under_way), return_when="FIRST_COMPLETED").done
         except CancelledError as error:
             raise _lost(self.cluster) from error
-        for future in futures:
+        for future in ended:
             shard = self.under_way.pop(future)
-            tally = _tally(shard, future.result, self._do_alone, self.cluster)
+            tally = _tally(shard, future.result, lambda alone: self.submit(alone).result(), self.cluster)
             del self.begins[future]
             self._report(shard, tally)
-
-    def _do_alone(self, shard: Shard) -> SweepTally:
-        """Waits for one server of a shard that failed."""
-        tally: SweepTally = self._submit(shard).result()
-        return tally
 
 
 def _tally(

@@ -3,22 +3,23 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
+import anyio
 from sqlalchemy import Engine
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.json_text import parse_json
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, JudgeWrapper
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, ServerChange
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, PromptForm, SetCase, ShadowCase, SkillCase, ToolCase, render, render_hardened
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.score import finish_cases, judge_cases, skill_cases, tool_cases
 from tdqs_mcp.sources.files import read_catalog
@@ -32,6 +33,30 @@ RETRY_SECONDS, MAX_RETRY_SECONDS = 3_600, 30 * 86_400
 """The time before a question is asked again whose answer could not be used, which doubles with each answer."""
 
 
+QUESTIONS_AT_ONCE = 64
+"""Questions that are being put, under way or being read: as many as a model may have requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneByOne(JudgeWrapper):
+    """Asks about each case by itself: its answer is read and checked while others are under way, and not at the end."""
+
+    _places: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(QUESTIONS_AT_ONCE))
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts, in order."""
+        verdicts: dict[int, Verdict | Ungraded] = {}
+
+        async def ask(place: int, case: Case) -> None:
+            async with self._places:
+                (verdicts[place],) = await self.judge.grade([case])
+
+        async with anyio.create_task_group() as tasks:
+            for place, case in enumerate(cases):
+                tasks.start_soon(ask, place, case)
+        return [verdicts[place] for place in range(len(cases))]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
     """A server to be scored."""
@@ -41,6 +66,9 @@ class _Server:
     cases: Sequence[Case]
     stored: Sequence[StoredVerdict | None]
     """The verdict that the store has of each case."""
+
+    siblings: str
+    """A digest of the tools' names, on which a verdict on one of them depends too."""
 
     @property
     def open_cases(self) -> list[Case]:
@@ -112,7 +140,9 @@ def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
         verdict = sets[case.rubric]
         return verdict if verdict and verdict.sibling_digest == _context(case) else None
 
-    return _Server(entry=entry, measured=measured, cases=cases, stored=[find(case) for case in cases])
+    siblings = short_hash("\0".join(measured.names))
+    stored_ones = [find(case) for case in cases]
+    return _Server(entry=entry, measured=measured, cases=cases, stored=stored_ones, siblings=siblings)
 
 
 def _context(case: SetCase | SkillCase | ShadowCase) -> str:
@@ -147,7 +177,7 @@ async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp, 
     if failed:
         put_retries(store, method, failed)
     fresh = iter(
-        verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
+        verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict)
         for (server, case), verdict in zip(open_cases, verdicts, strict=True)
     )
     return [[verdict or next(fresh) for verdict in server.stored] for server in servers]
@@ -157,11 +187,9 @@ def _question(case: Case) -> str:
     return case.subject.signals.input_hash if isinstance(case, ToolCase) else f"{case.rubric} {_context(case)}"
 
 
-def _stored(server: _Server, case: Case, verdict: Verdict, method: MethodStamp) -> StoredVerdict:
-    digest = short_hash("\0".join(server.measured.names)) if isinstance(case, ToolCase) else _context(case)
-    form = method.judge.prompt
-    prompt = "" if form is None else (render_hardened if form == PromptForm.HARDENED else render)(case).hash
-    return StoredVerdict(verdict=verdict, sibling_digest=digest, prompt_hash=prompt)
+def _stored(server: _Server, case: Case, verdict: Verdict) -> StoredVerdict:
+    digest = server.siblings if isinstance(case, ToolCase) else _context(case)
+    return StoredVerdict(verdict=verdict, sibling_digest=digest)
 
 
 def _finish(server: _Server, outcomes: Sequence[Outcome], method: MethodStamp) -> ScoredCapture:
