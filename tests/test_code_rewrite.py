@@ -398,7 +398,7 @@ def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not
     assert statements(rewritten) == ["Fails if the ship of that name is not found."]
 
 
-def test_a_question_about_several_tools_names_what_the_code_of_one_shows(write):
+def test_tools_of_which_the_code_shows_different_things_share_no_question(write):
     code = write("""
         @server.tool()
         def update_berth(path: str, store):
@@ -412,6 +412,18 @@ def test_a_question_about_several_tools_names_what_the_code_of_one_shows(write):
     tools = [
         define(f"update_{thing}", f"Update one {thing} of the harbour.", path=TEXT) for thing in ("berth", "crane")
     ]
-    questions = questions_of(rewrite(code, *tools))
-    shared = [question.text for question in questions if question.tools == ("update_berth", "update_crane")]
-    assert any("`update_berth` " in text and "(server.py:11)" in text for text in shared), shared
+    hints = [question for question in questions_of(rewrite(code, *tools)) if "Hint" in question.id]
+    assert {question.tools for question in hints} == {("update_berth",), ("update_crane",)}
+    berth = [question.text for question in hints if question.tools == ("update_berth",)]
+    assert all(text.startswith("By the code, `update_berth` ") and "(server.py:11)" in text for text in berth), berth
+
+
+def test_a_delete_request_is_called_one_and_nothing_more(write):
+    code = write("""
+        @server.tool()
+        def work(action: str, url: str):
+            if action == "drop":
+                httpx.delete("https://api.tides.example/notes")
+    """)
+    (rewritten,) = rewrite(code, define("work", "Manage notes of tides.example.", action=TEXT, url=TEXT))
+    assert statements(rewritten) == ['With `action` "drop", it sends an HTTP DELETE request to api.tides.example.']

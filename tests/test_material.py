@@ -29,6 +29,10 @@ GIT = (
     tool("delete_branch", "Deletes a branch.", takes(repo_path=TEXT, branch=TEXT, force={"type": "boolean"})),
     tool("update_branch", "Updates a branch.", takes(repo_path=TEXT, branch=TEXT)),
 )
+READING = (
+    tool("get_commit", "Shows a commit.", takes(repo_path=TEXT)),
+    tool("get_branches", "Lists the branches of a repository.", takes(repo_path=TEXT)),
+)
 
 
 def read(*tools):
@@ -197,7 +201,7 @@ def test_a_shared_answer_means_the_same_tools_in_a_second_run():
         *GIT,
         *(tool(f"create_{noun}", f"Creates a {noun}.", takes(name=TEXT)) for noun in ("tag", "note", "hook")),
     ]
-    material = {"answers": {"*.annotations.destructiveHint": "no", "*.annotations.openWorldHint": "no"}}
+    material = {"answers": {"create*.annotations.destructiveHint": "no", "create*.annotations.openWorldHint": "no"}}
     first = rewritten(material, tools=tools)
     assert {name for name, each in first.items() if "destructiveHint" in each.definition.get("annotations", {})} == {
         "create_tag", "create_note", "create_hook",
@@ -206,10 +210,46 @@ def test_a_shared_answer_means_the_same_tools_in_a_second_run():
     assert not [name for name, each in again.items() if each.changes]
 
 
-@pytest.mark.parametrize("text", ["yes, they only read.", "They only read."])
+@pytest.mark.parametrize("text", ["yes, they only read.", "yes"])
 def test_an_answer_about_several_tools_is_in_no_description(text):
-    found = rewritten({"answers": {"*.annotations.readOnlyHint": text}})
-    assert [each.definition["description"] for each in found.values()] == [each["description"] for each in GIT]
+    found = rewritten({"answers": {"get*.annotations.readOnlyHint": text}}, tools=READING)
+    assert [each.definition["annotations"] for each in found.values()] == [{"readOnlyHint": True}] * 2
+    assert [each.definition["description"] for each in found.values()] == [each["description"] for each in READING]
+
+
+@pytest.mark.parametrize(
+    ("tools", "shared"),
+    [
+        (("get_tag", "get_note", "list_notes"), {"get_tag", "get_note"}),  # a list and one thing may differ
+        (("create_tag", "create_note", "update_tag"), {"create_tag", "create_note"}),
+        (("send_tag", "update_tag"), set()),
+    ],
+)
+def test_a_yes_or_no_is_asked_together_only_of_tools_that_do_the_same(tools, shared):
+    found = rewritten({}, tools=[tool(name, f"{name.replace('_', ' ').capitalize()}.", takes()) for name in tools])
+    questions = [question for rewrite in found.values() for question in rewrite.questions if "Hint" in question.id]
+    assert {frozenset(question.tools) for question in questions if len(question.tools) > 1} == {frozenset(shared)} - {
+        frozenset()
+    }
+
+
+def test_parameters_of_one_name_are_asked_about_together_only_with_one_schema():
+    form, free = {"type": "object", "properties": {"a": TEXT}}, {"type": "object"}
+    tools = [
+        tool("get_tag", "Gets a tag.", takes(mode={"enum": ["a", "b"]}, form=form, data=free)),
+        tool("get_note", "Gets a note.", takes(mode={"enum": ["a", "b"]}, form=form, data=free)),
+        tool("get_hook", "Gets a hook.", takes(mode={"enum": ["c", "d"]}, form=form, data=free)),
+    ]
+    questions = {
+        each: found
+        for rewrite in rewritten({}, tools=tools).values()
+        for found in rewrite.questions
+        for each in [found.id]
+    }
+    assert questions["*.parameters.mode"].tools == ("get_tag", "get_note")
+    assert questions["get_hook.parameters.mode"].tools == ("get_hook",)
+    assert {f"get_{name}.parameters.data" for name in ("tag", "note", "hook")} <= questions.keys()
+    assert not [each for each in questions if each.endswith("parameters.form")]  # the schema has its fields
 
 
 def test_to_change_nothing_agrees_with_only_reading():
@@ -225,12 +265,12 @@ def test_to_change_nothing_agrees_with_only_reading():
 
 def test_a_tool_that_does_not_only_read_gets_the_shared_answers_in_the_first_run():
     material = {
-        "answers": {"git_show.annotations.readOnlyHint": "no, it does not", "*.annotations.openWorldHint": "no"}
+        "answers": {"get_commit.annotations.readOnlyHint": "no, it does not", "get*.annotations.openWorldHint": "no"}
     }
-    first = rewritten(material)
-    assert first["git_show"].definition["annotations"] == {"readOnlyHint": False, "openWorldHint": False}
-    assert first["git_show"].definition["description"] == "Shows a commit."
-    assert "annotations" not in first["git_list"].definition
+    first = rewritten(material, tools=READING)
+    assert first["get_commit"].definition["annotations"] == {"readOnlyHint": False, "openWorldHint": False}
+    assert first["get_commit"].definition["description"] == "Shows a commit."
+    assert "annotations" not in first["get_branches"].definition
     again = rewritten(material, tools=[each.definition for each in first.values()])
     assert not [name for name, each in again.items() if each.changes]
 
@@ -241,7 +281,7 @@ ANSWERS = {
     "git_show.returns": "the commit with its difference",
     "*.parameters.repo_path": "absolute path of the checkout",
     "git_show.parameters.max_lines": "lines of the difference, at most",
-    "*.annotations.readOnlyHint": "yes",
+    "git_show.annotations.readOnlyHint": "yes",
     "delete_branch.behavior": "Commits that no other branch has are lost after a month.",
     "*.parameters.branch": "name without refs/heads",
     "delete_branch.parameters.force": "deletes a branch that is not merged",
@@ -518,6 +558,17 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
     kept = parse_text((tmp_path / "material.yml").read_text(), origin="x")["answers"]
     assert len(kept) == 2
     assert kept[first.id] == "absolute path"
+
+
+@pytest.mark.process
+def test_with_a_target_an_interview_asks_just_the_questions_that_are_announced(write, tmp_path, command):
+    file = write("git.json", {"tools": list(GIT)})
+    shown = json.loads(command("rewrite", file, "--target", "3.4", "--format", "json").stdout)
+    ids = [question["id"] for question in shown["questions"]]
+    assert 0 < len(ids) < 8
+    heard, _ = answer_on_a_terminal(["rewrite", "git.json", "--target", "3.4", "--interview"], ["quit"], tmp_path)
+    assert f"{len(ids)} question" in heard
+    assert f"1 of {len(ids)} {ids[0]}" in " ".join(heard.split())
 
 
 def test_an_interview_without_a_terminal_says_what_to_do(command, write):

@@ -85,7 +85,7 @@ def test_the_command_exits_1_out_of_reach_and_asks_what_only_the_author_can_writ
     assert done.returncode == 1
     assert re.search(r"overall \d\.\d \w → \d\.\d \w, below the target 4\.9 A", text)
     assert "expected gain: the change of TDQS less 0." in text
-    assert "--interview" in text
+    assert "--target 4.9 --material FILE" in text
     assert "? " in text
 
 

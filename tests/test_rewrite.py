@@ -643,10 +643,10 @@ def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
     asked = {each.id.removeprefix("delete_issue."): each.text for each in rewrite.questions}
     assert asked.items() >= {
-        ("usage", "When should an agent use `delete_issue`?"),
-        ("returns", "What does `delete_issue` return?"),
+        ("usage", "What is `delete_issue` needed for, and when is another tool the better choice?"),
+        ("returns", "What comes back from `delete_issue`: which fields, in which form?"),
         ("behavior", "Can what `delete_issue` deletes be restored, and does anything else go with it?"),
-        ("parameters.repo_id", "Which value does `repo_id` of `delete_issue` take, for example?"),
+        ("parameters.repo_id", "What is `repo_id` of `delete_issue`, for example, and what is refused?"),
         ("annotations.idempotentHint", "Is an identical second call of `delete_issue` without further effect?"),
     }
     [silent] = rewritten({"name": "run", "inputSchema": takes("data")})
@@ -890,9 +890,9 @@ def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, writ
             ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form),
             "`" * (form == "markdown"),
         )
-        lines = command(*args).stdout.decode().splitlines()
+        lines, again = command(*args).stdout.decode().splitlines(), f"tdqs-mcp rewrite {file} --tool list_orders"
         assert [line for line in lines if "Next" in line] == [
-            f"Next: {mark}tdqs-mcp rewrite {file} --tool list_orders --interview{mark}"
+            f"Next: write {mark}answers: {{ID: text}}{mark} to the file, then {mark}{again} --material FILE{mark}"
         ]
     assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
     scored = json.loads(command("score", target, "--format", "json").stdout)

@@ -98,7 +98,7 @@ def test_next_is_a_rewrite_or_a_plan_where_they_help_else_the_page_of_the_rule(s
     for width in (200, 40):
         lines = shown(*POOR, width=width, locator="shop.json")
         assert [line for line in lines if line.startswith("Next: ")] == [
-            "Next: tdqs-mcp rewrite shop.json --tool create_order --interview",
+            "Next: tdqs-mcp rewrite shop.json --tool create_order",
             "Next: tdqs-mcp rewrite shop.json --target A",
         ]
     broken = {**FINE, "inputSchema": {**FINE["inputSchema"], "type": "array"}}

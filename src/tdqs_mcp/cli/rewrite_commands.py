@@ -70,6 +70,7 @@ from tdqs_mcp.results.improvements import (
     QuestionTopic,
     Rewrite,
     RewriteReport,
+    most_useful,
 )
 from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
@@ -181,18 +182,21 @@ def rewrite(
         names = match_tools([tool.name for tool in catalog.tools], tools) if tools else None
         return rewrite_tools(catalog, tools=names, **options)
 
+    finish = partial(_report, spec=spec)
+    if target is not None:
+        finish = partial(blocking(improving.reach_target), target=target, judge=chosen, spec=spec)
+
+    def report(catalog: Catalog, **options: Any) -> tuple[Catalog, RewriteReport]:  # noqa: ANN401  # rewrite's own
+        return catalog, finish(catalog, improve(catalog, **options))
+
     if is_interview:
-        statements = _interview_author(locator, live, improve, material or MATERIAL_FILE, spec=spec)
+        statements = _interview_author(locator, live, report, material or MATERIAL_FILE)
     else:
         statements = read_material(material) if material else NOTHING
     results: list[tuple[Catalog, RewriteReport] | None] = [None]
     if statements is not None:
-        work = partial(improve, material=statements, writer=author)
-        finish = partial(_report, spec=spec)
-        if target is not None:
-            finish = partial(blocking(improving.reach_target), target=target, judge=chosen, spec=spec)
-        doing = "rewriting" if author else "judging"
-        results = for_each((locator,), live, lambda catalog: (catalog, finish(catalog, work(catalog))), doing=doing)
+        work = partial(report, material=statements, writer=author)
+        results = for_each((locator,), live, work, doing="rewriting" if author else "judging")
     tell_usage()
     reports = [result and result[1] for result in results]
     answers = ["--material", shlex.quote(str(MATERIAL_FILE))] if is_interview and material is None else []
@@ -204,20 +208,26 @@ def rewrite(
                 locator=" ".join([copyable_locator(locator), *given_options(), *answers]),
                 is_saved=destination is not None,
                 is_verbose=is_verbose,
+                is_terminal=_is_terminal(),
             )
         ),
     )
-    for catalog, report in (result for result in results if result is not None):
+    for catalog, finished in (result for result in results if result is not None):
         if place and destination:
-            _write_patch(place, report.rewrites, destination, is_code=source is not None)
+            _write_patch(place, finished.rewrites, destination, is_code=source is not None)
         elif destination:
-            _write_catalog(catalog, report.rewrites, destination)
+            _write_catalog(catalog, finished.rewrites, destination)
     end(reports, arrives if target else rewritten, needs_tools=True)
+
+
+def _is_terminal() -> bool:
+    """Return whether somebody can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _check_terminal() -> None:
     """Raises UsageError where nobody can be asked."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _is_terminal():
         raise click.UsageError(
             "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
             "--material FILE takes the answers: {answers: {ID: text}}"
@@ -225,20 +235,20 @@ def _check_terminal() -> None:
 
 
 def _interview_author(
-    locator: str, live: LiveOptions, improve: Callable[..., list[Rewrite]], path: Path, *, spec: str
+    locator: str, live: LiveOptions, report: Callable[..., tuple[Catalog, RewriteReport]], path: Path
 ) -> Material | None:
     """Ask what a first rewrite leaves open; return the material with the answers, None for an unreadable server."""
     statements = read_material(path) if path.exists() else NOTHING
-    [draft] = for_each((locator,), live, lambda catalog: (catalog, improve(catalog, material=statements)))
+    [draft] = for_each((locator,), live, partial(report, material=statements))
     if draft is None:
         return None
-    _interview(_report(*draft, spec=spec).questions, path)
+    _interview(draft[1].questions, path)
     return read_material(path) if path.exists() else statements
 
 
 def _interview(questions: Sequence[Question], path: Path) -> None:
     """Asks each question; every answer is in the file as soon as it is given."""
-    candidates = [question for question in questions if question.about is not QuestionTopic.CONFLICT]
+    candidates = most_useful([question for question in questions if question.about is not QuestionTopic.CONFLICT])
     open_questions, left = candidates[:QUESTIONS_AT_ONCE], len(candidates[QUESTIONS_AT_ONCE:])
     if not open_questions:
         click.echo("There is nothing to ask.", err=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.report.blocks import (
+    NEXT,
     Block,
     Code,
     Diff,
@@ -43,6 +44,7 @@ from tdqs_mcp.results.improvements import (
     Rewrite,
     RewriteReport,
     Route,
+    most_useful,
 )
 from tdqs_mcp.results.scores import ToolScore, unjudged
 
@@ -101,33 +103,42 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
 
 
 def rewrite_blocks(
-    report: RewriteReport, *, locator: str = "LOCATOR", is_saved: bool = False, is_verbose: bool = False
+    report: RewriteReport,
+    *,
+    locator: str = "LOCATOR",
+    is_saved: bool = False,
+    is_verbose: bool = False,
+    is_terminal: bool = True,
 ) -> list[Block]:
-    """The changed tools with diff and numbers, as many as fit a terminal, then the questions, each once."""
-    rewrites = report.rewrites
+    """The changed tools with diff and numbers, as many as fit a terminal, then the questions, each once.
+
+    The questions are asked on a terminal (`is_terminal`); elsewhere a file takes the answers.
+    """
+    rewrites, open_questions = report.rewrites, most_useful(report.questions)
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     blocks += [Line(_goal_words(report.goal))] if report.goal else []
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
-    count = (
-        len(sections) if is_verbose else _fitting(changed, LINES - 2 * min(len(report.questions), QUESTIONS_AT_ONCE))
-    )
+    count = len(sections) if is_verbose else _fitting(changed, LINES - 2 * min(len(open_questions), QUESTIONS_AT_ONCE))
     blocks += [block for section in sections[:count] for block in section]
     if len(changed) > count:
         more = f"… and {len(changed) - count} more; --tool NAME shows one, --verbose and --format json all"
         rest = [block for section in sections[count:] for block in section]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
     blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
-    if report.questions:
-        questions = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
+    if open_questions:
+        questions = [(f"? {question.text}   {question.id}", "yellow") for question in open_questions]
         left = len(questions) - QUESTIONS_AT_ONCE
-        blocks += [Heading(left_words(report.questions)), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
+        blocks += [Heading(left_words(open_questions)), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
         blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
-    return [*blocks, *_rewrite_next(rewrites, locator, is_saved=is_saved)]
+    following = _rewrite_next(
+        rewrites, locator, is_saved=is_saved, is_asking=bool(open_questions), is_terminal=is_terminal
+    )
+    return [*blocks, *following]
 
 
 def left_words(questions: Sequence[Question]) -> str:
@@ -363,18 +374,30 @@ def runs_text(runs: Iterable[tuple[str, str]]) -> str:
     return " ".join(f"[+{text}+]" if kind else text for kind, text in runs)
 
 
-def _rewrite_next(rewrites: Sequence[Rewrite], locator: str, *, is_saved: bool) -> list[Block]:
+def _rewrite_next(
+    rewrites: Sequence[Rewrite], locator: str, *, is_saved: bool, is_asking: bool, is_terminal: bool
+) -> list[Block]:
     """Return what is left to do; the caller says where the changes were saved."""
     if any(rewrite.unjudged for rewrite in rewrites):
         words = "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
         return [Line(words, "dim")]
     is_changed = any(rewrite.changes for rewrite in rewrites)
-    commands = [f"tdqs-mcp rewrite {locator} --interview"] if any(rewrite.questions for rewrite in rewrites) else []
-    commands += [f"tdqs-mcp rewrite {locator} --write FILE"] if is_changed and not is_saved else []
-    if not is_changed and not commands:
-        return [Line("Nothing to rewrite and nothing to ask", "dim")]
     head = [] if is_changed else [Line("Nothing can be improved from what is known", "dim")]
-    return [*head, *(next_lines(*commands) or [Line("Next: read the changes", "dim")])]
+    commands = [f"tdqs-mcp rewrite {locator} --interview"] if is_asking and is_terminal else []
+    if is_asking and not is_terminal:
+        again = locator if "--material" in locator else f"{locator} --material FILE"
+        answers = (
+            NEXT,
+            "write ",
+            Code("answers: {ID: text}"),
+            " to the file, then ",
+            Code(f"tdqs-mcp rewrite {again}"),
+        )
+        head.append(Line(answers, "dim"))
+    commands += [f"tdqs-mcp rewrite {locator} --write FILE"] if is_changed and not is_saved else []
+    if not (is_changed or is_asking):
+        return [Line("Nothing to rewrite and nothing to ask", "dim")]
+    return [*head, *(next_lines(*commands) or ([] if is_asking else [Line("Next: read the changes", "dim")]))]
 
 
 _LOCK_STYLES = {

@@ -313,7 +313,7 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> list[Block]:
     """The commands that help: a rewrite with what the author knows where the finding is about words, else its page."""
     if fix.finding.dimension is None or not _PLAIN_NAME.fullmatch(fix.tool.name):
         return next_lines(f"tdqs-mcp rules {fix.finding.rule}")
-    commands = [f"tdqs-mcp rewrite {locator} --tool {fix.tool.name} --interview"]
+    commands = [f"tdqs-mcp rewrite {locator} --tool {fix.tool.name}"]
     if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
         commands.append(f"tdqs-mcp rewrite {locator} --target A")
     return next_lines(*commands)

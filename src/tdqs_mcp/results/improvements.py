@@ -388,8 +388,17 @@ MIN_GAIN = 10
 
 
 def is_worth_asking(question: Question) -> bool:
-    """Return whether the answer can move a score, decides between two statements, or is true of the whole server."""
-    return question.gain >= MIN_GAIN or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
+    """Return whether the answer can move a score, decides between two statements, or is true of the whole server.
+
+    A hint alone moves no tool by a tenth, however many tools share it.
+    """
+    is_moving = question.gain >= MIN_GAIN and question.about not in HINT_ASPECTS
+    return is_moving or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
+
+
+def most_useful(questions: Sequence[Question]) -> Sequence[Question]:
+    """Return the questions that are worth asking; where none is, all."""
+    return [question for question in questions if is_worth_asking(question)] or questions
 
 
 QUESTIONS_AT_ONCE = 8
@@ -423,7 +432,11 @@ def questions_of(
 
     conflicts = [question for question in questions if question.about is QuestionTopic.CONFLICT]
     whole = [question for question in questions if question.about is QuestionTopic.LIMIT]
-    waiting = [rank(place) for place, question in enumerate(questions) if question.gain >= MIN_GAIN]
+    waiting = [
+        rank(place)
+        for place, question in enumerate(questions)
+        if is_worth_asking(question) and question not in (*conflicts, *whole)
+    ]
     heapify(waiting)
     asked: list[Question] = []
     while waiting and not is_enough():

@@ -60,7 +60,7 @@ class _Catalog:
     """The tools that have each parameter."""
 
     groups: Mapping[str, Collection[str]]
-    """The tools of which one answer can be true, by parameter and by hint."""
+    """The tools that share a question, by its id."""
 
     open_places: Mapping[str, frozenset[str]]
     """The parameters and hints that each tool leaves open."""
@@ -112,13 +112,13 @@ def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_shared(fact: Fact) -> bool:
-    return fact.origin.split(" ", 1)[-1].startswith(f"{SHARED}.")
+    return f"{SHARED}." in fact.origin
 
 
 def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact]:
     """An answer as facts about each tool that its question is about; of no tool where none leaves this open."""
     tool, place = _split(key, catalog, origin)
-    tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(place, catalog)
+    tools: Sequence[str | None] = [tool] if tool in catalog.tools else _sharing(key, place, catalog)
     for name in tools or [None]:
         is_hint = place.startswith(ANNOTATIONS)
         fact = Fact(
@@ -148,7 +148,7 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     """The tool and the place of a question's id. Raises InputError with the ids that are like it."""
     dots = [match.start() for match in re.finditer(r"\.", key)]
     ways = ((key[:dot], key[dot + 1 :]) for dot in reversed(dots))
-    way = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
+    way = next(((tool, place) for tool, place in ways if tool in catalog.tools or tool.endswith(SHARED)), None)
     if way is None:
         tool = key[: dots[0]] if dots else key
         _check_tool(tool, catalog.tools, origin)
@@ -160,9 +160,10 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
         return tool, ""
     parameter = place.removeprefix(PARAMETERS)
     if place.startswith(PARAMETERS):
-        have = list(catalog.parameters) if tool == SHARED else _parameter_names(catalog.tools[tool])
+        subject = catalog.tools.get(tool)
+        have = _parameter_names(subject) if subject else list(catalog.parameters)
         if parameter not in have:
-            owner = "no tool has" if tool == SHARED else f"{tool!r} lacks"
+            owner = f"{tool!r} lacks" if subject else "no tool has"
             near = _near(parameter, have)
             raise InputError(f"{origin} of the material is about a parameter that {owner}: {parameter!r}{near}")
     elif place not in _TEXT_PLACES and place.removeprefix(ANNOTATIONS) not in HINTS:
@@ -171,9 +172,9 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     return tool, place
 
 
-def _sharing(place: str, catalog: _Catalog) -> Sequence[str]:
-    """The tools of the group that leave a parameter or a hint open."""
-    group = catalog.groups.get(place, ())
+def _sharing(key: str, place: str, catalog: _Catalog) -> Sequence[str]:
+    """The tools that share a question and leave its parameter or hint open."""
+    group = catalog.groups.get(key, ())
     return [name for name, places in catalog.open_places.items() if name in group and place in places]
 
 

@@ -1,10 +1,9 @@
-"""Statements that the code of a tool gives: effects, errors, limits, results, hints; and what questions it answers."""
+"""Statements that the code of a tool gives: effects, errors, limits, results, hints."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -26,13 +25,13 @@ from tdqs_mcp.facts.text.words import (
     stem,
 )
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Tool
-from tdqs_mcp.results.improvements import Component, Question, QuestionTopic, Route
+from tdqs_mcp.model import Tool
+from tdqs_mcp.results.improvements import Component, Route
 from tdqs_mcp.results.tool_code import COUNTED, CodeEffect, CodeError, CodePlace, EffectKind, ToolCode, names_host
 from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rewriting.questions import READS, coded, find_open_parameters, repeats
 from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, NETWORK, definition_words, is_named, own_limits, takes_whole
 
 MAX_SENTENCES = 3
@@ -55,8 +54,6 @@ SHARE_TOLD = 60
 
 _PATTERNS = PatternTable("rewriting")
 _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.SQL_WRITE, EffectKind.HTTP_WRITE})
-_SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
-_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
 
 
 def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[Statement, ...]]:
@@ -69,7 +66,7 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
         return {}
     common = _common_errors(measured)
     statements: dict[int, tuple[Statement, ...]] = {}
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         if subject.signals.is_missing_description:
             continue  # a definition that was read in part may have all of this already
         parts = [*_hints(subject, code)]
@@ -83,45 +80,9 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     return {index: parts for index, parts in statements.items() if parts}
 
 
-def code_answers(measured: Measured) -> frozenset[tuple[str, str]]:
-    """Return the tools and places of questions that the code answers, though no definition says it."""
-    return frozenset((subject.tool.name, place) for subject, code in _coded(measured) for place in _answers(code))
-
-
-def with_code(questions: Sequence[Question], measured: Measured) -> list[Question]:
-    """Return the questions with what the code shows: "By the code, `sync` deletes files (sync.py:41). Can …?"."""
-    evidence = {subject.tool.name: words for subject, code in _coded(measured) if (words := _main_effect(code))}
-    return [
-        replace(question, text=f"By the code, `{tool}` {evidence[tool]}. {question.text}")
-        if question.about in _ABOUT_EFFECTS
-        and (tool := next((name for name in question.tools if name in evidence), ""))
-        else question
-        for question in questions
-    ]
-
-
-_ABOUT_EFFECTS = frozenset(
-    {
-        QuestionTopic.BEHAVIOR,
-        QuestionTopic.READ_ONLY,
-        QuestionTopic.DESTRUCTIVE,
-        QuestionTopic.IDEMPOTENT,
-        QuestionTopic.OPEN_WORLD,
-    }
-)
-
-
-def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
-    by_name = {tool.name: tool for tool in measured.code.tools} if measured.code else {}
-    for subject in measured.subjects:
-        code = by_name.get(subject.tool.name)
-        if code is not None and code.handler is not None and not subject.is_duplicate:
-            yield subject, code
-
-
 def _common_errors(measured: Measured) -> frozenset[str]:
     """Return the errors that half of the tools have."""
-    counts = Counter(error.text for _, code in _coded(measured) for error in code.errors)
+    counts = Counter(error.text for _, code in coded(measured) for error in code.errors)
     most = max(MIN_SHARED, len(measured.subjects) // 2)
     return frozenset(text for text, count in counts.items() if count >= most)
 
@@ -169,7 +130,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     handler = code.handler or code.registration
     verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
     is_changing = any(verb.is_mutating for verb in verbs if verb)
-    changes = [effect for effect in code.effects if effect.kind not in _READS and effect.is_given]
+    changes = [effect for effect in code.effects if effect.kind not in READS and effect.is_given]
     certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
     taking = [effect for effect in certain if takes_whole(effect, code)]
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
@@ -182,20 +143,11 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
             yield "destructiveHint", True, taking[0]
         elif code.destructive is False and not is_ruled_out("destructiveHint", subject, value=False):
             yield "destructiveHint", False, handler
-        if "idempotentHint" not in present and all(
-            takes_whole(effect, code) and _repeats(effect) for effect in changes
-        ):
+        if "idempotentHint" not in present and all(takes_whole(effect, code) and repeats(effect) for effect in changes):
             yield "idempotentHint", True, certain[0]
     if isinstance(code.open_world, bool) and "openWorldHint" not in present:
         requests = (effect for effect in code.effects if effect.kind in NETWORK)
         yield "openWorldHint", code.open_world, next(requests, handler)
-
-
-def _repeats(effect: CodeEffect) -> bool:
-    """Return whether a second run of the line changes nothing more: PUT and DELETE (RFC 9110), a file written anew."""
-    if effect.kind is EffectKind.HTTP_WRITE:
-        return effect.text in ("PUT", "DELETE")
-    return effect.kind is EffectKind.FILE_WRITE and effect.is_destroying
 
 
 # Sentences
@@ -262,7 +214,7 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
     match effect.kind:
         case EffectKind.FILE_DELETE | EffectKind.SQL_WRITE | EffectKind.HTTP_WRITE if effect.is_destroying:
             is_deletion = effect.kind is EffectKind.FILE_DELETE or effect.text.upper().startswith(_DELETING)
-            return _DELETIONS[effect.kind] if is_deletion and not is_named(effect, subject) else None
+            return _deletion(effect) if is_deletion and not is_named(effect, subject) else None
         case EffectKind.FILE_WRITE if (effect.is_destroying or effect.is_given) and not is_named(effect, subject):
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
@@ -278,11 +230,17 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
 
 _OVERWRITES = "overwrites an existing file at the given path"
 _DELETING = ("DELETE", "TRUNCATE")
-_DELETIONS = {
-    EffectKind.FILE_DELETE: "deletes files",
-    EffectKind.SQL_WRITE: "deletes data from a database",
-    EffectKind.HTTP_WRITE: "deletes what the service stores",
-}
+
+
+def _deletion(effect: CodeEffect) -> str:
+    """Return what the line says: a DELETE request is one, whatever the service makes of it."""
+    if effect.kind is EffectKind.HTTP_WRITE:
+        return (
+            f"sends an HTTP DELETE request{f' to {effect.host}' if effect.host else ''}"
+            if effect.text == "DELETE"
+            else ""
+        )
+    return "deletes files" if effect.kind is EffectKind.FILE_DELETE else "deletes data from a database"
 
 
 _LOOPBACK = lazy_pattern(r"localhost\b|127\.|0\.0\.0\.0|\[?::1")
@@ -552,44 +510,3 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
 
 _VALUE = lazy_pattern(r"'?(?!None\b)[\w./:+-]+'?")
 """A default that says something: neither None nor an empty list, and no mark such as "(default)"."""
-
-
-# Questions
-
-
-def _answers(code: ToolCode) -> Iterator[str]:
-    """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
-    yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
-    is_destroying = any(effect.is_destroying for effect in code.effects)
-    if not is_destroying and (code.effects or not code.unresolved):
-        yield str(QuestionTopic.BEHAVIOR)
-    if code.errors or code.limits:
-        yield str(QuestionTopic.LIMIT)
-    if code.returns:
-        yield str(QuestionTopic.RETURNS)
-    verdicts = ((QuestionTopic.READ_ONLY, code.read_only), (QuestionTopic.DESTRUCTIVE, code.destructive))
-    for topic, verdict in (*verdicts, (QuestionTopic.OPEN_WORLD, code.open_world)):
-        if isinstance(verdict, bool):
-            yield f"{ANNOTATIONS}{topic}"
-    changes = [effect for effect in code.effects if effect.kind not in _READS]
-    if code.read_only is False and (
-        code.destructive is False or any(map(_adds, changes)) or (changes and all(map(_repeats, changes)))
-    ):
-        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
-
-
-def _adds(effect: CodeEffect) -> bool:
-    """Return whether a second run of the line adds once more."""
-    return effect.is_given and effect.text.startswith(("POST", "INSERT INTO", "insert", "open a"))
-
-
-def _main_effect(code: ToolCode) -> str:
-    """Return the most telling effect with its line: `deletes files (sync.py:41)`."""
-    changes = [effect for effect in code.effects if effect.kind not in _READS]
-    ordered = sorted(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth))
-    if not ordered:
-        return ""
-    effect = ordered[0]
-    is_method = effect.text.isupper() and effect.kind in _SENDING | {EffectKind.HTTP_UNKNOWN}
-    words = f"sends {effect.text} requests{f' to {effect.host}' if effect.host else ''}" if is_method else effect.words
-    return f"{words} ({effect.file}:{effect.line})"

@@ -6,31 +6,34 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import words_from
-from tdqs_mcp.facts.schema.walk import Node, accepted_values
+from tdqs_mcp.facts.schema.walk import Node, accepted_values, alternatives
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.parameter_texts import read_mentions
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
-from tdqs_mcp.facts.text.words import Cue, Effect
+from tdqs_mcp.facts.text.words import Cue, Effect, is_plural, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
+from tdqs_mcp.rewriting.value_sources import bare_schema
 from tdqs_mcp.rubrics.rubric import load
 
 SHARED = "*"
-"""Stands for the tool in the id of a question about several."""
+"""Ends what stands for the tool in the id of a question about several: `*`, or `create*` for all that create."""
 
 MAX_NAMED = 3
 """Tools that one question names; the rest are counted."""
 
-MAX_RIVALS = 2
-"""Siblings that a question about usage names."""
+MAX_NEAR, MAX_RIVALS = 6, 2
+"""Siblings of like names that are looked at, and those that a question about usage names."""
 
 HINT_SHARE = 20
 """A hint brings one of so many parts of what behavioral_transparency lacks, as the offline judge scores hints."""
@@ -69,53 +72,50 @@ def find_questions(
 ) -> tuple[Question, ...]:
     """Return what the definitions of a catalog leave open, the greatest gain first; shared gaps are asked once.
 
-    Nothing is asked about a tool and a place that are `answered`.
+    Nothing is asked about a tool and a place that are `answered`, or that the code answers.
     """
-    groups = find_groups(measured)
-    shared: dict[str, list[OpenPoint]] = {}
-    single: list[list[OpenPoint]] = []
+    ids = {(tool, key.partition(".")[2]): key for key, tools in find_groups(measured).items() for tool in tools}
+    evidence = _evidence(measured)
+    closed = answered | {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(code)}
+    gaps: dict[str, list[OpenPoint]] = {}
     for gap in _find_gaps(measured, findings, scores):
-        if (gap.tool, gap.place) not in answered:
-            if gap.about is QuestionTopic.LIMIT or gap.tool in groups.get(gap.place, ()):
-                shared.setdefault(gap.place, []).append(gap)
-            else:
-                single.append([gap])
-    questions = [
-        _question(gaps, SHARED if len(gaps) > 1 or gaps[0].about is QuestionTopic.LIMIT else gaps[0].tool)
-        for gaps in (*shared.values(), *single)
-    ]
+        if (gap.tool, gap.place) not in closed:
+            own = f"{SHARED if gap.about is QuestionTopic.LIMIT else gap.tool}.{gap.place}"
+            gaps.setdefault(ids.get((gap.tool, gap.place), own), []).append(gap)
+    questions = [_question(key, points, evidence) for key, points in gaps.items()]
     order = list(QuestionTopic).index
     return tuple(sorted(questions, key=lambda question: (-question.gain, order(question.about))))
 
 
 def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
-    """The tools of which one answer can be true, by parameter and by hint; of several groups the largest.
+    """Return the tools of which one answer is true, by the id of the question that they share; the largest groups.
 
-    A group depends on names and types alone: what it is asked is the same before a definition is rewritten and after.
+    One answer is true of parameters of one name and schema, and of a hint where tools have one verb and their code
+    shows the same. What belongs together depends on names, types and code: a rewrite changes nothing of it.
     """
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
+    evidence = _evidence(measured)
     groups: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for subject in measured.subjects:
         name = subject.tool.name
-        for place, group in _groups(subject, labels[name]):
-            groups.setdefault(place, {}).setdefault(group, []).append(name)
-    largest = {place: max(gaps.values(), key=len) for place, gaps in groups.items()}
-    return {place: frozenset(tools) for place, tools in largest.items()}
+        for key, group in _groups(subject, labels[name], evidence.get(name, ("", ""))[0]):
+            groups.setdefault(key, {}).setdefault(group, []).append(name)
+    largest = {key: max(by_group.values(), key=len) for key, by_group in groups.items()}
+    return {key: frozenset(tools) for key, tools in largest.items()}
 
 
-def _groups(subject: Subject, label: NameWords) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Parameters of one name and type mean the same, an `id` only of one thing; like verbs have like hints."""
+def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the questions that a tool may share, each with that in which the others have to be equal."""
     for node in subject.input_shape.nodes:
         if node.is_top and node.name:
             is_bare = node.name.lower() in words_from("rewriting", "identifiers")
-            yield f"{PARAMETERS}{node.name}", (str(_kind(node.schema)), *(label.resource if is_bare else ()))
-    yield f"{ANNOTATIONS}{QuestionTopic.OPEN_WORLD}", ()
-    effect = subject.prose.name_effect
-    if effect is Effect.READ:
-        yield f"{ANNOTATIONS}{QuestionTopic.READ_ONLY}", (effect,)
-    elif effect in (Effect.CREATE, Effect.UPDATE):
-        yield f"{ANNOTATIONS}{QuestionTopic.DESTRUCTIVE}", (effect,)
-        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}", (effect,)
+            is_free = _kind(node.schema) == "object" and not node.schema.get(
+                "properties"
+            )  # each tool has its own fields
+            own = (subject.tool.name,) if is_free else label.resource if is_bare else ()
+            yield f"{SHARED}.{PARAMETERS}{node.name}", (canonical_json(bare_schema(node.schema)), *own)
+    for hint in HINT_ASPECTS if label.verb else ():
+        yield f"{label.verb}{SHARED}.{ANNOTATIONS}{hint}", (effect,)
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
@@ -126,12 +126,16 @@ def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozense
     return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing)))
 
 
-def _question(gaps: Sequence[OpenPoint], tool: str) -> Question:
+def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[str, str]]) -> Question:
     first = gaps[0]
     tools = tuple(dict.fromkeys(gap.tool for gap in gaps))
+    text = first.wording.format(_tools(tools))
+    if first.tool in evidence and first.about in (QuestionTopic.BEHAVIOR, *HINT_ASPECTS):
+        effect, place = evidence[first.tool]
+        text = f"By the code, `{first.tool}` {effect} ({place}). {text}"
     return Question(
-        id=f"{tool}.{first.place}",
-        text=first.wording.format(_tools(tools)),
+        id=key if len(tools) > 1 or first.about is QuestionTopic.LIMIT else f"{first.tool}.{first.place}",
+        text=text,
         about=first.about,
         tools=tools,
         parameter=first.parameter.name if first.parameter else None,
@@ -165,15 +169,31 @@ def _find_gaps(
             yield OpenPoint(tool=subject.tool.name, about=QuestionTopic.LIMIT, wording=_SERVER)
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
-        near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
+        near = neighbors.nearest(name, MAX_NEAR) if subject.is_quotable else ()
+        rivals = [rival for rival in near if _is_rival(labels[name], labels[rival])][:MAX_RIVALS]
         score = scores.get(subject.tool.index)
         low = {key for key in weights if score is None or score.scores[key] <= LOW}
-        gaps = [*_text_gaps(subject, near, rule_ids, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
+        gaps = [*_text_gaps(subject, rivals, rule_ids, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
         dimensions = [gap.about.dimension for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
             lacking = 5 - score.scores[dimension] if score else 1
             share = max(dimensions.count(dimension), HINT_SHARE if gap.about in HINT_ASPECTS else 1)
             yield replace(gap, gain=weights[dimension] * lacking // share)
+
+
+def _is_rival(own: NameWords, other: NameWords) -> bool:
+    """Return whether an agent could take one tool for the other: both read, make or change one or many of a thing.
+
+    `delete_user` and `archive_user`, but neither `create_user` nor `list_users`.
+    """
+    things = [label.thing.lower().split()[-1:] for label in (own, other)]
+    if not all(things) or len({stem(word) for [word] in things}) > 1:
+        return False
+    ways = {Effect.CREATE if label.effect is Effect.CREATE else label.effect is Effect.READ for label in (own, other)}
+    counts = {
+        label.verb in ("list", "search") or is_plural(word) for label, [word] in zip((own, other), things, strict=True)
+    }
+    return len(ways) == len(counts) == 1
 
 
 def _text_gaps(
@@ -194,10 +214,10 @@ def _text_gaps(
     if (subject.is_effect_open or is_low) and not _is_reading(subject) and not _tells_more(subject):
         yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
-        yield ask(about=QuestionTopic.RETURNS, wording="What does {} return?")
+        yield ask(about=QuestionTopic.RETURNS, wording="What comes back from {}: which fields, in which form?")
 
 
-_USAGE = "When should an agent use {}?"
+_USAGE = "What is {} needed for, and when is another tool the better choice?"
 _SERVER = (
     "What is true of all tools of this server: when do calls fail, what must the caller be allowed to do, and how much "
     "comes back at most? It belongs into the server's instructions, once."
@@ -252,7 +272,7 @@ def _about_behavior(subject: Subject) -> str:
         return "Can what {} deletes be restored, and does anything else go with it?"
     if effect is not None and effect.is_mutating:
         return "What does {} change, and can that be undone?"
-    return "What does a call of {} change, if anything?"
+    return "Does a call of {} change or cost anything?"
 
 
 def find_open_parameters(subject: Subject) -> dict[str, Node]:
@@ -270,11 +290,12 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
 
 
 def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
-    """A question for each parameter that nothing explains."""
+    """A question for each parameter that nothing explains, neither a text nor the schema of its fields."""
     for node in find_open_parameters(subject).values():
-        yield OpenPoint(
-            tool=subject.tool.name, about=QuestionTopic.PARAMETER, parameter=node, wording=_about_parameter(node)
-        )
+        if not any(branch.get("properties") for branch in alternatives(node.schema, subject.input_shape.root)):
+            yield OpenPoint(
+                tool=subject.tool.name, about=QuestionTopic.PARAMETER, parameter=node, wording=_about_parameter(node)
+            )
 
 
 def _about_parameter(node: Node) -> str:
@@ -291,7 +312,7 @@ def _about_parameter(node: Node) -> str:
         return f"What are the entries of {name} of {{}}, for example?"
     if kind == "object":
         return f"Which fields does {name} of {{}} take, for example?"
-    return f"Which value does {name} of {{}} take, for example?"
+    return f"What is {name} of {{}}, for example, and what is refused?"
 
 
 def _kind(schema: Mapping[str, Any]) -> str | None:
@@ -320,3 +341,67 @@ _HINTS = {
     QuestionTopic.IDEMPOTENT: "Is an identical second call of {} without further effect?",
     QuestionTopic.OPEN_WORLD: "Do calls of {} reach outside their own system, for example to the web?",
 }
+
+
+READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
+
+
+def coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
+    """Yield the tools whose handler was found, each with its code."""
+    by_name = {tool.name: tool for tool in measured.code.tools} if measured.code else {}
+    for subject in measured.subjects:
+        code = by_name.get(subject.tool.name)
+        if code is not None and code.handler is not None and not subject.is_duplicate:
+            yield subject, code
+
+
+def _answers(code: ToolCode) -> Iterator[str]:
+    """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
+    yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
+    is_destroying = any(effect.is_destroying for effect in code.effects)
+    if not is_destroying and (code.effects or not code.unresolved):
+        yield str(QuestionTopic.BEHAVIOR)
+    if code.errors or code.limits:
+        yield str(QuestionTopic.LIMIT)
+    if code.returns:
+        yield str(QuestionTopic.RETURNS)
+    verdicts = (code.read_only, code.destructive, code.idempotent, code.open_world)
+    for topic, verdict in zip(HINT_ASPECTS, verdicts, strict=True):
+        if isinstance(verdict, bool):
+            yield f"{ANNOTATIONS}{topic}"
+    changes = [effect for effect in code.effects if effect.kind not in READS]
+    if code.read_only is False and (
+        code.destructive is False or any(map(_adds, changes)) or (changes and all(map(repeats, changes)))
+    ):
+        yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
+
+
+def _adds(effect: CodeEffect) -> bool:
+    """Return whether a second run of the line adds once more."""
+    return effect.is_given and effect.text.startswith(("POST", "INSERT INTO", "insert", "open a"))
+
+
+def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
+    """Return the most telling effect of each tool's code with its line: `deletes files`, `sync.py:41`."""
+    effects = ((subject.tool.name, _main_effect(code)) for subject, code in coded(measured))
+    return {name: (_effect_words(effect), f"{effect.file}:{effect.line}") for name, effect in effects if effect}
+
+
+def _main_effect(code: ToolCode) -> CodeEffect | None:
+    changes = (effect for effect in code.effects if effect.kind not in READS)
+    return min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth), default=None)
+
+
+def _effect_words(effect: CodeEffect) -> str:
+    is_method = effect.text.isupper() and effect.kind in _SENDING
+    return f"sends {effect.text} requests{f' to {effect.host}' if effect.host else ''}" if is_method else effect.words
+
+
+_SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
+
+
+def repeats(effect: CodeEffect) -> bool:
+    """Return whether a second run of the line changes nothing more: PUT and DELETE (RFC 9110), a file written anew."""
+    if effect.kind is EffectKind.HTTP_WRITE:
+        return effect.text in ("PUT", "DELETE")
+    return effect.kind is EffectKind.FILE_WRITE and effect.is_destroying

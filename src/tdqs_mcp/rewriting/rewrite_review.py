@@ -30,7 +30,6 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material
 from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
-from tdqs_mcp.rewriting.code_statements import code_answers, with_code
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
@@ -249,8 +248,8 @@ def conclude(
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
     questions: dict[str, list[Question]] = {}
-    answered |= code_answers(improved) | set(_sibling_answers(improved))
-    for question in with_code(find_questions(improved, findings, scores, answered=answered), improved):
+    answered |= set(_sibling_answers(improved))
+    for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
             questions.setdefault(name, []).append(question)
     return [

@@ -56,7 +56,7 @@ class Namesake(NamedTuple):
 
     def is_like(self, schema: Mapping[str, Any], *, is_required: bool) -> bool:
         """Return whether another parameter accepts the same values and may be left out as well."""
-        return (self.schema, self.is_required) == (_bare(schema), is_required)
+        return (self.schema, self.is_required) == (bare_schema(schema), is_required)
 
 
 Namesakes = Mapping[tuple[str, str], Sequence[Namesake]]
@@ -75,7 +75,7 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
                 namesake = Namesake(
                     tool=tool.name,
                     text=text,
-                    schema=_bare(schema),
+                    schema=bare_schema(schema),
                     title=schema.get("title"),
                     is_required=name in required,
                 )
@@ -183,7 +183,8 @@ def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name:
     return bool((set.intersection(*namesake_words) & stems | actions) - own) or not (named <= names and is_phrase)
 
 
-def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def bare_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without its texts."""
     return {key: value for key, value in schema.items() if key not in ("description", "title", "examples")}
 
 
