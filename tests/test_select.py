@@ -67,7 +67,8 @@ def test_a_tool_whose_words_are_another_s_is_a_confusion_and_the_text_says_what_
     run = command("select", write("shop.json", SHOP), "--queries", write("asked.json", asked))
     lines = [re.sub(r"\s+", " ", line).strip() for line in run.stdout.decode().splitlines()]
     assert "first 0.0 %" in lines
-    assert "find_orders cancel_order 1" in lines
+    [row] = [line for line in lines if line.startswith("find_orders cancel_order 1 ")]
+    assert {"unpaid,", "finds,"} <= set(row.split())
     assert lines[-1].startswith("Next: say in find_orders what users call it")
 
 
@@ -514,6 +515,33 @@ REQUESTS = [
     {"query": "write a poem", "kind": "none", "calls": []},
 ]
 COUNT = {"tool": "count_shelves", "arguments": {}}
+
+
+def test_kinds_of_requests_are_counted_apart_and_a_page_draws_who_is_taken_for_whom(command, write):
+    """The diagonal has what is right; the cell beside it the request that went to another tool."""
+    asked = [
+        {"query": "put unpaid items back on the shelf", "tool": "cancel_order", "kind": "plain"},
+        {"query": "unpaid customers", "tool": "cancel_order", "kind": "plain"},
+        {"query": "which unpaid items were bought", "tool": "find_orders", "kind": "indirect"},
+    ]
+    args = ("select", write("shop.json", SHOP), "--queries", write("asked.json", asked), "--format")
+    kinds = {row["kind"]: row["figures"] for row in reported(command(*args, "json"))["kinds"]}
+    assert {kind: (row["queries"], row["top1"]) for kind, row in kinds.items()} == {
+        "plain": (2, 50.0),
+        "indirect": (1, 0.0),
+    }
+    text = [re.sub(r"\s+", " ", line).strip() for line in command(*args, "text").stdout.decode().splitlines()]
+    assert {"plain 2 50.0 %", "indirect 1 0.0 %"} <= set(text)
+    page = command(*args, "html").stdout.decode()
+    matrix = page[page.index("Wanted by row") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", matrix[matrix.index("<tbody>") :], re.DOTALL)
+    cells = {re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)[0].strip(): row for row in rows}
+    first, second = (
+        next(row for name, row in cells.items() if name.endswith("find_orders")),
+        next(row for name, row in cells.items() if name.endswith("cancel_order")),
+    )
+    assert re.findall(r'class="(hit|miss)">(\d+)<', first) == [("miss", "1")]
+    assert sorted(re.findall(r'class="(hit|miss)">(\d+)<', second)) == [("hit", "1"), ("miss", "1")]
 
 
 @pytest.mark.parametrize(

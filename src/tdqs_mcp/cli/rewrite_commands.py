@@ -427,7 +427,7 @@ _SELECT = views(selection_blocks)
 )
 @model_options
 @live_options
-@page_options()
+@page_options("html")
 def select(
     locators: tuple[str, ...],
     *,

@@ -16,8 +16,11 @@ from tdqs_mcp.report.blocks import (
     Heading,
     Items,
     Line,
+    OnlyIn,
+    Span,
     Table,
     Title,
+    Words,
     columns,
     count_words,
     problem_items,
@@ -355,7 +358,14 @@ def selection_blocks(selection: Selection) -> list[Block]:
         for share in selection.highest_shares
     ]
     confusions = [
-        (confusion.tool or "no tool", confusion.picked, str(confusion.count)) for confusion in selection.confusions
+        (
+            confusion.tool or NO_TOOL,
+            confusion.picked,
+            str(confusion.count),
+            ", ".join(confusion.clashing),
+            ", ".join(confusion.parting),
+        )
+        for confusion in selection.confusions
     ]
     lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
@@ -363,6 +373,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
     sections = (
         ("How often the right tool is found", _figures(selection)),
         ("Plans", _plans(selection)),
+        ("By kind of request", _kinds(selection)),
         ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
         (
             "Picked instead",
@@ -378,6 +389,8 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("Queries that lost", Table(columns("tool", "query", "rank", "then", left=4), lost[:MAX_SHOWN])),
     )
     blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
+    if confusions:
+        blocks.append(OnlyIn("markdown", [Heading("Wanted by row, picked by column"), _confusion_matrix(selection)]))
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
     return [title, *blocks, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
 
@@ -402,6 +415,44 @@ def _plans(selection: Selection) -> Table:
         rows.append((*row, after) if changes else row)
     heads = ("plans with", "met", "95 % interval", "gained / lost")
     return Table(columns(*heads[: 4 if changes else 3], left=1), rows)
+
+
+def _kinds(selection: Selection) -> Table:
+    demands = [plan.demand for plan in selection.plans]
+    rows = []
+    for share in selection.kinds:
+        met = {plan.demand: f"{plan.met} of {plan.plans}" for plan in share.plans}
+        counts = (share.kind, str(share.figures.queries), _percent(share.figures.top1))
+        rows.append((*counts, *(met.get(demand, "-") for demand in demands)))
+    return Table(columns("kind", "requests", "first", *demands), rows)
+
+
+def _confusion_matrix(selection: Selection) -> Table:
+    """Requests for the most confused tools by what was picked; what is right stands on the diagonal."""
+    counts = Counter({(pair.tool or NO_TOOL, pair.picked): pair.count for pair in selection.confusions})
+    names = list(dict.fromkeys(name for pair in counts for name in pair))[:MAX_CONFUSED]
+    for choice in selection.choices:
+        server = f"{choice.query.server}/" if choice.query.server and len(selection.servers) > 1 else ""
+        name = f"{server}{choice.query.tool}" if choice.query.tool else NO_TOOL
+        if choice.first == 1:
+            counts[name, name] += 1
+        elif choice.rank is None and not (choice.instead or choice.failure):
+            counts[name, NO_TOOL] += 1
+    names += [NO_TOOL] if any(picked == NO_TOOL for _, picked in counts) and NO_TOOL not in names else []
+    rows: list[Sequence[Words]] = []
+    for place, name in enumerate(names, start=1):
+        cells = (Span(str(counts[name, other] or ""), HIT if name == other else MISS) for other in names)
+        rows.append((f"{place} {name}", *cells))
+    return Table(columns("", *map(str, range(1, 1 + len(names)))), rows)
+
+
+NO_TOOL = "no tool"
+
+HIT, MISS = "hit", "miss"
+"""Styles of the cells on and off the diagonal, on a page."""
+
+MAX_CONFUSED = 30
+"""Tools in the picture of the confusions."""
 
 
 def _shares_found(figures: Figures) -> tuple[str, str, str]:

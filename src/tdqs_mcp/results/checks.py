@@ -265,6 +265,15 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KindShare:
+    """Choices for the requests of a kind."""
+
+    kind: str
+    figures: Figures
+    plans: tuple[PlanShare, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
     """A wrong tool at the first place, or tied for it, and for how many queries."""
 
@@ -395,6 +404,9 @@ class Selection(Document):
 
     plans: tuple[PlanShare, ...]
     """Empty for a selector that only ranks."""
+
+    kinds: tuple[KindShare, ...]
+    """Empty where no request has a kind."""
 
     lacking: tuple[Lacking, ...]
     """What missed tools lack, the most missed one first; empty for queries made from definitions."""

@@ -26,6 +26,7 @@ from tdqs_mcp.results.checks import (
     Against,
     Confusion,
     Figures,
+    KindShare,
     Lacking,
     Paired,
     PlanChange,
@@ -331,6 +332,12 @@ def _plan_shares(choices: Sequence[QueryChoice]) -> Iterator[PlanShare]:
             yield PlanShare(demand=Own(demand), met=sum(met), plans=len(met), low=low, high=high)
 
 
+def _kind_shares(choices: Sequence[QueryChoice]) -> Iterator[KindShare]:
+    for kind in dict.fromkeys(filter(None, (choice.query.kind for choice in choices))):
+        own = [choice for choice in choices if choice.query.kind == kind]
+        yield KindShare(kind=kind, figures=figures(own), plans=tuple(_plan_shares(own)))
+
+
 def _plan_changes(pairs: Sequence[tuple[QueryChoice, QueryChoice]]) -> list[PlanChange]:
     """McNemar's test of every demand, with Holm's correction. Fewer than six changes can prove nothing."""
     changes = []
@@ -485,6 +492,7 @@ def report(
         figures=figures(choices),
         confusions=_confusions(choices, index),
         plans=tuple(_plan_shares(choices)),
+        kinds=tuple(_kind_shares(choices)),
         lacking=_lacking(choices, index),
         shares=_shares(choices, index),
         against=None,
