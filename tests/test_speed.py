@@ -49,7 +49,7 @@ def peak_memory(command):
     ("measure", "ours", "theirs", "at_most"),
     [
         (child_work, "--version", "--help", 0.2),
-        (child_work, "lint FILE", "lint --file FILE", 0.3),
+        (child_work, "lint FILE", "lint --file FILE", 0.28),
         (child_work, "score FILE", "lint --file FILE", 0.4),
         (peak_memory, "--version", "--help", 0.3),
         (peak_memory, "lint FILE", "lint --file FILE", 0.5),

@@ -19,8 +19,8 @@ from tdqs_mcp.facts.subject import Measured, measure, measure_together
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
-from tdqs_mcp.results.clients import PortabilityReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
+from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.tool_code import CodeReport, SourcePlace
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.client_rules import view_catalog
@@ -134,7 +134,8 @@ def read_policy(
     files = [(file.table, str(file.path)) for file in configuration.files[::-1]]
     below = [(_from_environment(environ), "the environment"), *files]
     for values, origin in below:
-        _check_choice(values, origin, table)
+        if values:
+            _check_choice(values, origin, table)
     levels = [flags, *(values for values, _ in below)]
 
     def first(key: str, default: Any) -> Any:  # noqa: ANN401  # a key's value

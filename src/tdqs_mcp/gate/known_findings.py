@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.clients import Handling, PortabilityReport
 from tdqs_mcp.results.findings import (
     Baseline,
     Finding,
@@ -22,6 +21,7 @@ from tdqs_mcp.results.findings import (
     fingerprint,
     unmatched,
 )
+from tdqs_mcp.results.portability import Handling, PortabilityReport
 
 VERSION = 1
 

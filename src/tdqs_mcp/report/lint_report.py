@@ -37,7 +37,6 @@ from tdqs_mcp.report.blocks import (
     rows_shown,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.clients import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.findings import (
     UBIQUITOUS,
     Finding,
@@ -48,14 +47,15 @@ from tdqs_mcp.results.findings import (
     Severity,
     Suppression,
 )
+from tdqs_mcp.results.portability import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.tool_code import SourcePlace
-from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
 from tdqs_mcp.sources.files import DefinitionText
 
 if TYPE_CHECKING:
     from tdqs_mcp.results.labels import Deduction  # most findings are of no other rubric
+    from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term  # linting goes without rubrics
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 
@@ -561,13 +561,13 @@ def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
     )
 
 
-def rubric_page(rubric: Rubric) -> str:
+def rubric_page(rubric: "Rubric") -> str:
     """Return what a rubric scores, and in which dimensions."""
     dimensions = "\n".join(f"- {dimension.title}: {dimension.question}" for dimension in rubric.dimensions)
     return f"# {rubric.key}: {rubric.title}\n\n{dimensions}\n\nSource: {rubric.source}.\n"
 
 
-def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
+def dimension_page(rubric: "Rubric", dimension: "Dimension", rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
     """Return what a dimension asks, what its scores mean, and the rules that speak of it."""
     anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))
     related = f"\nRules: {', '.join(f'{rule.id} {rule.name}' for rule in rules)}\n" if rules else ""
@@ -578,6 +578,6 @@ def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Su
     )
 
 
-def term_page(term: Term) -> str:
+def term_page(term: "Term") -> str:
     """Return what a flag or a tier means."""
     return f"# {term.title}\n\n{term.meaning}\n\n## Bad\n\n> {term.bad or '(nothing)'}\n\n## Good\n\n> {term.good}\n"

@@ -14,8 +14,8 @@ from tdqs_mcp.errors import UnknownIdError, nearest
 from tdqs_mcp.facts.schema.walk import Deviation, Shape, escape_step, keyword_members, required_names, split_pointer
 from tdqs_mcp.facts.spelling import joined
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.results.clients import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.results.portability import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
 from tdqs_mcp.rules.rule import Hit, rule
 
 

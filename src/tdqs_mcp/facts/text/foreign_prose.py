@@ -22,6 +22,7 @@ from tdqs_mcp.facts.text.words import (
     Lexicon,
     Phrase,
     fold,
+    ideograph_count,
     lexicon_of,
 )
 
@@ -98,7 +99,7 @@ def split_words(text: str, lexicon: Lexicon) -> list[str]:
 
 def count_words(text: str, spoken: Sequence[str]) -> int:
     """Words; two CJK characters count as one word, as no space tells."""
-    return sum(CJK.match(word) is None for word in spoken) + len(CJK.findall(text)) // 2
+    return sum(CJK.match(word) is None for word in spoken) + ideograph_count(text) // 2
 
 
 def find_verb(sentence: str, spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:

@@ -16,7 +16,6 @@ from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
 from tdqs_mcp.facts.text.words import (
     CARRIERS,
-    CJK,
     EFFECTS,
     IDEOGRAPHS,
     KNOWN,
@@ -30,6 +29,7 @@ from tdqs_mcp.facts.text.words import (
     Cue,
     Effect,
     Lexicon,
+    ideograph_count,
     index_phrases,
     lexicon_of,
     phrases_in,
@@ -61,7 +61,7 @@ _FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
 
 _CAPITAL = re.compile(r"(?<=[\w)\]]) ([A-Z][a-z]*)(?= ([a-z]{1,40}))")
 
-_OTHER_SCRIPT = re.compile(
+_OTHER_SCRIPT = lazy_pattern(
     rf"(\A[\x00-\x7f]{{12,}}[\w)\]])\s+(?={IDEOGRAPHS}{{3}})|({IDEOGRAPHS})\s+(?=[A-Z][a-z]* [a-z]+ [a-z]+ )"
 )
 """Where a line of Latin words goes on in Chinese, Japanese or Korean, or the reverse: "Lists orders 列出客户的订单"."""
@@ -166,7 +166,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         opens_with_verb=reading.opens_with_verb,
         has_vague_verb=reading.has_vague_verb,
         is_only_name=_is_only_name(text, tool),
-        restates_loosely=bool(all_words) and not reading.new_words and (lexicon is not None or not CJK.search(text)),
+        restates_loosely=bool(all_words and not reading.new_words and (lexicon or not ideograph_count(text))),
         silent=silent,
         cues={cue: sentences[places[0]] for cue, places in cue_places.items()},
         cue_places=cue_places,
@@ -203,7 +203,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
     return _Reading(
-        word_count=sum(map(len, spoken)) + len(CJK.findall(text)) // 2,
+        word_count=sum(map(len, spoken)) + ideograph_count(text) // 2,
         verb=verb,
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
@@ -301,13 +301,13 @@ def _repeated_abroad(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) 
     first = None
     for place, (sentence, words) in enumerate(zip(sentences, spoken, strict=True)):
         is_english = sentence.isascii() and foreign_prose.FOREIGN.isdisjoint(words)
-        is_long = len(words) >= MIN_TOLD or len(CJK.findall(sentence)) >= MIN_TOLD
+        is_long = len(words) >= MIN_TOLD or ideograph_count(sentence) >= MIN_TOLD
         if is_english and first in (None, "en"):
             language: str | None = "en" if words else None
         else:
             language = detect_language(sentence, set(words)) if is_long else first
         # One sentence does not tell Italian from Spanish or English; it tells a script, and what is not English.
-        has_other_script = bool(CJK.search(sentence)) != bool(CJK.search(sentences[0]))
+        has_other_script = bool(ideograph_count(sentence)) != bool(ideograph_count(sentences[0]))
         is_other = language not in (None, first) and (first == "en" or has_other_script)
         if is_other and first is not None and _marks([sentence]) <= _marks(sentences[:place]):
             yield place

@@ -250,6 +250,11 @@ CJK = lazy_pattern(IDEOGRAPHS)
 """Chinese, Japanese and Korean characters, which no spaces part into words."""
 
 
+def ideograph_count(text: str) -> int:
+    """Return how many Chinese, Japanese and Korean characters a text has."""
+    return 0 if text.isascii() else len(CJK.findall(text))  # most texts are ASCII, and the pattern is slow to compile
+
+
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
