@@ -10,14 +10,13 @@ from typing import Any
 import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
-from tdqs_mcp.app.settings import CHOICES, Settings, read_prices, read_settings, read_writer
+from tdqs_mcp.app.settings import CHOICES, JudgeKind, Settings, read_prices, read_settings, read_writer
 from tdqs_mcp.cli import group_options
 from tdqs_mcp.cli.runner import TARGET, Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, read_budget
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.blocks import usage_line
-from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.scoring.rollup import SPECS
 
 
@@ -36,7 +35,7 @@ class JudgeChoice:
 
         The budget is left out, because their common ledger has it.
         """
-        is_model = self.judge is not None and self.judge.partition(":")[0] != OFFLINE
+        is_model = self.judge is not None and self.judge.partition(":")[0] != JudgeKind.OFFLINE
         own = self if is_model else replace(self, base_url=None)
         return replace(own, budget=Budget())
 
@@ -130,7 +129,7 @@ def judge_of(options: JudgeChoice, ledger: Ledger | None = None, *, accept: Sequ
 
 def writer_of(writer: str | None, options: JudgeChoice, ledger: Ledger) -> Model | None:
     """The model that writes; None for the offline writer. The address is the one given beside it."""
-    if writer in (None, OFFLINE):
+    if writer in (None, JudgeKind.OFFLINE):
         return None
     settings = read_writer(os.environ, writer, base_url=options.base_url)
     return _make_model(settings, by="writer", ledger=ledger)

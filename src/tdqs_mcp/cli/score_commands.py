@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import judging
-from tdqs_mcp.app.attesting import write_attestation
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.code_review import review_code, review_code_answers
 from tdqs_mcp.app.settings import read_accepted
@@ -68,7 +67,6 @@ from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, draw_badge
 from tdqs_mcp.report.code_report import review_blocks
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.report.score_report import (
     calibration_blocks,
     grade_blocks,
@@ -80,7 +78,6 @@ from tdqs_mcp.report.score_report import (
     skill_blocks,
     tool_blocks,
 )
-from tdqs_mcp.results.clients import InstalledOutcome
 from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
@@ -325,6 +322,8 @@ def _attested(
     catalog: Catalog, *, use: Callable[[Catalog], ServerScore], path: Path, key: Path | None, code: CodeReport | None
 ) -> ServerScore:
     """The score, after an attestation of it is written."""
+    from tdqs_mcp.app.attesting import write_attestation  # noqa: PLC0415  # most scores are not signed
+
     score = use(catalog)
     write_attestation(path, catalog, score, key=key, code=code)
     return score
@@ -375,6 +374,8 @@ def _undiscovered(page: Page, judge: Judge | None, **options: Any) -> Any:  # no
 def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page) -> None:
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
+    from tdqs_mcp.report.registry_reports import installed_blocks  # noqa: PLC0415
+    from tdqs_mcp.results.clients import InstalledOutcome  # noqa: PLC0415
 
     judge, policy = judge_of(choice, accept=options.accept), policy_of()
     if live.headers or live.env or live.cwd:

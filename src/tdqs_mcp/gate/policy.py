@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Selection
-from tdqs_mcp.results.code_review import CodeReview
-from tdqs_mcp.results.comparisons import LockReport
-from tdqs_mcp.results.findings import (
-    Outcome,
-)
-from tdqs_mcp.results.improvements import RewriteReport
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import EstimateCheck, Tier, Ungraded
 from tdqs_mcp.scoring.rollup import coherence_of, roll_up
+
+if TYPE_CHECKING:  # a score goes without the results of other commands
+    from tdqs_mcp.results.code_review import CodeReview
+    from tdqs_mcp.results.comparisons import LockReport
+    from tdqs_mcp.results.improvements import RewriteReport
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:
@@ -37,12 +38,12 @@ def answered(score: ServerScore) -> Outcome:
     return Outcome.UNKNOWN if unjudged(score) else Outcome.PASSED
 
 
-def is_locked(report: LockReport) -> Outcome:
+def is_locked(report: "LockReport") -> Outcome:
     """Failed for a change that the lock does not allow, unknown for a part that could not be compared."""
     return _outcome(report.refused, report.unverified)
 
 
-def arrives(report: RewriteReport) -> Outcome:
+def arrives(report: "RewriteReport") -> Outcome:
     """Return whether rewrites reach the target; unknown where the judge left the server without an overall score."""
     if report.goal is None or report.goal.is_reached:
         return Outcome.PASSED
@@ -54,7 +55,7 @@ def calibrated(report: CalibrationReport) -> Outcome:
     return _outcome(report.faults, report.problems or report.unjudged)
 
 
-def rewritten(report: RewriteReport) -> Outcome:
+def rewritten(report: "RewriteReport") -> Outcome:
     """Unknown if the judge scored no rewrite, or the writer worded none; offline drafts count as worded."""
     rewrites = report.rewrites
     is_graded = any(rewrite.before and rewrite.unjudged is None for rewrite in rewrites)
@@ -98,7 +99,7 @@ def labeled(score: LabelScore | SkillScore) -> Outcome:
     return labeled(score.skill) if score.skill else Outcome.PASSED
 
 
-def reviewed(review: CodeReview) -> Outcome:
+def reviewed(review: "CodeReview") -> Outcome:
     """Unknown when the model gave no usable answer about a tool; its findings fail nothing, as they are not proven."""
     return Outcome.UNKNOWN if review.ungraded else Outcome.PASSED
 

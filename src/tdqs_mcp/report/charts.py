@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tdqs_mcp.report.blocks import score_words
 from tdqs_mcp.report.escape import markdown, markup, printable
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.statistics import Statistics, Trend
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
+
+if TYPE_CHECKING:
+    from tdqs_mcp.results.statistics import Statistics, Trend  # a badge goes without a store
 
 WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
 """Pixels: of a chart, of a bar's height, between bars, and left of them."""
@@ -35,12 +37,12 @@ class Bar:
     tier: Tier
 
 
-def statistics_svg(statistics: Statistics) -> str:
+def statistics_svg(statistics: "Statistics") -> str:
     """The charts of a store as a document."""
     return document(*statistics_charts(statistics), title="TDQS statistics")
 
 
-def statistics_charts(statistics: Statistics) -> tuple[str, int]:
+def statistics_charts(statistics: "Statistics") -> tuple[str, int]:
     """Tiers, the histogram of TDQS and the means of the dimensions, one below the other, and their height."""
     tools = statistics.current
     tiers = [
@@ -66,12 +68,12 @@ def statistics_charts(statistics: Statistics) -> tuple[str, int]:
     return "".join(placed), height
 
 
-def trend_svg(trend: Trend) -> str:
+def trend_svg(trend: "Trend") -> str:
     """The trend of a store as a document."""
     return document(*trend_chart(trend), title="TDQS by sweep")
 
 
-def trend_chart(trend: Trend) -> tuple[str, int]:
+def trend_chart(trend: "Trend") -> tuple[str, int]:
     """Mean TDQS and mean overall score of each sweep as two lines from 1 to 5, and their height."""
     runs, height = trend.runs, 200
     step = (WIDTH - 80) / max(1, len(runs) - 1)
