@@ -917,3 +917,158 @@ def test_an_update_of_what_a_client_gave_back_may_change_the_service(read):
         'server.registerTool("moor", { description: "Moors." }, async ({ id }) => base("boats").update(id, {}));\n'
     )
     assert (report.tools[0].read_only, report.tools[0].open_world) == ("unknown", True)
+
+
+REGISTRIES = {
+    "py list": (
+        "server_py",
+        """
+        import httpx
+        from mcp.server.lowlevel import Server
+
+        server = Server("harbour")
+
+        def find(args):
+            return httpx.get("https://x.test/berths").text
+
+        def drop(args):
+            return httpx.delete("https://x.test/berths").text
+
+        TOOLS = [Entry(name=f"other{n}", run=None) for n in range(9)]
+
+        class Entry(BaseModel):
+            name: str
+            run: object
+
+        LISTED = [
+            Entry(name="find_berths", run=find),
+            Entry(name="drop_berths", run=drop),
+        ]
+
+        @server.list_tools()
+        async def list_tools():
+            return [
+                types.Tool(name="find_berths", description="", inputSchema={}),
+                types.Tool(name="drop_berths", description="", inputSchema={}),
+            ]
+
+        @server.call_tool()
+        async def call_tool(name, arguments):
+            run = next((tool.run for tool in LISTED if tool.name == name), None)
+            return run(arguments)
+        """,
+    ),
+    "js map": (
+        "server_js",
+        """
+        import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+        class Base {
+            constructor(tool) { this.tool = tool; }
+            async handle(args) { return await this.act(args); }
+        }
+        class Find extends Base {
+            constructor() { super({ name: "find_berths", description: "Find", inputSchema: {} }); }
+            async act(args) { return await fetch("https://x.test/berths"); }
+        }
+        class Drop extends Base {
+            constructor() { super({ name: "drop_berths", description: "Drop", inputSchema: {} }); }
+            async act(args) { return await fetch("https://x.test/berths", { method: "DELETE" }); }
+        }
+        const tools = new Map();
+        function register(tool) {
+            const name = tool.tool.name;
+            tools.set(name, tool);
+        }
+        register(new Find());
+        register(new Drop());
+        server.setRequestHandler(CallToolRequestSchema, async (request) => {
+            const tool = tools.get(request.params.name);
+            return await tool.handle(request.params.arguments);
+        });
+        """,
+    ),
+    "js helper that makes records": (
+        "server_js",
+        """
+        const declare = (schema, name, description) => ({ name, description, inputSchema: convert(schema) });
+        const TOOLS = [declare(Find, "find_berths", "Find"), declare(Drop, "drop_berths", "Drop")];
+        const handlers = (kind) => ({
+            find_berths: async (request) => fetch("https://x.test/berths"),
+            drop_berths: async (request) => fetch("https://x.test/berths", { method: "DELETE" }),
+        });
+        const all = { ...handlers("x") };
+        var Nt = Request.extend({ method: literal("tools/call") });
+        server.setRequestHandler(Nt, async (request) => all[request.params.name](request));
+        """,
+    ),
+    "py records of classes": (
+        "server_py",
+        """
+        import httpx
+        from mcp import types
+
+        class Model(BaseModel):
+            @classmethod
+            def as_tool(cls):
+                return types.Tool(name="berths_" + cls.__name__, description=cls.__doc__, inputSchema={})
+
+        class find_berths(Model):
+            pass
+
+        class drop_berths(Model):
+            pass
+
+        @server.call_tool()
+        async def call_tool(name, arguments):
+            match name[7:]:
+                case "find_berths":
+                    return httpx.get("https://x.test/berths").text
+                case "drop_berths":
+                    return httpx.delete("https://x.test/berths").text
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REGISTRIES)
+def test_a_tool_of_a_registry_has_its_own_code(read, case):
+    name, text = REGISTRIES[case]
+    tools = {tool.name.removeprefix("berths_"): tool for tool in read(**{name: text}).tools}
+    kinds = {name: [effect.kind for effect in tools[name].effects] for name in ("find_berths", "drop_berths")}
+    assert kinds == {"find_berths": ["http-read"], "drop_berths": ["http-write"]}
+
+
+def test_modules_compiled_to_commonjs_know_each_other(read):
+    report = read(
+        boats_js="""
+        "use strict";
+        exports.Boat = exports.find = void 0;
+        const fs_1 = __importDefault(require("fs"));
+        class Boat { sink(name) { fs_1.default.unlinkSync(name); } }
+        exports.Boat = Boat;
+        """,
+        index_js="""
+        "use strict";
+        var __exportStar = (this && this.__exportStar) || function (m, exports) { for (var p in m) exports[p] = m[p]; };
+        __exportStar(require("./boats"), exports);
+        """,
+        server_js="""
+        const index_1 = require("./index");
+        server.tool("sink", "Sink", {}, async ({ name }) => { new index_1.Boat().sink(name); });
+        """,
+    )
+    assert [effects(tool) for tool in report.tools] == [["file-delete boats.js:5"]]
+
+
+def test_a_client_that_a_function_makes_later_is_known(read):
+    before = "import httpx\n\nclient = None\n\ndef start():\n    global client\n    client = httpx.Client()\n"
+    tool = tool_of(read, 'client.delete("https://x.test/berths")', before=before)
+    assert [effect.kind for effect in tool.effects] == ["http-write"]
+
+
+def test_the_name_of_a_class_may_say_that_it_asks_a_service(read):
+    before = "from harbourkit import BerthsApi, Berths\n"
+    assert verdicts(tool_of(read, "return BerthsApi().list_berths()", before=before)) == (True, False, True)
+    assert tool_of(read, "return BerthsApi().dock(a)", before=before).read_only == "unknown"
+    assert tool_of(read, "return Berths().list_berths()", before=before).read_only == "unknown"
+    assert tool_of(read, "return Berths().get(a)", before=before).read_only == "unknown"

@@ -4,7 +4,7 @@ import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, purpose_of_post, statement_harm
+from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, is_client, purpose_of_post, statement_harm
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
@@ -19,8 +19,8 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name
-from tdqs_mcp.code.resolution import MAX_DEPTH, Resolution
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
+from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
 from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     MAX_SIZE,
@@ -37,6 +37,7 @@ from tdqs_mcp.code.values import (
     Value,
     alternatives,
     bounded,
+    elements,
     join,
     parameters_of,
     text_of,
@@ -53,8 +54,8 @@ _PASS_THROUGH = frozenset(
     "json.dumps JSON.stringify JSON.parse json.loads asyncio.wait_for asyncio.run asyncio.shield asyncio.create_task "
     "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
     "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
-    "builtins.next anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
-    "util.promisify __toESM contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
+    "anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
+    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
 )
 """Calls whose result is their first argument, as far as effects and texts go."""
 
@@ -316,6 +317,7 @@ class Calls(Resolution):
                 of=target,
                 arguments=tuple(named_arguments.items()),
                 parameters=parameters_of([*arguments, *named_arguments.values()]),
+                is_lasting=self._is_muted,
             )
         skip = 1 if target.module.is_python else 0
         names = [parameter.name for parameter in constructor.parameters[skip:] if not parameter.star]
@@ -324,7 +326,10 @@ class Calls(Resolution):
         }
         named_arguments = {name: bounded(value) for name, value in named_arguments.items()}
         instance = Instance(
-            of=target, arguments=tuple(named_arguments.items()), parameters=parameters_of(named_arguments.values())
+            of=target,
+            arguments=tuple(named_arguments.items()),
+            parameters=parameters_of(named_arguments.values()),
+            is_lasting=self._is_muted,
         )
         closure = Closure(function=constructor, module=owner.module, scope=owner.scope, receiver=instance)
         self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
@@ -359,6 +364,8 @@ class Calls(Resolution):
             return self._super(frame)
         if name in ("builtins.min", "builtins.max", "Math.min", "Math.max"):
             return self._limit(name, arguments, node, frame)
+        if name == "builtins.next":  # next((tool for tool in tools if tool.name == name), None)
+            return join([elements(first), *arguments[1:]])
         if name == "builtins.bool":
             return first
         if name in _NUMERIC and isinstance(first, Argument):
@@ -366,9 +373,13 @@ class Calls(Resolution):
             return first
         if name in _DECLARING:
             return UNKNOWN
-        if name == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
+        if (
+            name.removeprefix("tslib.") == "__awaiter"
+        ):  # TypeScript's helper for older JavaScript: the last argument is the function's body
             bodies = [value for value in arguments if isinstance(value, Closure)]
             return self.call(bodies[0], (), {}, node, frame) if bodies else UNKNOWN
+        if name.removeprefix("tslib.") in COMPILED:
+            return first
         if name == "builtins.locals":
             self._use(*frame.names.values())
         self.trace.is_read_only |= _says_read_only(arguments, keywords)
@@ -398,8 +409,16 @@ class Calls(Resolution):
         )
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if self.knowledge.is_content(name, is_python=frame.module.is_python):
+            content = target.arguments[0] if target.arguments else None
+            if isinstance(content, Dictionary):
+                return self._content(content, first)
             return unknown(target, *arguments)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+
+    def _content(self, content: Dictionary, key: Value) -> Value:
+        """Return what a map has under a key; under one that is not known, any of its values."""
+        own = content.get(key.value) if isinstance(key, Constant) and isinstance(key.value, str) else None
+        return own or join(content.values)
 
     def _super(self, frame: CallFrame) -> Value:
         receiver: CallFrame | NameScope = frame
@@ -431,8 +450,9 @@ class Calls(Resolution):
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
-        # `await client.get(path)`: nothing of the language's own that is called `get` is waited for
-        is_other = target.is_handed_over or node.is_awaited
+        # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
+        owner = function.value if isinstance(function, Attribute) else function
+        is_other = target.is_handed_over or node.is_awaited or is_client(last_name(owner))
         is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
         if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)

@@ -38,6 +38,7 @@ from tdqs_mcp.code.nodes import (
     walk,
 )
 from tdqs_mcp.code.project import NameScope, dotted_name, last_name, targets
+from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -54,6 +55,7 @@ from tdqs_mcp.code.values import (
     Value,
     alternatives,
     bounded,
+    elements,
     join,
     parameters_of,
     text_of,
@@ -69,6 +71,8 @@ _MUTATING = frozenset(
     "shift splice set delete".split()
 )
 """Methods that change a list, a set or a map."""
+
+_ADDING_ITEMS = frozenset([".append()", ".push()", ".add()", ".extend()", ".unshift()"])
 
 _COPYING = frozenset(
     "list dict set tuple sorted str len int float bool repr sum min max copy deepcopy keys values items "
@@ -197,6 +201,7 @@ class Interpreter(Calls):
         conditions = self._conditions
         before = dict(frame.names)
         if outcome is not False:
+            self._narrow(statement.test, frame)
             if outcome is True and isinstance(statement.test, Compare):
                 self.trace.arms.append((frame.module.path, statement.body.line))
             self._conditions = (*conditions, positive) if positive else conditions
@@ -219,6 +224,24 @@ class Interpreter(Calls):
             self._guard(statement.test, frame)
         returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
         return negative if outcome is None and returns and not statement.otherwise.statements else ""
+
+    def _narrow(self, test: SyntaxNode, frame: CallFrame) -> None:
+        """Take a variable that nothing is known of for an object of the class that a condition names."""
+        match test:
+            case CallSite(function=Name(id="isinstance"), arguments=[Name(id=name), kind]):
+                pass
+            case Compare(left=Name(id=name), operator="instanceof", right=kind):
+                pass
+            case _:
+                return
+        value = self.lookup(name, frame)
+        with self.muted():
+            owner = self.evaluate(kind, frame)
+            narrowed = self.instance(owner)
+        if isinstance(value, External) and isinstance(owner, External) and owner.name.startswith("builtins."):
+            frame.names[name] = unknown(value)  # a dictionary is no client
+        elif type(value) is Value and narrowed is not UNKNOWN:
+            frame.names[name] = replace(narrowed, parameters=value.parameters)
 
     def _first_case(self, statement: If, frame: CallFrame) -> If:
         """Return the first condition of a chain that may hold: a `switch` over names is as deep as it has tools."""
@@ -359,8 +382,11 @@ class Interpreter(Calls):
                 self._use(*(value for key, value in pairs if key != "..."))
                 return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
             case Collection(values=parts):
-                values_ = tuple(self.evaluate(part, frame) for part in parts)
-                return bounded(Listing(values=values_, parameters=parameters_of(values_)))
+                members: list[Value] = []
+                for part in parts:
+                    item = self.evaluate(part, frame)
+                    members += item.values if isinstance(part, Spread) and isinstance(item, Listing) else [item]
+                return bounded(Listing(values=tuple(members), parameters=parameters_of(members)))
             case Subscript():
                 return self._index(node, frame)
             case Compare():
@@ -391,14 +417,7 @@ class Interpreter(Calls):
             case Element(iterable=iterable):
                 value = self.evaluate(iterable, frame)
                 self._use(value)
-                if isinstance(value, Listing) and value.values:
-                    return join(value.values)
-                return join(
-                    [
-                        self.member(inner, "[]") if isinstance(inner, External) else unknown(inner)
-                        for inner in alternatives(value)
-                    ]
-                )
+                return join(self._elements(inner, frame) for inner in alternatives(value))
             case Return(value=inner):
                 value = self.evaluate(inner, frame)
                 if frame.depth <= 0:
@@ -416,8 +435,16 @@ class Interpreter(Calls):
                 return UNKNOWN
             case Spread(value=inner):
                 return self.evaluate(inner, frame)
+            case Other(parts=parts, operator="comprehension") if (
+                listed := self._comprehended(parts, frame)
+            ) is not None:
+                return listed
             case Other(parts=parts, operator=operator):
                 values_ = tuple(self.evaluate(part, frame) for part in parts)
+                if operator == "+" and any(isinstance(value, Listing) for value in values_):
+                    parts_ = [value.values if isinstance(value, Listing) else (elements(value),) for value in values_]
+                    whole = tuple(item for part in parts_ for item in part)
+                    return bounded(Listing(values=whole, parameters=parameters_of(values_)))
                 if operator == "/" and isinstance(values_[0], External):
                     self._use(*values_[1:])
                     return replace(values_[0], parameters=parameters_of(values_))
@@ -436,6 +463,15 @@ class Interpreter(Calls):
                 return UNKNOWN
             case _:
                 return UNKNOWN
+
+    def _elements(self, value: Value, frame: CallFrame) -> Value:
+        """Return what a loop over a value binds; of a map of the language, what was put into it."""
+        if not isinstance(value, External):
+            return elements(value)
+        name = value.name.removesuffix(".values()").removesuffix(".entries()")
+        is_content = self.knowledge.is_content(f"{name}.get", is_python=frame.module.is_python)
+        content = [part for part in value.arguments if is_content and isinstance(part, Dictionary)]
+        return join(item for part in content for item in part.values) if content else self.member(value, "[]")
 
     def _this(self, frame: CallFrame) -> Value:
         place: CallFrame | NameScope = frame
@@ -491,7 +527,16 @@ class Interpreter(Calls):
             case Dictionary() if key == "get" and isinstance(first, Constant) and isinstance(first.value, str):
                 return owner.get(first.value) or (arguments[1] if len(arguments) > 1 else unknown(owner))
             case Dictionary() if key == "get" and owner.items:
-                return join(value for _, value in owner.items)
+                return join(owner.values)
+            case Listing(values=values) if key in ("find", "filter") and isinstance(first, Closure):
+                chosen = self._chosen(values, first, node, frame)
+                return Listing(values=chosen, parameters=owner.parameters) if key == "filter" else join(chosen)
+            case Listing() if key in ("map", "forEach", "flatMap", "some", "every") and isinstance(first, Closure):
+                self._use(owner)
+                result = self._invoke(first, (elements(owner),), {}, depth=frame.depth, line=node.line)
+                return (
+                    Listing(values=(result,), parameters=owner.parameters) if key == "map" else unknown(result, owner)
+                )
             case External(name=name) if isinstance(first, Argument) and first.name == ALL and key in _PARSING:
                 return first  # schema.parse(args), Model.model_validate(arguments)
             case Constant(value=str()) | PartialText() | Listing() | Dictionary():
@@ -510,10 +555,48 @@ class Interpreter(Calls):
             case _:
                 return None
 
+    def _chosen(self, values: Sequence[Value], test: Closure, node: CallSite, frame: CallFrame) -> tuple[Value, ...]:
+        """Return the items of a list that a function may choose: `tools.find(tool => tool.name === name)`."""
+        body = test.function.body.statements
+        if len(body) != 1 or not isinstance(body[0], Return) or not test.function.parameters or len(values) > MAX_ITEMS:
+            self._invoke(test, (join(values),), {}, depth=frame.depth, line=node.line)
+            return tuple(values)
+        parent = test.scope if isinstance(test.scope, CallFrame | NameScope) else self.scope_of(test.module)
+        inner = CallFrame(module=test.module, parent=parent, depth=frame.depth)
+        chosen: list[Value] = []
+        for value in values:
+            self._bind(test, inner, [value], {})
+            if self._test(body[0].value, inner)[0] is not False:
+                chosen.append(value)
+        return tuple(chosen)
+
+    def _comprehended(self, parts: Sequence[SyntaxNode], frame: CallFrame) -> Value | None:
+        """Return the list of `[tool.run for tool in tools if tool.name == name]`; None for items that are not known."""
+        match parts:
+            case [Assign(target=target, value=Element(iterable=iterable)), *tests, Collection(values=[result])] if (
+                not any(isinstance(test, Assign) for test in tests)
+            ):
+                value = self.evaluate(iterable, frame)
+                if not isinstance(value, Listing) or not 1 < len(value.values) <= MAX_ITEMS:
+                    return None
+                items: list[Value] = []
+                for item in value.values:
+                    self._assign(target, item, frame)
+                    if all(self._test(test, frame)[0] is not False for test in tests):
+                        items.append(self.evaluate(result, frame))
+                return bounded(Listing(values=tuple(items), parameters=parameters_of([value, *items])))
+            case _:
+                return None
+
     def _index(self, node: Subscript, frame: CallFrame) -> Value:
         value, key = self.evaluate(node.value, frame), self.evaluate(node.key, frame)
         self._use(key)
         if node.is_slice:
+            if isinstance(value, Constant) and isinstance(value.value, str) and isinstance(node.key, Collection):
+                bounds = [part.value for part in node.key.values if isinstance(part, Literal)]
+                start, stop = bounds if len(bounds) == 2 else ("", "")  # name[7:]
+                if isinstance(start, int | None) and isinstance(stop, int | None):
+                    return replace(value, value=value.value[start:stop])
             self._slice(node, value, frame)
             return unknown(value, key)
         if isinstance(key, Constant) and isinstance(key.value, str):
@@ -521,7 +604,7 @@ class Interpreter(Calls):
         if isinstance(value, Listing) and isinstance(key, Constant) and isinstance(key.value, int):
             return value.values[key.value] if -len(value.values) <= key.value < len(value.values) else UNKNOWN
         if isinstance(value, Dictionary):
-            return join(inner for _, inner in value.items) if value.items else unknown(value, key)
+            return join(value.values) if value.values else unknown(value, key)
         if isinstance(value, External):
             return External(
                 name=f"{value.name}[]", arguments=value.arguments, parameters=value.parameters | key.parameters
@@ -623,6 +706,9 @@ class Interpreter(Calls):
             root = root.value
         local = frame.names.get(root.id) if isinstance(root, Name) else None
         parameters = parameters_of(values)
+        if root is owner and isinstance(root, Name) and isinstance(local, Listing) and change in _ADDING_ITEMS:
+            items = [item for value in values for item in _items(value, change)]
+            frame.names[root.id] = bounded(replace(local, values=(*local.values, *items)))
         if isinstance(root, Name) and local is not None and parameters - local.parameters:
             frame.names[root.id] = replace(local, parameters=local.parameters | parameters)
         if change in (".update()", ".setdefault()"):
@@ -657,7 +743,9 @@ class Interpreter(Calls):
                 place: CallFrame | NameScope = frame
                 while isinstance(place, CallFrame):  # a variable of the function around this one lives in the call too
                     if name in place.names:
-                        return place.state.get(name, 0)
+                        value = place.names[name]
+                        is_lasting = isinstance(value, Instance) and value.is_lasting
+                        return place.state.get(name, 0) or int(is_lasting)
                     place = place.parent
                 value = self.lookup(name, frame)
                 is_other = isinstance(value, Closure | ClassValue | ModuleValue | External | Constant | Argument)
@@ -696,6 +784,13 @@ class Interpreter(Calls):
             text = text_of(error) if error is not None else None
             if text:
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+
+
+def _items(value: Value, change: str) -> Sequence[Value]:
+    """Return the items that a method puts into a list: all of another list, or the one that it is given."""
+    if change != ".extend()":
+        return (value,)
+    return value.values if isinstance(value, Listing) else (elements(value),)
 
 
 def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame) -> None:

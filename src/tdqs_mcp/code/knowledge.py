@@ -91,8 +91,9 @@ class Spec:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
                 effect = _plain(kind, words or word)
-                # `{flag: "a"}` of writeFileSync: appends
-                options = [value.get("flag") for value in arguments if isinstance(value, Dictionary)]
+                # `{flag: "a"}` of writeFileSync, `{flags: "a"}` of the stream that is written to: appends
+                records = [value for value in (*arguments, *target.arguments) if isinstance(value, Dictionary)]
+                options = [value.get("flag") or value.get("flags") for value in records]
                 flags = [text_of(option) for option in options if option]
                 return replace(effect, harm=ADDS) if kind == "file-write" and "a" in flags else effect
 
@@ -134,7 +135,12 @@ class Knowledge:
             return data.packages[scope].get(last, data.packages[scope].get("*"))
         if not data.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
-        return data.methods.get(last) if "." in name else None
+        specs = data.methods.get(last) if "." in name else None
+        if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
+            return () if last[:1].isupper() else (Spec(("client", "http")),)
+        # `pymongo.MongoClient().get`: what a library that is not known calls so may be a request
+        is_open = specs is not None and name.count("()") == 1 and _has_verb(last) and all(map(_is_none, specs))
+        return None if is_open else specs
 
     def is_library(self, package: str) -> bool:
         """Return whether anything is known of a package of scripts."""
@@ -204,6 +210,18 @@ def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:
         for name in names.split():
             specs[name] = (*specs.get(name, ()), Spec(tuple(spec.split())))
     return specs
+
+
+def is_client(name: str) -> bool:
+    """Return whether the name of a package, class or variable says that it asks a service: `IncidentsApi`, `client`."""
+    return _CLIENT.search(name) is not None
+
+
+_CLIENT = re.compile(r"(^|[a-z0-9_/-])([Aa]pi|API|[Cc]lient|[Ss]dk|SDK)s?$")
+
+
+def _is_none(spec: Spec) -> bool:
+    return spec.words == ("none",)
 
 
 def last_name(name: str) -> str:

@@ -100,7 +100,7 @@ class Collection(SyntaxNode):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Compare(SyntaxNode):
-    """`left == right`, `in`, `<` …; the operator is `==`, `!=`, `in`, `not in`, `<`, `<=`, `>`, `>=`."""
+    """`left == right`; other operators are `!=`, `in`, `not in`, `<`, `<=`, `>`, `>=`, `instanceof`."""
 
     left: SyntaxNode
     operator: str
@@ -204,6 +204,8 @@ class Assign(SyntaxNode):
     target: SyntaxNode
     value: SyntaxNode
     annotation: SyntaxNode | None = None
+    is_declaration: bool = False
+    """It makes the variable, as `const` does: one of the same name around it stays as it is."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -26,9 +26,12 @@ from tdqs_mcp.code.nodes import (
     Module,
     Name,
     ObjectLiteral,
+    Other,
+    Return,
     SyntaxNode,
     Try,
     children,
+    walk,
 )
 from tdqs_mcp.json_text import Position
 
@@ -85,14 +88,20 @@ class ProjectModule:
 
     @cached_property
     def bindings(self) -> Mapping[str, Sequence[Binding]]:
-        """The names at the top of the module, and those of bundlers' deferred modules, assigned further down."""
+        """The names at the top of the module; of those that are empty there, what functions assign to them."""
         names = bound_names(self.tree.body)
         empty = {name for name, values in names.items() if all(_is_empty(value) for value in values)}
-        if empty and not self.is_python:  # var client; var init_client = __esm(() => { client = new Client(); })
-            for node in self.tree.nodes:
+        # var client; var init_client = __esm(() => { client = new Client(); })
+        places = [self.tree.nodes] if empty and not self.is_python else []
+        if empty and self.is_python:  # global client
+            functions = [node for node in self.tree.nodes if isinstance(node, Function)]
+            places = [nodes for nodes in (list(walk(function.body)) for function in functions) if _globals(nodes)]
+        for nodes in places:
+            own = empty & _globals(nodes) if self.is_python else empty
+            for node in nodes:
                 match node:
-                    case Assign(target=Name(id=name), value=value) if name in empty and not _is_empty(value):
-                        names[name].append(value)
+                    case Assign(target=Name(id=name), value=value, is_declaration=False) if name in own:
+                        names[name] += [] if _is_empty(value) else [value]
         return names
 
     @cached_property
@@ -114,14 +123,22 @@ class ProjectModule:
                 for name, local in node.names.items():
                     exports[name] = local if isinstance(local, tuple) else Name(line=node.line, id=local)
         for node in _statements(self.tree.body):
-            if isinstance(node, Assign) and isinstance(node.target, Attribute):
-                target = node.target
-                if isinstance(target.value, Name) and target.value.id == "exports":
-                    exports.setdefault(target.key, node.value)
-                elif isinstance(target.value, Name) and target.value.id == "module" and target.key == "exports":
-                    exports["default"] = node.value
-                    if isinstance(node.value, ObjectLiteral):
-                        exports.update({key: value for key, value in node.value.items if key})
+            match node:
+                case Assign(target=Attribute(value=Name(id="exports"), key=key), value=value):
+                    if not isinstance(value, Assign | Literal):  # exports.find = exports.keep = void 0
+                        exports[key] = value
+                case Assign(target=Attribute(value=Name(id="module"), key="exports"), value=value):
+                    exports["default"] = value
+                    if isinstance(value, ObjectLiteral):
+                        exports.update({key: inner for key, inner in value.items if key})
+                case CallSite(function=function, arguments=[Name(id="exports"), Literal(value=str(key)), getter]):
+                    body = getter.get("get") if isinstance(getter, ObjectLiteral) else None
+                    if last_name(function) == "defineProperty" and isinstance(body, Function):
+                        results = (part.value for part in body.body.statements if isinstance(part, Return))
+                        exports |= {key: next(results, body)}
+                case CallSite(function=function, arguments=[CallSite(arguments=[Literal(value=str(source))]), *_]):
+                    if last_name(function) == "__exportStar":  # __exportStar(require("./boats"), exports)
+                        exports[f"*{source}"] = (source, "")
         return exports
 
 
@@ -184,6 +201,12 @@ class Project:
 
 def _dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _globals(nodes: Iterable[SyntaxNode]) -> set[str]:
+    """Return the names that a function says are the module's."""
+    listed = (node.parts for node in nodes if isinstance(node, Other) and node.operator == "global")
+    return {part.id for parts in listed for part in parts if isinstance(part, Name)}
 
 
 def _is_empty(value: Binding) -> bool:

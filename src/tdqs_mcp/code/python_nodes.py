@@ -161,6 +161,8 @@ class _Reader:
                 return [self.expression(value)]
             case ast.Assert(test=test):
                 return [self.expression(test)]
+            case ast.Global(names=names):
+                return [Other(line=line, parts=[Name(line=line, id=name) for name in names], operator="global")]
             case ast.Delete(targets=targets):
                 return [Other(line=line, parts=[self.expression(target) for target in targets], operator="del")]
             case _:

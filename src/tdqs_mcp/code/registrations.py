@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tdqs_mcp.code.constants import ConstantReader, Expression, UnreadError, call_scope
+from tdqs_mcp.code.constants import CallScope, ConstantReader, Expression, UnreadError, call_scope
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
     CallSite,
     Class,
+    Element,
     FormalParameter,
     Function,
+    Literal,
     Name,
     ObjectLiteral,
     SyntaxNode,
@@ -28,6 +30,7 @@ from tdqs_mcp.code.values import (
     Constant,
     Dictionary,
     Instance,
+    Listing,
     Value,
     alternatives,
     text_of,
@@ -290,7 +293,10 @@ class Finder:
             return
         if word == "setRequestHandler" and len(call.arguments) > 1:
             request = dotted_name(call.arguments[0]) or text_of(self._value(call.arguments[0], scope)) or ""
-            if "CallTool" in request or request == "tools/call":
+            schema = self._reader.locate(Expression(node=call.arguments[0], scope=scope)).node
+            # a bundle's short name for CallToolRequestSchema is `Request.extend({method: literal("tools/call")})`
+            is_call = any(isinstance(part, Literal) and part.value == "tools/call" for part in walk(schema))
+            if "CallTool" in request or request == "tools/call" or is_call:
                 self._found.dispatchers += self._closures(call.arguments[1], scope)
             return
         if word not in _REGISTERING and not (isinstance(call.function, Name | Attribute) and len(call.arguments) >= 3):
@@ -387,7 +393,10 @@ class Finder:
 
     def _closures(self, node: SyntaxNode, scope: NameScope) -> list[Closure]:
         """Return the functions that a handler's expression may be; of a call that is not known, those it is given."""
-        values = alternatives(self._value(node, scope))
+        bindings = scope.names.get(node.id, ()) if isinstance(node, Name) else ()
+        looped = bindings[0].iterable if len(bindings) == 1 and isinstance(bindings[0], Element) else None
+        listed = self._value(looped, scope) if looped is not None else UNKNOWN  # for tool in TOOLS: server.tool()(tool)
+        values = listed.values if isinstance(listed, Listing) else alternatives(self._value(node, scope))
         closures = [value for value in values if isinstance(value, Closure)]
         for value in values:  # a class, or an object, with a method that answers: `{name, handler: ListBoatsHandler}`
             owner = Instance(of=value) if isinstance(value, ClassValue) else value
@@ -487,7 +496,9 @@ class Finder:
         }
 
     def _list(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], node: SyntaxNode, scope: NameScope) -> None:
-        value = self._own_field(name, scope) or self._value(name, scope)
+        value = self._value(name, scope)
+        if COMPUTED in (text_of(value) or COMPUTED):
+            self._list_calls(name, fields, scope)
         for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
             runner = self._own_runner(scope)
             definition = {key: self._value(value, scope) for key, value in fields.items()}
@@ -504,6 +515,34 @@ class Finder:
                 )
             )
 
+    def _list_calls(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], scope: NameScope) -> None:
+        """List the tool of each call of the function around a record: `make_tool("find_boats", "Find boats", Find)`.
+
+        A method's record is that of each class that inherits it: `Tool(name=f"boat_{cls.__name__}")`.
+        """
+        function = scope.function
+        if function is None or isinstance(scope, CallScope):
+            return
+        if scope.owner is not None:
+            for module, heir in self._interpreter.project.classes:
+                if any(last_name(base) == scope.owner.name for base in heir.bases):
+                    kind = ClassValue(node=heir, module=module, scope=self._interpreter.scope_of(module))
+                    frame = CallFrame(module=scope.module, parent=scope, names={function.parameters[0].name: kind})
+                    with self._interpreter.muted():
+                        text = text_of(self._interpreter.evaluate(name, frame))
+                    if text and COMPUTED not in text:
+                        self._list(Literal(line=heir.line, value=text), {}, heir, self._interpreter.scope_of(module))
+            return
+        target = Expression(node=function, scope=scope.parent or scope)
+        for call, place in self._interpreter.calls.get(function.name, ()):
+            inner = call_scope(target, Expression(node=call, scope=place), call)
+            try:
+                text = self._reader.json(Expression(node=name, scope=inner))
+            except UnreadError:
+                continue
+            if isinstance(text, str) and " " not in text:
+                self._list(Literal(line=call.line, value=text), fields, call, inner)
+
     def _own_runner(self, scope: NameScope) -> Closure | None:
         """Return the method that answers, of a class that describes its own tool: `Tool(name=self.name, …)`."""
         if scope.owner is None or scope.parent is None:
@@ -513,24 +552,6 @@ class Finder:
         if runner is None:
             return None
         return Closure(function=runner, module=scope.module, scope=scope.parent, receiver=Instance(of=of))
-
-    def _own_field(self, name: SyntaxNode, scope: NameScope) -> Value | None:
-        """Return a field of the class around, where its constructor hands a constant on: `super().__init__("find")`."""
-        if not isinstance(name, Attribute) or scope.owner is None or scope.parent is None:
-            return None
-        own = scope.owner.methods.get("__init__")
-        calls = [part for part in walk(own.body) if isinstance(part, CallSite)] if own else []
-        of = ClassValue(node=scope.owner, module=scope.module, scope=scope.parent)
-        for call in calls:
-            if isinstance(call.function, Attribute) and call.function.key == "__init__" and call.arguments:
-                for base in scope.owner.bases:
-                    home = self._value(base, scope)
-                    if isinstance(home, ClassValue) and "__init__" in home.node.methods:
-                        names = [part.name for part in home.node.methods["__init__"].parameters[1:]]
-                        values = [self._value(argument, scope) for argument in call.arguments]
-                        handed = tuple(zip(names, values, strict=False))
-                        return self._interpreter.member(Instance(of=replace(of), arguments=handed), name.key)
-        return None
 
     def _class(self, node: Class, scope: NameScope) -> None:
         """Read a class that is a tool: a name, a description, and a method that runs it."""

@@ -38,10 +38,12 @@ from tdqs_mcp.code.values import (
     Dictionary,
     External,
     Instance,
+    Listing,
     ModuleValue,
     PartialText,
     Value,
     alternatives,
+    bounded,
     join,
     made_from,
     unknown,
@@ -53,8 +55,22 @@ MAX_DEPTH = 14
 MUTED_CALLS = 60
 """Calls that are followed to evaluate what does not happen in a call of the tool, such as the top of a module."""
 
+MAX_ITEMS = 60
+"""Items of a list or a map that are told apart."""
+
 MAX_BINDINGS = 4
 """Assignments of a name that are looked at, the last ones: `client = None`, then `client = Client()` in a condition."""
+
+_OTHERS = ("...", Dictionary(items=()))
+"""An item of a map that may have others."""
+
+_CONSTRUCTORS = ("__init__", "constructor")
+
+_FILLING = {"set": 1, "append": 0, "push": 0, "add": 0, "setdefault": 1}
+"""Methods that put an item into a list or a map, with the number of arguments before it."""
+
+COMPILED = frozenset("__awaiter __toESM __importDefault __importStar __exportStar".split())
+"""Functions that compilers to older JavaScript add to each file."""
 
 _CONTEXT_PART = re.compile(r"\.Context(\(\))?\.\w+(\(\))?$")
 """A member of the framework's context object, or what its method gives back: `ctx.session`, `ctx.get_state("key")`."""
@@ -74,7 +90,9 @@ class Resolution(ABC):
         self._is_muted = False
         self._shared: dict[object, tuple[Value, CallTrace]] = {}
         self._assigned: dict[Function, dict[str, list[Assign]]] = {}
+        self._items: dict[str, list[tuple[SyntaxNode, SyntaxNode, NameScope]]] = {}
         self._lifespan: Value | None = None
+        self._filling: set[object] = set()
 
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
@@ -86,7 +104,7 @@ class Resolution(ABC):
             if name in place.names:
                 return place.names[name]
             place = place.parent
-        scope: NameScope | None = place if name not in ("__awaiter", "__toESM") else None
+        scope: NameScope | None = place if name not in COMPILED else None
         while scope is not None:
             if name in scope.names or self._parameter(scope, name):
                 return self._scoped(scope, name)
@@ -121,6 +139,7 @@ class Resolution(ABC):
                 value = join(self._bound(binding, scope) for binding in bindings[-MAX_BINDINGS:])
             else:
                 value = self._given(scope, name)
+            value = self._filled(value, name, scope.module) if scope.function is None else value
         scope.cache[name] = value
         return value
 
@@ -149,7 +168,7 @@ class Resolution(ABC):
         return Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=scope.parent))
 
     @cached_property
-    def _calls(self) -> Mapping[str, Sequence[tuple[CallSite, NameScope]]]:
+    def calls(self) -> Mapping[str, Sequence[tuple[CallSite, NameScope]]]:
         """Calls by the last name of what is called, with their scopes, to find what an enclosing function was given."""
         index: dict[str, list[tuple[CallSite, NameScope]]] = {}
         for module in self.project.modules:
@@ -157,7 +176,76 @@ class Resolution(ABC):
                 name = last_name(node.function) if isinstance(node, CallSite) else ""
                 if name and isinstance(node, CallSite):
                     index.setdefault(name, []).append((node, scope))
+                match node:  # boats[name] = boat
+                    case Assign(target=Subscript(value=owner, key=key) | Attribute(value=owner, key=key), value=value):
+                        if name := last_name(owner):
+                            key = key if isinstance(key, SyntaxNode) else Literal(line=node.line, value=key)
+                            self._items.setdefault(name, []).append((key, value, scope))
+                    case CallSite(function=Attribute(value=owner, key=method), arguments=[*first, value]):
+                        if method in _FILLING and len(first) == _FILLING[method]:  # boats.set(name, boat)
+                            key = first[0] if first else Literal(line=node.line, value=None)
+                            self._items.setdefault(last_name(owner), []).append((key, value, scope))
         return index
+
+    def _filled(self, value: Value, name: str, holder: ProjectModule | Class) -> Value:
+        """Return a list or a map with what is put into it anywhere in its module or class under the name it has there.
+
+        `tools.set(tool.name, tool)` in `function register(tool)` puts in what each call of that function gives.
+        """
+        if not self._is_empty_container(value) or (name, holder) in self._filling:
+            return value
+        self._filling.add((name, holder))
+        items: list[tuple[str, Value]] = []
+        for key, item, scope in self._items.get(name, ()) if self.calls else ():
+            is_here = holder in (scope.module, scope.owner, scope.parent.owner if scope.parent else None)
+            for place in self._callings(item, scope) if is_here else ():
+                frame = CallFrame(module=scope.module, parent=place)
+                local = scope.names.get(key.id, ()) if isinstance(key, Name) and scope.function else ()
+                inner = local[0] if len(local) == 1 else key  # const name = tool.name
+                text = self.evaluate(inner if isinstance(inner, SyntaxNode) else key, frame)
+                content = self.evaluate(item, frame)
+                is_known = isinstance(text, Constant) and isinstance(text.value, str)
+                items.append((str(text.value) if isinstance(text, Constant) and is_known else "", content))
+        self._filling.discard((name, holder))
+        if not items or len(items) > MAX_ITEMS:
+            return value
+        match value:
+            case Listing():
+                return bounded(
+                    Listing(values=tuple(dict.fromkeys(item for _, item in items)), parameters=value.parameters)
+                )
+            case Dictionary():
+                return bounded(Dictionary(items=(_OTHERS, *items), parameters=value.parameters))
+            case External():
+                return replace(value, arguments=(bounded(Dictionary(items=(_OTHERS, *items))),))
+            case _:
+                return value
+
+    def _is_empty_container(self, value: Value) -> bool:
+        match value:
+            case Listing(values=content) | Dictionary(items=content) | External(arguments=content) if content:
+                return False
+            case External(name=name):
+                return name.endswith("()") and self.knowledge.is_content(f"{name}.get", is_python="." in name)
+            case _:
+                return isinstance(value, Listing | Dictionary)
+
+    def _callings(self, node: SyntaxNode, scope: NameScope) -> Iterator["CallFrame | NameScope"]:
+        """Yield the scope of a node once for each call of the function around it, where the call gives the node."""
+        function = scope.function
+        if (
+            function is None
+            or not isinstance(node, Name)
+            or not any(_binds(part, node.id) for part in function.parameters)
+        ):
+            yield scope
+            return
+        names = [part.name for part in function.parameters]
+        for call, place in self.calls.get(function.name, ())[:MAX_ITEMS]:
+            here = CallFrame(module=place.module, parent=place, receiver=self._self(place))
+            skipped = scope.owner is not None and place.module.is_python
+            values = dict(zip(names[skipped:], (self.evaluate(part, here) for part in call.arguments), strict=False))
+            yield CallFrame(module=scope.module, parent=scope, names=values)
 
     def _given(self, scope: NameScope, name: str) -> Value:
         """Return what an enclosing function is given for a parameter: by its type, or by its only call."""
@@ -170,7 +258,7 @@ class Resolution(ABC):
         value = self.typed(parameter.annotation, scope)
         if value is not UNKNOWN or not function.name:
             return value
-        calls = self._calls.get(function.name, ())
+        calls = self.calls.get(function.name, ())
         if len(calls) != 1:
             return UNKNOWN
         call, place = calls[0]
@@ -329,8 +417,9 @@ class Resolution(ABC):
             self.trace, self._conditions, self._is_muted = trace, conditions, was_muted
 
     def member(self, value: Value, key: str) -> Value:
-        """Return `value.key`."""
-        return join([self._member(inner, key) for inner in alternatives(value)])
+        """Return `value.key`, which null does not have."""
+        owners = [inner for inner in alternatives(value) if inner != Constant(value=None)]
+        return join([self._member(inner, key) for inner in owners or [value]])
 
     def _lifespan_context(self) -> Value:
         """Return what the server's lifespan function yields: what `ctx.request_context.lifespan_context` is."""
@@ -338,7 +427,7 @@ class Resolution(ABC):
             return self._lifespan
         self._lifespan = UNKNOWN  # while it is read: a lifespan may ask for its own context
         values: list[Value] = []
-        for node, scope in (call for calls in self._calls.values() for call in calls):
+        for node, scope in (call for calls in self.calls.values() for call in calls):
             if scope.module.is_python and "lifespan" in node.keywords:
                 with self.muted():
                     frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
@@ -351,7 +440,7 @@ class Resolution(ABC):
     def server_instructions(self) -> str | None:
         """Return the text that the code gives a server as its instructions; None for computed ones, and for several."""
         values: list[Value] = []
-        for node, scope in (call for calls in self._calls.values() for call in calls):
+        for node, scope in (call for calls in self.calls.values() for call in calls):
             if last_name(node.function).lower().endswith(("mcp", "server")):  # `FastMCP`, `new McpServer`
                 options = [option for option in node.arguments if isinstance(option, ObjectLiteral)]
                 written = [node.keywords.get("instructions"), *(option.get("instructions") for option in options)]
@@ -385,6 +474,8 @@ class Resolution(ABC):
                 return UNKNOWN
             case External(name=name) if _CONTEXT_PART.search(name):
                 return HANDED_OVER  # `ctx.session.jenkins`: whatever the server keeps there
+            case External() if key == "default":
+                return value  # what an import of the whole package gives too
             case External(name=name, parameters=parameters, arguments=arguments):
                 return External(name=f"{name}.{key}", parameters=parameters, arguments=arguments)
             case Closure() if key == "bind":
@@ -394,12 +485,16 @@ class Resolution(ABC):
 
     def _module_member(self, module: ProjectModule, key: str) -> Value:
         value = self.exported(module, key)
+        if value is None and key == "default":
+            return ModuleValue(module=module)
         if value is None and module.is_python:
             inner = self.project.find(module, f"{module.path.removesuffix('/__init__.py').replace('/', '.')}.{key}")
             value = ModuleValue(module=inner) if inner else None
         return value if value is not None else UNKNOWN
 
     def _class_member(self, value: ClassValue, key: str) -> Value:
+        if key == "__name__":
+            return Constant(value=value.node.name)
         function, owner = self._method(value, key)
         if function is not None and owner is not None:
             is_class = any(dotted_name(part) == "classmethod" for part in function.decorators)
@@ -424,16 +519,15 @@ class Resolution(ABC):
         if cached not in self._attributes:
             self._attributes[cached] = UNKNOWN
             with self.muted():
-                self._attributes[cached] = self._field(value, key)
+                self._attributes[cached] = self._filled(self._field(value, key), key, value.of.node)
         return self._attributes[cached]
 
     def _field(self, value: Instance, key: str) -> Value:
         """Return what the class's methods assign to a field, else its declared value or type."""
-        pending, visited = [value.of], set[Class]()
+        pending, visited = [(value.of, dict(value.arguments))], set[Class]()
         values: list[Value] = []
-        constructor_arguments = dict(value.arguments)
         while pending and not values:
-            current = pending.pop(0)
+            current, constructor_arguments = pending.pop(0)
             if current.node in visited:
                 continue
             visited.add(current.node)
@@ -441,7 +535,7 @@ class Resolution(ABC):
             for method in current.node.methods.values():
                 for node in self._own_assignments(method).get(key, ()):
                     frame = CallFrame(module=current.module, parent=place, receiver=value)
-                    is_first = method.name in ("__init__", "constructor")
+                    is_first = method.name in _CONSTRUCTORS
                     self._bind_known(method, frame, value, constructor_arguments if is_first else {})
                     values.append(self.evaluate(node.value, frame))
             values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
@@ -451,15 +545,38 @@ class Resolution(ABC):
             if not values and key in current.node.annotations:
                 typed = self.typed(current.node.annotations[key], place)
                 values += [typed] if typed is not UNKNOWN else []
-            pending += self._bases(current)
-        if not values and key in constructor_arguments:
-            return constructor_arguments[key]
-        if not values and "**" in constructor_arguments:
-            return self.member(constructor_arguments["**"], key)
+            pending += [
+                (base, self._handed_up(current, base, value, constructor_arguments)) for base in self._bases(current)
+            ]
+        own = dict(value.arguments)
+        if not values and key in own:
+            return own[key]
+        if not values and "**" in own:
+            return self.member(own["**"], key)
         if not values:
             external = [base for base in (self._external_base(value.of),) if base]
             return External(name=f"{external[0]}().{key}") if external else unknown(value)
         return join(values)
+
+    def _handed_up(
+        self, target: ClassValue, base: ClassValue, receiver: Value, constructor_arguments: Mapping[str, Value]
+    ) -> dict[str, Value]:
+        """Return what a class's constructor gives that of its base: `super().__init__("find_boats")`."""
+        own = next((target.node.methods[name] for name in _CONSTRUCTORS if name in target.node.methods), None)
+        constructor, _ = self._method(base, "__init__" if base.module.is_python else "constructor")
+        if own is None or constructor is None:
+            return dict(constructor_arguments) if own is None else {}
+        frame = CallFrame(module=target.module, parent=_place(target), receiver=receiver)
+        self._bind_known(own, frame, receiver, constructor_arguments)
+        names = [parameter.name for parameter in constructor.parameters[base.module.is_python :]]
+        for node in walk(own.body):
+            match node:
+                case CallSite(
+                    function=Name(id="super") | Attribute(key="__init__"), arguments=arguments, keywords=keywords
+                ):
+                    values = [*zip(names, arguments, strict=False), *keywords.items()]
+                    return {name: self.evaluate(part, frame) for name, part in values}
+        return {}
 
     def _external_base(self, target: ClassValue) -> str:
         for base in target.node.bases:

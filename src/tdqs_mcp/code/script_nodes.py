@@ -41,7 +41,9 @@ from tdqs_mcp.code.nodes import (
     Try,
 )
 
-_OPERATORS = {"===": "==", "==": "==", "!==": "!=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "in": "in"}
+_OPERATORS = {"===": "==", "!==": "!="} | {
+    sign: sign for sign in ("==", "!=", "<", "<=", ">", ">=", "in", "instanceof")
+}
 _FUNCTIONS = frozenset(
     "function_declaration function_expression arrow_function method_definition generator_function "
     "generator_function_declaration function".split()
@@ -171,11 +173,15 @@ def _declared(tree: Tree) -> Assign:
     name = tree.child_by_field_name("name")
     value = tree.child_by_field_name("value")
     annotation = tree.child_by_field_name("type")
+    node = _expression(value) if value else Literal(line=_line(tree), value=None)
+    if isinstance(node, Function) and not node.name:
+        node.name = _text(name)
     return Assign(
         line=_line(tree),
         target=_pattern(name) if name else Other(line=_line(tree)),
-        value=_expression(value) if value else Literal(line=_line(tree), value=None),
+        value=node,
         annotation=_annotation(annotation),
+        is_declaration=True,
     )
 
 
@@ -345,12 +351,14 @@ def _read(tree: Tree) -> SyntaxNode:
         case "binary_expression":
             return _binary(tree)
         case "unary_expression":
-            if _text(tree.child_by_field_name("operator")) == "!":
-                return Logic(line=line, operator="not", values=[_field(tree, "argument")])
-            if _text(tree.child_by_field_name("operator")) == "delete":
-                return Other(line=line, parts=[_field(tree, "argument")], operator="del")
             argument = _field(tree, "argument")
             match _text(tree.child_by_field_name("operator")), argument:
+                case "!", _:
+                    return Logic(line=line, operator="not", values=[argument])
+                case "delete", _:
+                    return Other(line=line, parts=[argument], operator="del")
+                case "void", Literal():  # void 0
+                    return Literal(line=line, value=None)
                 case "-", Literal(value=int() | float() as number):
                     return Literal(line=line, value=-number)
             return Other(line=line, parts=[argument])

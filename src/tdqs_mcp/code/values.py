@@ -120,6 +120,8 @@ class Instance(Value):
 
     of: ClassValue
     arguments: tuple[tuple[str, Value], ...] = ()
+    is_lasting: bool = False
+    """It was made before the call of the tool."""
 
 
 @_value
@@ -139,6 +141,15 @@ class Dictionary(Value):
     def later(self) -> frozenset[str]:
         """Parameters of what was put into it after it was made."""
         return self.parameters - parameters_of(value for _, value in self.items)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Return the values of all keys, also of those that were spread into it."""
+        return tuple(
+            inner
+            for key, value in self.items
+            for inner in (value.values if key == "..." and isinstance(value, Dictionary) else (value,))
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -188,9 +199,17 @@ def unknown(*values: Value) -> Value:
     return Value(parameters=parameters) if parameters else UNKNOWN
 
 
-def bounded(value: Value) -> Value:
-    """Return a value, or one of which nothing is known where it is too big."""
-    return value if value.size <= MAX_SIZE else unknown(value)
+def bounded(value: Value, room: int = MAX_SIZE) -> Value:
+    """Return a value without its biggest parts where it is too big: of a list of tools, the handlers stay."""
+    if value.size <= room:
+        return value
+    if isinstance(value, Listing) and len(value.values) < room:
+        share = max(1, (room - 1) // len(value.values))
+        return replace(value, values=tuple(bounded(item, share) for item in value.values))
+    if isinstance(value, Dictionary) and len(value.items) < room:
+        share = max(1, (room - 1) // len(value.items))
+        return replace(value, items=tuple((key, bounded(item, share)) for key, item in value.items))
+    return unknown(value)
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
@@ -217,6 +236,16 @@ def join(values: Iterable[Value]) -> Value:
     if not distinct or len(distinct) > MAX_ALTERNATIVES:
         return unknown(*distinct)
     return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
+
+
+def elements(value: Value) -> Value:
+    """Return what the elements of a list may be; of something else, what is made from it."""
+    lists = [inner for inner in alternatives(value) if not isinstance(inner, Listing) or inner.values]
+    return join(
+        made_from(item, value.parameters) if isinstance(inner, Listing) else unknown(inner)
+        for inner in lists or [value]
+        for item in (inner.values if isinstance(inner, Listing) and inner.values else (inner,))
+    )
 
 
 def text_of(value: Value) -> str | None:

@@ -39,7 +39,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     changes = [effect for effect in effects if _is_change(effect)]
     is_doubtful = bool(unresolved) or any(map(_is_open, effects)) or "" in commands
     # `self.data.append(task); self.save()`: what is saved was made from the agent's words
-    is_saving = any(effect.kind in _STATES and effect.parameters and not effect.is_entry for effect in effects)
+    is_saving = any(effect.kind in _STATES and _is_remembered(effect) for effect in effects)
     is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
     read_only = False if is_changing else None if is_doubtful or changes else True
     destructive = False if read_only else None
@@ -58,9 +58,12 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
 def _is_change(effect: Sighting) -> bool:
     if effect.kind == "process":
         return command_kind(effect.text) in ("write", "delete")
-    if effect.kind == "state-in-memory":
-        return effect.depth <= MAX_STATE_DEPTH and bool(effect.parameters) and not effect.is_entry
-    return effect.kind in _CHANGES
+    return _is_remembered(effect) if effect.kind == "state-in-memory" else effect.kind in _CHANGES
+
+
+def _is_remembered(state: Sighting) -> bool:
+    """Return whether a change in memory keeps the agent's words, and is no entry of a map that may be a cache."""
+    return state.depth <= MAX_STATE_DEPTH and bool(state.parameters) and not state.is_entry
 
 
 def _is_open(effect: Sighting) -> bool:
