@@ -16,6 +16,8 @@ from loopback import Chat
 from schemas import SCHEMAS
 
 import tdqs_mcp
+from tdqs_mcp.app.selecting import _without
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.words import stem
@@ -741,3 +743,106 @@ def test_the_everyday_words_that_a_missed_tool_lacks_are_named(command, write):
     shown = command("select", shop, "--queries", queries).stdout.decode()
     assert "Words of users that the definition lacks" in shown
     assert json.loads(command("select", shop, "--format", "json").stdout)["lacking"] == []
+
+
+TANGLED = (
+    tool("find_orders", "Finds the open orders of one customer. Use it for deliveries."),
+    tool(
+        "cancel_order",
+        "Cancels an unpaid order. Items go back on the shelf. Handles deliveries, deliveries, deliveries.",
+    ),
+    tool("send_invoice", "Mails a bill with all positions and the tax. Our team is proud of this tool."),
+)
+WANTED = [
+    {"query": f"{words} {number}", "tool": name}
+    for name, words in (
+        ("find_orders", "open orders of customer"),
+        ("cancel_order", "unpaid items on the shelf"),
+        ("send_invoice", "mail the tax bill"),
+    )
+    for number in range(6)
+]
+
+
+def test_a_draft_that_takes_another_tool_s_requests_is_undone_and_the_others_are_kept(command, write):
+    """`send_invoice` claims the words of `cancel_order`; what `find_orders` gains disturbs nobody."""
+    drafts = [
+        tool("find_orders", "Finds the open orders of one customer with their delivery dates."),
+        tool("send_invoice", "Mails a bill with the tax, for unpaid items, items on the shelf, shelf items unpaid."),
+    ]
+    run = command(
+        *("rewrite", write("shop.json", TANGLED), "--draft", write("drafts.json", drafts)),
+        *("--proven-by", write("wanted.json", WANTED), "--format", "json"),
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    document = json.loads(run.stdout)
+    jsonschema.validate(document, SCHEMAS["rewrite"])
+    kept = {row["name"]: bool(row["changes"]) for row in document["rewrites"]}
+    assert kept == {"find_orders": True, "send_invoice": False}
+    proof = document["proof"]
+    assert (proof["requests"], proof["held"], proof["gained"], proof["lost"]) == (9, 9, 0, 0)
+    trials = {trial["tool"]: trial["lost"] for trial in proof["trials"]}
+    assert trials["find_orders"] is None
+    assert trials["send_invoice"].startswith("unpaid items on the shelf")
+    assert (
+        "unpaid items on the shelf"
+        in next(row for row in document["rewrites"] if row["name"] == "send_invoice")["setback"]
+    )
+
+
+def test_a_change_that_only_held_requests_contradict_is_undone_at_the_end(catalog):
+    """The half that chooses never asks about the shelf, the other half does nothing else."""
+    texts = sorted((f"{word} {number}" for word in ("unpaid", "shelf") for number in range(40)), key=short_hash)
+    halves = [[]]
+    for text in texts:
+        if text.startswith(("unpaid", "shelf")[len(halves) % 2 == 0]):
+            halves.append(text)
+    queries = [Query(text=text, tool="cancel_order") for text in halves[1:]]
+    before = catalog(*TANGLED)
+    draft = tdqs_mcp.rewrite(
+        before, drafts={"send_invoice": {"description": "Mails a bill. Shelf, shelf, shelf, tax."}}
+    )
+    rewrites, proof = tdqs_mcp.prove_rewrites(before, draft, queries=queries)
+    assert [trial.on_held for trial in proof.trials] == [True]
+    assert not any(rewrite.changes for rewrite in rewrites)
+
+
+def test_only_sentences_that_no_plan_needs_are_taken_out(command, write, chat):
+    """A model that goes by "Items go back on the shelf." shows that the sentence is needed; pride and claims are not."""
+
+    def answer(body):
+        system, asked = (body["messages"][place]["content"] for place in (0, 1))
+        if "shelf" in asked:
+            return planned("cancel_order" if "Items go back" in system else "find_orders")
+        return planned("send_invoice" if "tax" in asked else "find_orders")
+
+    chat.answer = answer
+    shop = write("shop.json", TANGLED)
+    args = ("rewrite", shop, "--proven-by", write("wanted.json", WANTED), "--shorten")
+    run = command(*args, "--judge", "openai", "--format", "json", env=judged(chat))
+    assert run.returncode == 0, run.stderr.decode()
+    document = json.loads(run.stdout)
+    assert {row["name"]: row["definition"]["description"] for row in document["rewrites"]} == {
+        "find_orders": "Finds the open orders of one customer.",
+        "cancel_order": "Cancels an unpaid order. Items go back on the shelf.",
+        "send_invoice": "Mails a bill with all positions and the tax.",
+    }
+    [needed] = [trial for trial in document["proof"]["trials"] if trial["lost"]]
+    assert (needed["tool"], needed["sentence"]) == ("cancel_order", "Items go back on the shelf.")
+    assert document["proof"]["tokens"] < -10
+    text = command(*args, "--judge", "openai", env=judged(chat)).stdout.decode()
+    assert "3 of 4 changes kept, 1 taken back" in text
+    assert b"name a model that plans" in command(*args).stderr
+    assert b"--shorten needs the requests" in command("rewrite", shop, "--shorten").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "rest"),
+    [
+        ("Adds. Not proud. Ends.", "Not proud.", "Adds. Ends."),
+        ("Adds.\n\nNot proud.\n\nEnds.", "Not proud.", "Adds.\n\nEnds."),
+        ("Adds.\n- one\n- two", "- two", "Adds.\n- one"),
+    ],
+)
+def test_a_sentence_leaves_no_gap(text, sentence, rest):
+    assert _without(text, sentence) == rest

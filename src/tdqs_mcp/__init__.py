@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         list_again,
         load,
         lock,
+        prove_rewrites,
         reach_target,
         rewrite,
         run_suite,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         score_labels,
         score_skill,
         select,
+        shorten,
         study_benchmark,
         submit_batch,
         write_tasks,
@@ -67,6 +69,7 @@ __all__ = [
     "patch_sources",
     "portability",
     "prompts",
+    "prove_rewrites",
     "reach_target",
     "read",
     "read_code",
@@ -84,6 +87,7 @@ __all__ = [
     "select",
     "server_standing",
     "servers",
+    "shorten",
     "store_statistics",
     "stored_tools",
     "study_benchmark",
@@ -109,8 +113,8 @@ _MODULES = {
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "sources.locator": "LiveOptions",
-    "sync": "calibrate collect_batch compare list_again load lock reach_target rewrite run_suite score "
-    "score_installed score_labels score_skill select study_benchmark submit_batch write_tasks",
+    "sync": "calibrate collect_batch compare list_again load lock prove_rewrites reach_target rewrite run_suite "
+    "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_tasks",
 }
 
 

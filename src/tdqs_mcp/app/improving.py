@@ -1,4 +1,4 @@
-"""Better definitions: rewrite, fix, compare, test tool selection, and write files and patches."""
+"""Better definitions: rewrite, fix, compare, and write files and patches."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,11 +11,10 @@ from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
+from tdqs_mcp.facts.threats import first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model, VerdictCache
 from tdqs_mcp.judges.offline import Offline, calibration
-from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
-from tdqs_mcp.results.checks import Mutation, Query, Selection
+from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
@@ -31,7 +30,7 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
-from tdqs_mcp.rewriting import catalog_diff, rewrite_review, tool_selection
+from tdqs_mcp.rewriting import catalog_diff, rewrite_review
 from tdqs_mcp.rewriting.author_material import assign_places, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
@@ -41,7 +40,6 @@ from tdqs_mcp.rewriting.repetition import credited
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
-from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
@@ -434,68 +432,6 @@ async def compare(
         third = await score(counted, judge=judge, spec=spec, policy=policy)
         second = replace(second, tools=third.tools, rollup=third.rollup)
     return catalog_diff.compare(old, new, (first, second))
-
-
-async def select(
-    catalogs: Sequence[Catalog],
-    *,
-    queries: Sequence[Query] | None = None,
-    against: Sequence[Catalog] | None = None,
-    mutation: Mutation | None = None,
-    selector: Selector | None = None,
-    k: int = 5,
-) -> Selection:
-    """How often the right tool is found for a query, by BM25 unless another selector is named.
-
-    Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
-    order, or what a mutation makes of them, to which the same queries are put. Definitions that address the model that
-    selects are named in the problems. Raises InputError.
-    """
-    if against is not None and mutation is not None:
-        raise InputError("a test compares with other catalogs or with a mutation, not with both")
-    if mutation is not None:
-        against = [catalog_diff.mutate(catalog, mutation) for catalog in catalogs]
-    selector, index = selector or Lexical(), tool_selection.Index.of(catalogs)
-    other = None if against is None else index.like(against)
-    test_queries, problems = (
-        tool_selection.make_queries(index) if queries is None else tool_selection.check_queries(queries, index)
-    )
-    texts = [query.text for query in test_queries]
-    before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
-    warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
-    if isinstance(selector, ModelSelector | AnswerSelector):
-        warnings += _warnings((*index.tools, *(other.tools if other else ())))
-    if isinstance(selector, AnswerSelector):
-        unused = selector.count_unused((index.tools, *([other.tools] if other else ())), texts)
-        strays = f"{unused} of {len(selector.answers)} answers belong to other requests or definitions"
-        warnings += [strays] if unused else []
-    report = tool_selection.report(
-        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
-    )
-    if other is None:
-        return report
-    after = tool_selection.choose(test_queries, await selector.rank(other.tools, texts, k=k), other, k=k)
-    return tool_selection.compare(report, after, label=mutation or "after")
-
-
-def selection_batches(
-    catalogs: Sequence[Catalog], queries: Sequence[Query], against: Sequence[Catalog] | None = None
-) -> list[PromptBatch]:
-    """The prompts with which an agent elsewhere is asked what `select` would ask a model. Raises InputError."""
-    index = tool_selection.Index.of(catalogs)
-    checked, _ = tool_selection.check_queries(queries, index)
-    indexes = (index, *([index.like(against)] if against else ()))
-    texts = [query.text for query in checked]
-    return [batch for version in indexes for batch in tool_selection.batches(version.tools, texts)]
-
-
-def _warnings(tools: Sequence[Tool]) -> list[str]:
-    """A sentence for each tool whose definition addresses the model that selects."""
-    return [
-        f"{tool.name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
-        for tool in tools
-        if (words := first_aimed_at_model(find_threats(tool.raw)))
-    ]
 
 
 def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:

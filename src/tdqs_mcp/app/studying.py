@@ -6,8 +6,9 @@ from math import log2
 from pathlib import Path
 from statistics import fmean
 
-from tdqs_mcp.app.improving import UNSHOWN, rewrite, select, with_rewrites
+from tdqs_mcp.app.improving import UNSHOWN, rewrite, with_rewrites
 from tdqs_mcp.app.judging import score_measured
+from tdqs_mcp.app.selecting import K, select
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import first_aimed_at_model
@@ -54,9 +55,6 @@ from tdqs_mcp.study import (
 
 TDQS = "tdqs"
 """The overall score as a predictor."""
-
-K = 5
-"""Places in which a tool counts as found."""
 
 
 def study_outcomes(path: Path) -> OutcomeStudy:

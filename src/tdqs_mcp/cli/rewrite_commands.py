@@ -5,16 +5,17 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tdqs_mcp.app import improving, linting
+from tdqs_mcp.app import improving, linting, selecting
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.settings import WRITERS
-from tdqs_mcp.cli import LOCATOR, command, given_options
+from tdqs_mcp.cli import LOCATOR, command, given_options, group_options
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
     judge_of,
@@ -41,6 +42,7 @@ from tdqs_mcp.cli.runner import (
     page_options,
     placed_options,
     read_code_of,
+    refuse,
     source_option,
     tell_left,
     tools_option,
@@ -89,6 +91,34 @@ _YES_NO = re.compile(r"\s*(?:y|n|yes|no|true|false)\b", re.IGNORECASE)
 _SHORT = {"y": "yes", "n": "no"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """Requests that rewrites have to prove themselves by."""
+
+    requests: Path | None
+    is_shorter: bool
+
+    def __post_init__(self) -> None:
+        refuse(self.is_shorter and not self.requests, "--shorten needs the requests, --proven-by REQUESTS")
+
+
+_EXPERIMENT = (
+    click.option(
+        "--proven-by",
+        "requests",
+        type=FILE,
+        metavar="REQUESTS",
+        help="Keep only what finds the tools of these requests as well; half of them choose, half decide.",
+    ),
+    click.option(
+        "--shorten",
+        "is_shorter",
+        is_flag=True,
+        help="Take out sentences that no request of --proven-by needs, and rewrite nothing; needs --judge.",
+    ),
+)
+
+
 @command()
 @locator_argument
 @tools_option("Only these tools.")
@@ -120,6 +150,7 @@ _SHORT = {"y": "yes", "n": "no"}
     help="Check, score and compare definitions that somebody has written: tools as in LOCATOR, or a .md or .txt file "
     "with the description of --tool.",
 )
+@group_options("experiment", Experiment, *_EXPERIMENT)
 @click.option(
     "--growth",
     type=click.IntRange(min=0),
@@ -144,6 +175,7 @@ def rewrite(
     is_interview: bool,
     writer: str | None,
     draft: Path | None,
+    experiment: Experiment,
     growth: int,
     is_verbose: bool,
     choice: JudgeChoice,
@@ -154,7 +186,7 @@ def rewrite(
     """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
     --target keeps the rewrites that a tier or an overall score needs, and the questions whose answers it needs; exit
-    code 1 where the rewrites do not reach it.
+    code 1 where the rewrites do not reach it. With --proven-by, --judge names the agent that chooses tools instead.
 
     A file of --material has the keys answers ({question id: text}), annotations ({tool: {hint: true or false}}),
     parameters ({tool: {parameter: text}}), facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
@@ -163,12 +195,16 @@ def rewrite(
     """
     if is_interview:
         _check_terminal()
+    writes = writer or draft or material or is_interview
+    refuse(experiment.is_shorter and writes, "--shorten only takes out: leave writers, drafts and material out")
+    refuse(experiment.requests and target, "--proven-by and --target keep different rewrites; leave one of them out")
     code = read_code_of((locator,), source, live.cwd)
     source = source or linting.source_of(locator, live.cwd)
     place = _patched_place(locator, destination, source)
     ledger = ledger_of(choice)
     author = writer_of(writer, choice, ledger)
-    chosen = judge_of(choice if author is None else choice.beside_writer, ledger)
+    judging = choice if author is None else choice.beside_writer
+    chosen = None if experiment.requests else judge_of(judging, ledger)
     rewrite_tools = partial(
         blocking(improving.rewrite),
         growth=growth,
@@ -180,14 +216,14 @@ def rewrite(
 
     def improve(catalog: Catalog, **options: Any) -> list[Rewrite]:  # noqa: ANN401  # rewrite's own
         names = match_tools([tool.name for tool in catalog.tools], tools) if tools else None
-        return rewrite_tools(catalog, tools=names, **options)
+        return [] if experiment.is_shorter else rewrite_tools(catalog, tools=names, **options)
 
-    finish = partial(_report, spec=spec)
+    finish = _finish(experiment, choice)
     if target is not None:
-        finish = partial(blocking(improving.reach_target), target=target, judge=chosen, spec=spec)
+        finish = partial(blocking(improving.reach_target), target=target, judge=chosen)
 
     def report(catalog: Catalog, **options: Any) -> tuple[Catalog, RewriteReport]:  # noqa: ANN401  # rewrite's own
-        return catalog, finish(catalog, improve(catalog, **options))
+        return catalog, finish(catalog, improve(catalog, **options), spec=spec)
 
     if is_interview:
         statements = _interview_author(locator, live, report, material or MATERIAL_FILE)
@@ -292,6 +328,25 @@ def _ask_question(question: Question) -> str:
 
 def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
     return RewriteReport(**catalog.origin, rewrites=tuple(rewrites), spec_version=spec)
+
+
+def _finish(experiment: Experiment, choice: JudgeChoice) -> Callable[..., RewriteReport]:
+    """Return what makes a report of rewrites, by an experiment where there is one."""
+    if not experiment.requests:
+        return _report
+    return partial(_prove, experiment=experiment, selector=_selector(model_of(choice, by="selector"), None))
+
+
+def _prove(
+    catalog: Catalog, rewrites: Sequence[Rewrite], *, experiment: Experiment, selector: Selector | None, spec: str
+) -> RewriteReport:
+    """The rewrites, or the shorter descriptions, that prove themselves."""
+    queries = read_queries(experiment.requests) if experiment.requests else []
+    if experiment.is_shorter:
+        proven, proof = blocking(selecting.shorten)(catalog, queries=queries, selector=selector)
+    else:
+        proven, proof = blocking(selecting.prove_rewrites)(catalog, rewrites, queries=queries, selector=selector)
+    return replace(_report(catalog, proven, spec=spec), proof=proof)
 
 
 def _read_drafts(path: Path, tools: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -457,10 +512,10 @@ def select(
     if prompts:
         if queries is None or mutate:
             raise InputError("--prompts needs the requests, --queries FILE, and goes without --mutate")
-        write(_prompt_lines(improving.selection_batches(catalogs, queries, rivals or None), plans), prompts)
+        write(_prompt_lines(selecting.selection_batches(catalogs, queries, rivals or None), plans), prompts)
         return
     with waiting().on("selecting"):
-        result = blocking(improving.select)(
+        result = blocking(selecting.select)(
             catalogs,
             queries=queries,
             against=rivals or None,

@@ -32,6 +32,7 @@ from tdqs_mcp.report.blocks import (
     unjudged_lines,
     unjudged_words,
 )
+from tdqs_mcp.results.checks import Proof
 from tdqs_mcp.results.comparisons import Comparison, Impact, LockedChange, LockReport, LockState
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
@@ -117,6 +118,7 @@ def rewrite_blocks(
     rewrites, open_questions = report.rewrites, most_useful(report.questions)
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     blocks += [Line(_goal_words(report.goal))] if report.goal else []
+    blocks += _proof_blocks(report.proof) if report.proof else []
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
     sections = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in changed]
@@ -139,6 +141,27 @@ def rewrite_blocks(
         rewrites, locator, is_saved=is_saved, is_asking=bool(open_questions), is_terminal=is_terminal
     )
     return [*blocks, *following]
+
+
+def _proof_blocks(proof: Proof) -> list[Block]:
+    """Return what was tried, how the held requests do with what is kept, and the sentences that are needed."""
+    lost = [trial for trial in proof.trials if trial.lost is not None]
+    remaining, late = len(proof.trials) - len(lost), sum(trial.on_held for trial in lost)
+    changes = count_words(len(proof.trials), "change")
+    counts = f"{remaining} of {changes} kept, {len(lost)} taken back ({late} at the end)"
+    outcome = f"+{proof.gained} / -{proof.lost} (at most {proof.high / 10:.0f} % do worse, 95 %)"
+    rows = [
+        (f"{trial.tool}: {trial.sentence!r} ({-trial.tokens} tokens): {trial.lost!r}", "")
+        for trial in lost
+        if trial.sentence
+    ]
+    blocks: list[Block] = [
+        Line(f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices"),
+        Line(f"{proof.held} other requests: {outcome if remaining + late else 'not asked, nothing was left to try'}"),
+        Line(f"{proof.tokens:+,} tokens in each list, {proof.tokens / 1000:+,.1f} million in a thousand requests"),
+    ]
+    heading = Heading("Sentences that a request needs")
+    return [*blocks, heading, Items(rows, indent=2, limit=MAX_ROWS)] if rows else blocks
 
 
 def left_words(questions: Sequence[Question]) -> str:

@@ -432,3 +432,54 @@ class Selection(Document):
         after = self.against.choices if self.against else (None,) * len(self.choices)
         pairs = zip(self.choices, after, strict=True)
         return tuple(QueryResult(query=before.query, choice=before, after=other) for before, other in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofTrial:
+    """A change that requests have tried."""
+
+    index: Internal[int]
+    words: Internal[str]
+    """Words that it brings or takes away, by which a lost request is put down to it."""
+
+    tool: Name
+    sentence: str | None = None
+    """The sentence that was taken out; null where a definition was rewritten."""
+
+    tokens: int
+    """Tokens that it adds to every list of the tools, an estimate; below zero where it saves them."""
+
+    lost: str | None = None
+    """A request that does worse with it, for which it was taken back; null where it is kept."""
+
+    on_held: bool = False
+    """That request is one of the held half."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """An experiment that decided which changes are kept."""
+
+    selector: str
+    requests: int
+    """Those that chose what to keep."""
+
+    held: int
+    """Those that were asked once, about all that the others kept."""
+
+    choices: int
+    """Questions to the selector."""
+
+    gained: int
+    """Held requests that do better."""
+
+    lost: int
+    high: PercentTenths
+    """Upper end of Wilson's 95% interval of the share that does worse."""
+
+    trials: tuple[ProofTrial, ...]
+
+    @published(after="lost")
+    def tokens(self) -> int:
+        """Tokens that the kept changes add to every list of the tools."""
+        return sum(trial.tokens for trial in self.trials if trial.lost is None)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from heapq import heapify, heappop, heapreplace
 from typing import Annotated, Any, Literal
 
+from tdqs_mcp.results.checks import Proof
 from tdqs_mcp.results.contract import (
     Document,
     Hundredths,
@@ -364,6 +365,9 @@ class RewriteReport(OfServer, Document):
     rewrites: tuple[Rewrite, ...]
     goal: Goal | None = None
     """Null where no target is given."""
+
+    proof: Proof | None = None
+    """Null where no requests had to prove the rewrites."""
 
     spec_version: str
 

@@ -43,7 +43,7 @@ def drop_unneeded(score: ServerScore, rewrites: Sequence[Rewrite], *, target: in
         if _overall(score, list(trial.values())) >= target:
             heights = trial
             dropped.add(rewrite.index)
-    return [_undone(rewrite) if rewrite.index in dropped else rewrite for rewrite in rewrites]
+    return [undone(rewrite) if rewrite.index in dropped else rewrite for rewrite in rewrites]
 
 
 def find_goal(before: ServerScore, after: ServerScore, rewrites: Sequence[Rewrite], *, target: int) -> Goal:
@@ -79,7 +79,7 @@ def _price(rewrite: Rewrite) -> Fraction:
     return Fraction(rewrite.tokens_added, max(1, rewrite.tdqs_change))
 
 
-def _undone(rewrite: Rewrite) -> Rewrite:
+def undone(rewrite: Rewrite) -> Rewrite:
     """Return a rewrite that leaves the definition as it was."""
     return replace(
         rewrite,
