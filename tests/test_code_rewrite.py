@@ -427,3 +427,66 @@ def test_a_delete_request_is_called_one_and_nothing_more(write):
     """)
     (rewritten,) = rewrite(code, define("work", "Manage notes of tides.example.", action=TEXT, url=TEXT))
     assert statements(rewritten) == ['With `action` "drop", it sends an HTTP DELETE request to api.tides.example.']
+
+
+NEEDED = {
+    "with a value of another": (
+        """if action == "moor" and not berth:
+        raise ValueError("berth is required to moor")
+    if action == "load" and (cargo is None or crane is None):
+        raise ValueError("Cargo and crane must be given: required to load")""",
+        'With `action` "moor", `berth` is required; with `action` "load", `cargo` and `crane` are required.',
+    ),
+    "always": ('if not berth:\n        raise ValueError("berth is required")', "`berth` is required."),
+    "one of several": (
+        'if berth is None and crane is None:\n        raise ValueError("Either berth or crane must be provided")',
+        "Either berth or crane must be provided.",
+    ),
+    "something else": ('if not berth:\n        raise ValueError("Required: a crane")', None),
+}
+
+
+@pytest.mark.parametrize("case", NEEDED)
+def test_the_code_says_which_optional_parameters_a_call_needs(write, case):
+    body, sentence = NEEDED[case]
+    code = write(
+        f"@server.tool()\ndef work(action: str, berth: str = '', cargo: str = None, crane: str = None):\n    {body}\n"
+    )
+    properties = {"action": TEXT, "berth": TEXT, "cargo": TEXT, "crane": TEXT}
+    (rewritten,) = rewrite(code, define("work", "Handle a ship.", **properties))
+    assert statements(rewritten) == ([sentence] if sentence else [])
+    (again,) = rewrite(code, dict(rewritten.definition))
+    assert not again.changes
+    raw = define("work", "Handle a ship.", **properties)
+    raw["inputSchema"]["required"] = list(properties)
+    (told,) = rewrite(code, raw)
+    assert statements(told) == []
+
+
+def test_an_error_that_names_a_sibling_or_a_variable_says_what_to_do(write):
+    code = write("""
+        @server.tool()
+        def stop_crane(crane: str):
+            if crane not in BERTHS:
+                raise ValueError(f"No crane found for berth {crane}. Start a crane first with start_crane.")
+
+        @server.tool()
+        def start_crane(url: str):
+            if not url.startswith("https"):
+                raise ValueError("Only https URLs are allowed. Set HARBOUR_ALLOW_HTTP=1 to allow others. See the docs.")
+    """)
+    tools = [define("stop_crane", "Stop a machine.", crane=TEXT), define("start_crane", "Start a machine.", url=TEXT)]
+    stop, start = rewrite(code, *tools)
+    assert "Fails if no crane is found for the berth. Start a crane first with `start_crane`." in statements(stop)
+    assert statements(start) == ["Only https URLs are allowed. Set HARBOUR_ALLOW_HTTP=1 to allow others."]
+
+
+def test_values_that_the_code_refuses_close_a_list(write):
+    code = write("""
+        @server.tool()
+        def work(mode: str):
+            if mode not in ("low", "high"):
+                raise ValueError(f"Invalid mode '{mode}'. Must be one of: {BERTHS}")
+    """)
+    (rewritten,) = rewrite(code, define("work", "Handle a ship.", mode=TEXT))
+    assert statements(rewritten) == ["One of `low` or `high`."]

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -16,6 +17,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import (
+    LEMMAS,
     PREPOSITIONS,
     Effect,
     content_stems,
@@ -165,7 +167,14 @@ def _sentences(
             statement = add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
             yield statement, novelty.is_told(sentence)
     errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
-    sentences: list[tuple[CodePlace, str, int]] = [(error, *_error_sentence(error, subject, code)) for error in errors]
+    demands = {error: demand for error in errors if (demand := _find_demand(error, subject))}
+    if demands and (needed := _needed_sentence(demands.values(), subject)):
+        sources = [_source(error) for error in demands]
+        yield add_sentence(needed, Route.CODE, sources, component=Component.PARAMETERS), novelty.is_told(needed)
+    siblings = frozenset(measured.names) - {subject.tool.name}
+    sentences: list[tuple[CodePlace, str, int]] = [
+        (error, *_error_sentence(error, subject, code, siblings)) for error in errors if error not in demands
+    ]
     returned = _returned(subject, code)
     sentences.append((code.handler or code.registration, returned, 1))
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
@@ -272,6 +281,8 @@ def _condition(condition: str, subject: Subject) -> str | None:
             return None
         if match["value"]:
             phrases.append(f'with `{match["name"]}` "{match["value"]}"')
+        elif match["none"]:
+            phrases.append(f"without `{match['name']}`")
         elif not match["other"]:  # `operation != 'add'` follows from `operation == 'remove'`
             phrases.append(f"{'without' if match['not'] else 'with'} `{match['name']}`")
     chosen = list(dict.fromkeys(phrases))
@@ -284,37 +295,146 @@ def _condition(condition: str, subject: Subject) -> str | None:
 MAX_CONDITIONS = 2
 """Conditions of one sentence."""
 
-_TEST = lazy_pattern(r"(?P<not>not )?(?P<name>\w+)(?: == '(?P<value>[^']{1,30})'| != (?P<other>'[^']{1,30}'))?")
+_TEST = lazy_pattern(
+    r"(?P<not>not )?(?P<name>\w+)(?: == '(?P<value>[^']{1,30})'| != (?P<other>'[^']{1,30}')|(?P<none> == None))?"
+)
 
 
 def _clause(condition: str, words: str) -> str:
     return f"{condition}it {words}." if condition else f"{words[0].upper()}{words[1:]}."
 
 
-def _error_sentence(error: CodeError, subject: Subject, code: ToolCode) -> tuple[str, int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Demand:
+    """Parameters that a call needs, though the schema leaves them open."""
+
+    parameters: tuple[str, ...]
+    switch: tuple[str, str] | None
+    """Parameter and value with which they are needed; None for every call."""
+
+
+def _find_demand(error: CodeError, subject: Subject) -> _Demand | None:
+    """Return the parameters of whose absence an error tells; None where condition and words do not agree.
+
+    `action == 'add' and not text` and "text is required to add": both name what is missing.
+    """
+    parts = re.split(r" (and|or) ", error.condition)
+    tests = [_TEST.fullmatch(part) for part in parts[::2]]
+    absent = [place for place, test in enumerate(tests) if test and (test["not"] or test["none"])]
+    switches = {(test["name"], test["value"]) for test in tests if test and test["value"]}
+    is_plain = all(test and (test["not"] or test["none"] or test["value"] or test["other"]) for test in tests)
+    joints = [parts[2 * place - 1] for place in absent[1:]]  # "ref == None and x == None": one of both is enough
+    if not absent or not is_plain or "and" in joints or len(switches) > 1 or not _DEMANDING.search(error.text):
+        return None
+    names = [test["name"] for place in absent if (test := tests[place])]
+    switch = next(iter(switches), None)
+    parameters = {parameter.name: parameter for parameter in subject.signals.parameters}
+    is_excluded = any(test and test["other"] and (switch is None or test["name"] != switch[0]) for test in tests)
+    if is_excluded or not {*names, *(switch or ())[:1]} <= parameters.keys():
+        return None
+    words = list(map(str.lower, words_of(error.text)))
+    others = parameters.keys() - {*names, *(switch or ())[:1]}
+    spoken = {name for name in names if name.lower() in words or " ".join(name_parts(name)).lower() in " ".join(words)}
+    if spoken != {*names} or not {name.lower() for name in others}.isdisjoint(words):
+        return None  # "Provide either by/value to locate a frame, or index"
+    return _Demand(parameters=tuple(name for name in names if not parameters[name].is_required), switch=switch)
+
+
+_DEMANDING = lazy_pattern(r"\b(?:requir|must|need|provide|missing|specif)", re.IGNORECASE)
+
+
+def _needed_sentence(demands: Iterable[_Demand], subject: Subject) -> str:
+    """Return which parameters are needed when, without what the definition says; empty where that is nothing."""
+    needed: dict[tuple[str, str] | None, dict[str, None]] = {}
+    for demand in demands:
+        named = {name: None for name in demand.parameters if not _is_said_needed(name, demand.switch, subject)}
+        if named:
+            needed.setdefault(demand.switch, {}).update(named)
+    clauses = []
+    for switch, names in [*needed.items()][:MAX_CASES]:
+        verb = "is" if len(names) == 1 else "are"
+        start = f'with `{switch[0]}` "{switch[1]}", ' if switch else ""
+        clauses.append(f"{start}{listed([*names])} {verb} required")
+    text = "; ".join(clauses)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+MAX_CASES = 6
+"""Values of a parameter of which one sentence tells what they need."""
+
+
+def _is_said_needed(name: str, switch: tuple[str, str] | None, subject: Subject) -> bool:
+    """Return whether the parameter's own text names the value with which it is needed, or its need."""
+    texts = [parameter.description for parameter in subject.signals.parameters if parameter.name == name]
+    texts += [text for text in subject.prose.sentences if name in text and f"`{name}`" not in text]
+    word = switch[1] if switch else "required"
+    return any(word.lower() in text.lower() for text in texts)
+
+
+def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings: AbstractSet[str]) -> tuple[str, int]:
     """Return an error as a sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing.
 
     Only what is about the tool's own input or the thing in its name; empty for the others.
     """
     names = {node.name for node in subject.input_shape.nodes if node.name}
-    text = _plain_error(error.text)
+    text = _plain_error(re.sub(rf" (?:in|by|with|for) the {re.escape(subject.tool.name)} tool\b", "", error.text))
     is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
     if not text or is_general or _leaks(text, names | {*code.credentials}):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
     if (parts | _things(subject)).isdisjoint(stem(word.lower()) for word in words_of(text)):
         return "", 0
-    stems = {stem(part.lower()) for word in words_of(text) for part in name_parts(word)}
-    is_plain = parts | _empty_demands() >= stems  # "Board ID cannot be empty": the schema says it
-    if _PATTERNS.demand.fullmatch(text) and (is_plain or _OF_ONE.search(error.text)):
+    is_demand = _PATTERNS.demand.fullmatch(text) is not None
+    if is_demand and (_is_in_schema(text, parts, subject) or _OF_ONE.search(error.text) or "{" in text):
         return "", 0  # 'Swipe direction "{}" is not supported': true of a value, not of all
-    if _PATTERNS.demand.fullmatch(text) and "{" not in text:
-        marked = _marked(text, names)
-        return f"{marked[0].upper()}{marked[1:]}.", 0
-    if error.condition and "==" in error.condition.replace("!=", ""):
-        return "", 0
     match = _PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text)
-    return ("", 0) if match is None else (_marked(f"Fails if {_failing(match)}.", names), 2)
+    if not is_demand and match is None:
+        return "", 0
+    switches = {
+        f'with `{test["name"]}` "{test["value"]}", ' for test in _TEST.finditer(error.condition) if test["value"]
+    }
+    if len(switches) > 1:
+        return "", 0
+    start = next(iter(switches), "")
+    demand = f"{text[0].lower()}{text[1:]}" if start and text[1:2].islower() else text
+    marked = _marked(f"{start}{demand if is_demand or match is None else f'fails if {_failing(match)}'}.", names)
+    sentence = f"{marked[0].upper()}{marked[1:]}"
+    advice = _find_advice(error.text, names | siblings)
+    return f"{sentence} {advice}".strip(), 0 if is_demand else 2
+
+
+def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
+    """Return whether a demand says no more than a schema can: "Board ID cannot be empty", but not "Either a or b"."""
+    stems = {stem(part.lower()) for word in words_of(text) for part in name_parts(word)}
+    named = [parameter for parameter in subject.signals.parameters if parameter.name in words_of(text)]
+    is_choice = len(named) > 1 and not all(parameter.is_required for parameter in named)
+    return parts | _empty_demands() >= stems and not is_choice
+
+
+def _find_advice(error: str, names: AbstractSet[str]) -> str:
+    """Return the sentence behind an error's first that says what to do with another tool, a parameter or a variable.
+
+    "No recording found for device {}. Start one first with start_recording."
+    """
+    for sentence in re.split(r"(?<=[.!])\s+", error)[1:]:
+        words = sentence.rstrip(".! ").split()
+        is_order = bool(words) and LEMMAS.get(words[0].lower()) == words[0].lower()
+        known = {*names, *_VARIABLE.findall(sentence)}
+        is_named = any(word.strip("`'\",()").partition("=")[0] in known - _plain_words(names) for word in words)
+        is_named |= any(f"the {name} {kind}" in sentence for name in names for kind in ("tool", "option", "parameter"))
+        leaks = _leaks(sentence.replace("=", " "), known)
+        if is_order and is_named and not leaks and sentence.isascii() and len(sentence) <= MAX_ERROR:
+            return _marked(f"{' '.join(words)}.", frozenset(names))
+    return ""
+
+
+def _plain_words(names: AbstractSet[str]) -> frozenset[str]:
+    """Names that any sentence may have: `search`."""
+    return frozenset(name for name in names if name.isalpha() and name.islower())
+
+
+_VARIABLE = lazy_pattern(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+"""A variable of the environment, which the agent's user can set."""
 
 
 def _things(subject: Subject) -> set[str]:
@@ -332,7 +452,7 @@ def _is_short_for(part: str, word: str) -> bool:
 MIN_SHORT = 3
 """Letters of a part of a name that is short for a word."""
 
-_GENERAL_DEMAND = lazy_pattern(r"\bempty\b|^\w+: ", re.IGNORECASE)
+_GENERAL_DEMAND = lazy_pattern(r"\b(?:be|an?|non)[ -](?:non-?)?empty\b|^\w+: ", re.IGNORECASE)
 """An error that any parameter can have, or one that is said for several tools: "Query must be a non-empty string"."""
 
 
@@ -348,13 +468,13 @@ def _plain_error(text: str) -> str:
     first = re.sub(r"^(?:error|validation error)\s*[:\-]\s*", "", first, flags=re.IGNORECASE)
     first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
     first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
-    first = re.sub(r"\bwith (?:the )?(name|id|ID) [\"'`]?\{\}[\"'`]?", r"of that \1", first)
+    first = re.sub(r"\bwith (?:the )?(\w+) [\"'`]?\{\}[\"'`]?", r"of that \1", first)
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
     first = re.sub(rf"^((?:[\w-]+ ){{1,3}})[\"'`]?\{{\}}[\"'`]? (?={_PREDICATES})", _without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
     first = re.sub(r"(?<=\w{3}): .*", "", first) if _PATTERNS.demand.fullmatch(first.split(": ")[0]) else first
-    return first.rstrip(" .:") if is_plain else ""
+    return first.rstrip(" .:") if is_plain and not first.endswith("one of") else ""
 
 
 _PREDICATES = r"(?:is|are|was|were|not|does|do|has|have|already|can|cannot|must|could|exists?)\b"
@@ -502,10 +622,21 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
             yield f"Default: {spelled}.", limit
         elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):
             yield f"{COUNTED.capitalize()}.", limit
-        elif limit.text.startswith("one of ") and "enum" not in schema and "anyOf" not in schema:
-            values = limit.text.removeprefix("one of ").split(", ")
-            if not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
-                yield f"One of {listed(values, 'or')}.", limit
+    limited = [limit for limit in own_limits(name, code) if limit.text.startswith("one of ")]
+    closed = [(limit.text.removeprefix("one of ").split(", "), limit) for limit in limited]
+    for values, place in [*closed, *_refused_values(name, code)][: "enum" not in schema and "anyOf" not in schema]:
+        if not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
+            yield f"One of {listed(values, 'or')}.", place
+
+
+def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], CodePlace]]:
+    """Yield the values without which an error says that the parameter is wrong: `mode not in 'a', 'b'`."""
+    spoken = r"[\s_]".join(map(re.escape, name_parts(name)))
+    refusal = re.compile(rf"\b(?:invalid|unknown|unsupported) {spoken}\b|\b{spoken} must be\b", re.IGNORECASE)
+    for error in code.errors:
+        match = re.search(rf"(?:^| and ){re.escape(name)} not in ((?:'[^']+'(?:, )?)+)(?: and |$)", error.condition)
+        if match and error.depth <= MAX_DEPTH and " or " not in error.condition and refusal.search(error.text):
+            yield re.findall(r"'([^']+)'", match[1]), error
 
 
 _VALUE = lazy_pattern(r"'?(?!None\b)[\w./:+-]+'?")
