@@ -990,3 +990,16 @@ def test_certain_fixes_of_lint_are_part_of_a_rewrite_but_not_of_a_draft():
     draft = {"list_orders": {"description": "Lists the orders of a shop by state, newest first."}}
     [drafted] = rewritten(definition, drafts=draft)
     assert [change.path for change in drafted.changes] == ["/description"]
+
+
+def test_a_catalog_of_which_nothing_is_proven_says_so_with_what_is_left_in_one_line(command, write):
+    edits = {"type": "array", "items": {"type": "object", "properties": {"oldText": {"type": "string"}}}}
+    properties = {"path": {"type": "string"}, "edits": edits}
+    edit = tool("edit_file", "Make line-based edits to a text file.", {"type": "object", "properties": properties})
+    file = write("files.json", [edit, tool("read_folder", "Read the entries of a folder.", takes("path"))])
+    report = json.loads(command("rewrite", file, "--format", "json").stdout)
+    asked = {question["id"]: question["tools"] for question in report["questions"]}
+    assert asked["*.parameters.path"] == ["edit_file", "read_folder"]  # a path is one, whatever lies there
+    assert "edit_file.parameters.edits" not in asked  # the schema has the fields of its entries
+    text = command("rewrite", file).stdout.decode()
+    assert "Nothing is proven beyond what the definitions say; 2 tools need you: " in text

@@ -132,7 +132,9 @@ def rewrite_blocks(
     if open_questions:
         questions = [(f"? {question.text}   {question.id}", "yellow") for question in open_questions]
         left = len(questions) - QUESTIONS_AT_ONCE
-        blocks += [Heading(left_words(open_questions)), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
+        head = left_words(open_questions)
+        head = head if changed else f"Nothing is proven beyond what the definitions say; {head}"
+        blocks += [Heading(head), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
         blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
@@ -405,7 +407,7 @@ def _rewrite_next(
         words = "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
         return [Line(words, "dim")]
     is_changed = any(rewrite.changes for rewrite in rewrites)
-    head = [] if is_changed else [Line("Nothing can be improved from what is known", "dim")]
+    head: list[Block] = []
     commands = [f"tdqs-mcp rewrite {locator} --interview"] if is_asking and is_terminal else []
     if is_asking and not is_terminal:
         again = locator if "--material" in locator else f"{locator} --material FILE"

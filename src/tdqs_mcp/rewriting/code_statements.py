@@ -333,9 +333,9 @@ def _find_demand(error: CodeError, subject: Subject) -> _Demand | None:
     if is_excluded or not {*names, *(switch or ())[:1]} <= parameters.keys():
         return None
     words = list(map(str.lower, words_of(error.text)))
-    others = parameters.keys() - {*names, *(switch or ())[:1]}
+    further = parameters.keys() - {*names, *(switch or ())[:1]}
     spoken = {name for name in names if name.lower() in words or " ".join(name_parts(name)).lower() in " ".join(words)}
-    if spoken != {*names} or not {name.lower() for name in others}.isdisjoint(words):
+    if spoken != {*names} or not {name.lower() for name in further}.isdisjoint(words):
         return None  # "Provide either by/value to locate a frame, or index"
     return _Demand(parameters=tuple(name for name in names if not parameters[name].is_required), switch=switch)
 
@@ -419,10 +419,10 @@ def _find_advice(error: str, names: AbstractSet[str]) -> str:
     for sentence in re.split(r"(?<=[.!])\s+", error)[1:]:
         words = sentence.rstrip(".! ").split()
         is_order = bool(words) and LEMMAS.get(words[0].lower()) == words[0].lower()
-        known = {*names, *_VARIABLE.findall(sentence)}
-        is_named = any(word.strip("`'\",()").partition("=")[0] in known - _plain_words(names) for word in words)
+        allowed = {*names, *_VARIABLE.findall(sentence)}
+        is_named = any(word.strip("`'\",()").partition("=")[0] in allowed - _plain_words(names) for word in words)
         is_named |= any(f"the {name} {kind}" in sentence for name in names for kind in ("tool", "option", "parameter"))
-        leaks = _leaks(sentence.replace("=", " "), known)
+        leaks = _leaks(sentence.replace("=", " "), allowed)
         if is_order and is_named and not leaks and sentence.isascii() and len(sentence) <= MAX_ERROR:
             return _marked(f"{' '.join(words)}.", frozenset(names))
     return ""

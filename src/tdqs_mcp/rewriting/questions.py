@@ -108,7 +108,7 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
     """Yield the questions that a tool may share, each with that in which the others have to be equal."""
     for node in subject.input_shape.nodes:
         if node.is_top and node.name:
-            is_bare = node.name.lower() in words_from("rewriting", "identifiers")
+            is_bare = node.name.lower() in words_from("rewriting", "identifiers") - words_from("rewriting", "addresses")
             is_free = _kind(node.schema) == "object" and not node.schema.get(
                 "properties"
             )  # each tool has its own fields
@@ -292,7 +292,10 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
 def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
     """A question for each parameter that nothing explains, neither a text nor the schema of its fields."""
     for node in find_open_parameters(subject).values():
-        if not any(branch.get("properties") for branch in alternatives(node.schema, subject.input_shape.root)):
+        branches = alternatives(node.schema, subject.input_shape.root)
+        items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
+        branches += [inner for item in items for inner in alternatives(item, subject.input_shape.root)]
+        if not any(branch.get("properties") for branch in branches):
             yield OpenPoint(
                 tool=subject.tool.name, about=QuestionTopic.PARAMETER, parameter=node, wording=_about_parameter(node)
             )
