@@ -94,7 +94,7 @@ def test_every_part_of_a_definition_has_its_place(folder):
     }
     assert found["rent_boat"]["/description"] == "boats.py:8:8"
     assert found["sell_boat"] == {
-        "": "sell.ts:1:1",
+        "": "sell.ts:2:3",
         "/title": "sell.ts:4:12",
         "/description": "sell.ts:6:7",
         "/annotations": "sell.ts:13:18",
@@ -111,7 +111,7 @@ def test_a_place_counts_characters_and_lines_as_editors_do(tmp_path):
         "\ufeff// é\r\nserver.tool('aé', /* 😀 */ 'Runs.', { é: z.string().describe('É') }, run);".encode()
     )
     assert places(tmp_path)["aé"] == {
-        "": "s.ts:2:1",
+        "": "s.ts:2:13",
         "/description": "s.ts:2:27",
         "/inputSchema": "s.ts:2:36",
         "/inputSchema/properties/é": "s.ts:2:41",
@@ -159,7 +159,7 @@ def test_the_code_of_a_server_object_is_found_without_being_named(folder, comman
 def test_what_is_written_in_typescript_goes_before_what_was_compiled_from_it(folder):
     (folder / "dist").mkdir()
     (folder / "dist" / "sell.js").write_text(SCRIPT)
-    assert places(folder)["sell_boat"][""] == "src/sell.ts:1:1"
+    assert places(folder)["sell_boat"][""] == "src/sell.ts:2:3"
 
 
 def test_every_text_of_a_published_package_stands_where_its_place_is():

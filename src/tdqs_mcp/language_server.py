@@ -80,6 +80,8 @@ class Tree:
             options: dict[str, Any] = {"file": self.root.name, "positions": lambda: text}
         else:
             catalog, places = read_tools(self.root, self.overlay, self.parsed)
+            if not catalog.tools:
+                raise InputError(f"no tool is registered in {self.root.name}, as far as its code tells")
             if self.is_stale:
                 self.code = replace(read_code(self.root, self.overlay), folder=".")
                 self.is_stale = False

@@ -137,7 +137,13 @@ class DefinitionReader:
 
     def places(self, registration: Registration, definition: StaticDefinition) -> dict[str, SourcePlace]:
         """Return where the parts of a tool's definition stand, by JSON pointer."""
-        start = Expression(node=registration.node, scope=self.scope_of(registration.module))
+        node = registration.node
+        if isinstance(node, CallSite):
+            node = node.keywords.get("name") or next(iter(node.arguments), node)
+        elif isinstance(node, ObjectLiteral):
+            node = node.get("name") or node
+        # a name that a function above makes has no place of its own, or one of another file
+        start = Expression(node=node if node.span[1] else registration.node, scope=self.scope_of(registration.module))
         return {"": place(start), **places_of(definition.raw)}
 
     def read(self, registration: Registration) -> StaticDefinition:

@@ -1,10 +1,13 @@
 """Where the parts of definitions stand in source."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tdqs_mcp.code.constants import Expression, SourceText
 from tdqs_mcp.results.tool_code import SourcePlace
+
+_BLOCK_OPENING = re.compile(rb"""[rRuUbBfF]{0,2}(?:\"{3}|'{3}|`)[ \t]*\r?\n\s*(?=[^\s"'`])""")
 
 MISSING = object()
 """The value of a part that a definition does not have."""
@@ -40,9 +43,10 @@ def places_of(raw: Mapping[str, Any]) -> dict[str, SourcePlace]:
 
 
 def place(origin: Expression) -> SourcePlace:
-    """Return file, line and column of an expression."""
-    module = origin.scope.module
-    position = module.position(origin.node.span[0])
+    """Return where an expression begins; of a text that begins below its quotes, where its first word does."""
+    module, (start, end) = origin.scope.module, origin.node.span
+    opening = _BLOCK_OPENING.match(module.tree.text, start, end)
+    position = module.position(opening.end() if opening else start)
     return SourcePlace(file=module.path, line=position.line, column=position.column)
 
 
