@@ -63,7 +63,7 @@ async def select(
     if other is None:
         return report
     after = tool_selection.choose(test_queries, await selector.rank(other.tools, texts, k=k), other, k=k)
-    return tool_selection.compare(report, after, label=mutation or "after")
+    return tool_selection.compare(report, after, other, label=mutation or "after")
 
 
 def selection_batches(

@@ -29,7 +29,7 @@ from tdqs_mcp.report.charts import WIDTH
 from tdqs_mcp.report.charts import document as svg_document
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.checks import Figures, Mutation, Paired, QueryChoice, Selection
+from tdqs_mcp.results.checks import Confusion, Figures, Mutation, Paired, QueryChoice, Selection
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
@@ -357,16 +357,8 @@ def selection_blocks(selection: Selection) -> list[Block]:
         (share.server, str(share.queries), _percent(share.share), _percent(share.others))
         for share in selection.highest_shares
     ]
-    confusions = [
-        (
-            confusion.tool or NO_TOOL,
-            confusion.picked,
-            str(confusion.count),
-            ", ".join(confusion.clashing),
-            ", ".join(confusion.parting),
-        )
-        for confusion in selection.confusions
-    ]
+    confusions = _confusion_rows(selection.confusions)
+    confusion_heads = columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5)
     lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
     share_heads = columns("server", "queries", "picked", "on queries made from others", left=4)
@@ -375,11 +367,11 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("Plans", _plans(selection)),
         ("By kind of request", _kinds(selection)),
         ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
+        ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
         (
-            "Picked instead",
+            "Picked instead since the change",
             Table(
-                columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5),
-                confusions[:MAX_SHOWN],
+                confusion_heads, _confusion_rows(selection.against.confusions if selection.against else ())[:MAX_SHOWN]
             ),
         ),
         (
@@ -393,6 +385,13 @@ def selection_blocks(selection: Selection) -> list[Block]:
         blocks.append(OnlyIn("markdown", [Heading("Wanted by row, picked by column"), _confusion_matrix(selection)]))
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
     return [title, *blocks, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
+
+
+def _confusion_rows(confusions: Sequence[Confusion]) -> list[tuple[str, ...]]:
+    return [
+        (pair.tool or NO_TOOL, pair.picked, str(pair.count), ", ".join(pair.clashing), ", ".join(pair.parting))
+        for pair in confusions
+    ]
 
 
 def _figures(selection: Selection) -> Table:

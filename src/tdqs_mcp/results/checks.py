@@ -365,6 +365,9 @@ class Against:
     plans: tuple[PlanChange, ...]
     """Empty without plans."""
 
+    confusions: tuple[Confusion, ...]
+    """Of the queries that the change lost, the most frequent first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryResult:

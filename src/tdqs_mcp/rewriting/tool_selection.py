@@ -500,8 +500,8 @@ def report(
     )
 
 
-def compare(before: Selection, after: tuple[QueryChoice, ...], *, label: str) -> Selection:
-    """The report with the same queries put to other definitions; the tests take in what both have answered."""
+def compare(before: Selection, after: tuple[QueryChoice, ...], index: Index, *, label: str) -> Selection:
+    """The report, with the same queries put to those of an index; the tests take in what both have answered."""
     both = zip(before.choices, after, strict=True)
     pairs = [(former, other) for former, other in both if former.failure is None and other.failure is None]
     against = Against(
@@ -511,6 +511,7 @@ def compare(before: Selection, after: tuple[QueryChoice, ...], *, label: str) ->
         top1=_paired([(former.first, other.first) for former, other in pairs]),
         recall=_paired([(former.found, other.found) for former, other in pairs]),
         plans=tuple(_plan_changes(pairs)),
+        confusions=_confusions([other for former, other in pairs if other.first < former.first], index),
     )
     return replace(before, against=against, problems=tuple(dict.fromkeys(before.problems + _unanswered(after))))
 
