@@ -129,12 +129,12 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> AgentAnswer:
-        """Check and score your drafts for tools of a catalog, or draft better definitions from what is proven.
+        """Check and score your drafts, or draft better definitions from what is proven.
 
-        Use it after score_server, for example with draft {"get_order": {"description": "Gets one order by ID."}}, for
-        all tools at once; for two finished versions use compare_definitions instead. Your words are never cut; doubts
-        stand beside them. Without draft it writes from schema, siblings and code, and asks at most 8 questions.
-        Nothing is written to disk. Returns scores, conflicts and newCatalog.
+        Use it after score_server, for example with draft {"get_order": {"description": "Gets one order by ID."}}; for
+        two finished versions use compare_definitions, for defects lint_descriptions. Your words are never cut; doubts
+        stand beside them. Without draft it writes from schema, siblings and code, and asks at most 8 questions, for
+        the material of the next call. Nothing is saved. Returns scores, conflicts and newCatalog.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
@@ -269,8 +269,8 @@ class RewriteTools(ToolGroup):
 
         Use it to prove what suggest_rewrite returned, for example new = newCatalog, or to see what an update changed;
         for one version use score_server instead. Tools are matched by name, renamed ones by schema. Returns a verdict
-        (worse if callers break, the score falls or errors come), both scores, and the differences, 10 per page, the
-        breaking ones first. More tokens are never worse.
+        (worse if callers break, the score falls or errors come, never for more tokens), both scores, and the
+        differences, 10 per page, the breaking ones first.
         """
         before, old_key = await self._context.read_catalog(call, old)
         changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None

@@ -50,10 +50,10 @@ class ScoreTools(ToolGroup):
     ) -> AgentAnswer:
         """Score all tools of one MCP server and how well they fit together, and list what to fix first.
 
-        Start here, for example with EXAMPLE; then use suggest_rewrite. Instead use score_tool_definition for one tool,
-        lint_descriptions for findings, compare_definitions for versions, judge_definitions to judge. No tool is called;
-        what cannot be read is an error. Returns score, contradictions, merges, and the lowest of up to 2,000
-        tools with texts, 8 a page.
+        Start here, for example with catalog EXAMPLE, then call suggest_rewrite with the answer's id. Instead use
+        score_tool_definition for one tool, lint_descriptions for findings, compare_definitions for versions,
+        judge_definitions to judge. No tool is called; what cannot be read is an error. Returns scores, merges,
+        and the lowest of at most 2,000 tools.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
@@ -94,9 +94,9 @@ class ScoreTools(ToolGroup):
         """Score one MCP tool definition by TDQS and list what to fix in it.
 
         Use it while writing a single definition, for example {"name": "get_order", …}, or for one tool of a scored
-        catalog by its name; for a whole server use score_server instead. The definition is only read, never called; the
-        offline judge is deterministic. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and findings. A malformed
-        definition is ungraded, with the reason. At most 1,999 siblings.
+        catalog by its name; for a whole server use score_server instead. Siblings, at most 1,999, show what the tool
+        must be told apart from. It is only read, and the offline judge gives equal scores each time. Returns TDQS
+        1.0-5.0, tier A-F, six dimension scores and findings; a malformed definition is ungraded, with the reason.
         """
         if catalog is None:
             tools, index = one_tool(definition, siblings), 0
@@ -132,9 +132,9 @@ class ScoreTools(ToolGroup):
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see every defect of a server or tool, for example all errors with severity "error", or why a rule
-        matters with explain; for scores use score_server instead. suggest_rewrite repairs what it finds. It asks no
-        model. Returns counts, and 20 findings per page, each with rule, severity, place and suggestion; a clean catalog
-        gives an empty list.
+        matters with explain; for scores use score_server instead, to repair suggest_rewrite. It asks no model; with
+        source it holds definitions against their code. Returns counts, and 20 findings per page, each with rule,
+        severity, place and suggestion; a clean catalog gives an empty list.
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)

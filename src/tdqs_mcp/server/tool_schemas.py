@@ -128,6 +128,11 @@ class Reach:
     example: str = INLINE
     """A catalog that a first call may name."""
 
+    @property
+    def shown_example(self) -> str:
+        """Return the example as JSON has it."""
+        return self.example if self.example == INLINE else json.dumps(self.example, ensure_ascii=False)
+
     def hints(self, *, is_read_only: bool) -> ToolAnnotations:
         """Return the annotations of a tool that takes locators or asks a judge."""
         return ToolAnnotations(
@@ -152,7 +157,7 @@ class _MethodTool(Tool):
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
         title, is_read_only, card = method.listed
         hints = reach.hints(is_read_only=is_read_only)
-        description = " ".join((inspect.getdoc(method) or "").split()).replace("EXAMPLE", reach.example)
+        description = " ".join((inspect.getdoc(method) or "").split()).replace("EXAMPLE", reach.shown_example)
         described = Tool.from_function(
             method, title=title, description=description, annotations=hints, structured_output=False
         )
