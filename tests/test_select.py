@@ -846,3 +846,68 @@ def test_only_sentences_that_no_plan_needs_are_taken_out(command, write, chat):
 )
 def test_a_sentence_leaves_no_gap(text, sentence, rest):
     assert _without(text, sentence) == rest
+
+
+def written_request(kind, query, *names):
+    calls = [{"tool": name, "arguments": '{"number": 7}'} for name in names]
+    return {"kind": kind, "query": query, "calls": calls, "also": []}
+
+
+def test_a_model_writes_requests_by_kind_and_those_that_give_the_tool_away_go_back(command, write, chat, tmp_path):
+    """A name, three words of a description and a plan that ends elsewhere are refused; `select` takes what is left."""
+    refused = {
+        "find_orders": written_request("plain", "please find_orders of Ann", "find_orders"),
+        "cancel_order": written_request("plain", "puts its items somewhere", "cancel_order"),
+        "send_invoice": written_request("plain", "tell the buyer", "find_orders"),
+        "refund_payment": {**written_request("plain", "undo it", "refund_payment"), "also": ["burn"]},
+    }
+
+    def answer(body):
+        name = re.search(r'"name": "(\w+)"', body["messages"][1]["content"])[1]
+        good = [
+            written_request("plain", f"wish of {name[:4]}", name),
+            written_request("none", f"write {name[:4]} a poem"),
+        ]
+        first = [*good, refused[name]] if len(body["messages"]) == 2 else good
+        return json.dumps({"requests": first})
+
+    chat.answer = answer
+    target = tmp_path / "requests.jsonl"
+    shop = write("shop.json", SHOP)
+    run = command("select", shop, "--judge", "openai", "--write-requests", target, env=judged(chat))
+    assert run.returncode == 0, run.stderr.decode()
+    reasons = " ".join(body["messages"][-1]["content"] for body in chat.bodies if len(body["messages"]) > 2)
+    for reason in (
+        "names the tool",
+        "quotes a description",
+        "the last one of ['send_invoice']",
+        "calls of these tools",
+    ):
+        assert reason in reasons
+    rows = list(map(json.loads, target.read_text().splitlines()))
+    assert [row["kind"] for row in rows] == ["plain", "none"] * 4
+    assert rows[0]["calls"] == [{"tool": "find_orders", "arguments": {"number": 7}}]
+    assert reported(command("select", shop, "--queries", target, "--format", "json"))["figures"]["queries"] == 8
+
+
+def test_a_recorded_run_becomes_a_request_with_its_calls_once(command, write, chat, tmp_path):
+    call = {"event": "tools/call", "success": True, "outcome": "success", "seconds": 0.1, "arguments": {}}
+    sessions = {"a": ["find_customer", "send_invoice"], "b": ["find_customer", "send_invoice"], "c": ["gone"]}
+    lines = [call | {"session": key, "tool": name} for key, names in sessions.items() for name in names]
+    lines += [
+        {"event": "tools/list", "session": "a"},
+        call | {"session": "a", "tool": "count_shelves", "success": False},
+    ]
+    steps = ["find_customer", "send_invoice"]
+    chat.answer = lambda _: json.dumps({"requests": [written_request("recorded", "mail Ann what she owes", *steps)]})
+    target, log = tmp_path / "requests.jsonl", write("calls.jsonl", "\n".join(map(json.dumps, lines)))
+    args = ("select", write("bills.json", BILLS), "--write-requests", target)
+    run = command(*args, "--calls", log, "--judge", "openai", env=judged(chat))
+    assert run.returncode == 0, run.stderr.decode()
+    [row] = map(json.loads, target.read_text().splitlines())
+    assert ([step["tool"] for step in row["calls"]], row["kind"]) == (steps, "recorded")
+    assert len(chat.bodies) == 1
+    assert "find_customer\nsend_invoice" in chat.bodies[0]["messages"][1]["content"]
+    assert b"needs the model that writes" in command(*args).stderr
+    silent = write("silent.jsonl", json.dumps({"event": "tools/list"}))
+    assert b"no call that succeeded" in command(*args, "--calls", silent, "--judge", "openai", env=judged(chat)).stderr

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         shorten,
         study_benchmark,
         submit_batch,
+        write_requests,
         write_tasks,
     )
 
@@ -95,6 +96,7 @@ __all__ = [
     "submit_batch",
     "sweep_registry",
     "verify",
+    "write_requests",
     "write_tasks",
 ]
 
@@ -114,7 +116,8 @@ _MODULES = {
     "results.checks": "Mutation Query",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare list_again load lock prove_rewrites reach_target rewrite run_suite "
-    "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_tasks",
+    "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_requests "
+    "write_tasks",
 }
 
 

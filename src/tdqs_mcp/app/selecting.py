@@ -12,10 +12,11 @@ from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.facts.toolset.search import search_terms
+from tdqs_mcp.judges.judge import Failure, Model
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.checks import Mutation, Proof, ProofTrial, Query, QueryChoice, Selection
 from tdqs_mcp.results.improvements import Rewrite
-from tdqs_mcp.rewriting import catalog_diff, tool_selection
+from tdqs_mcp.rewriting import catalog_diff, model_writer, tool_selection
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.targets import undone
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, PromptBatch, Selector
@@ -75,6 +76,24 @@ def selection_batches(
     indexes = (index, *([index.like(against)] if against else ()))
     texts = [query.text for query in checked]
     return [batch for version in indexes for batch in tool_selection.batches(version.tools, texts)]
+
+
+async def write_requests(
+    catalog: Catalog, *, model: Model, runs: Sequence[Sequence[str]] = ()
+) -> tuple[list[Query], list[str]]:
+    """Requests with plans that a model writes for each tool, or for each recorded run, and what it failed on.
+
+    A tool that addresses the model that reads it is not shown to one. Raises InputError where nothing can be asked.
+    """
+    problems = _warnings(catalog.tools)
+    tools = [tool for tool in catalog.tools if tool.name and not first_aimed_at_model(find_threats(tool.raw))]
+    names = {tool.name for tool in tools}
+    usable = list(dict.fromkeys(tuple(run) for run in runs if run and names.issuperset(run)))
+    if not tools or (runs and not usable):
+        raise InputError(f"there is no tool of {catalog.server!r} to write requests for")
+    written = await model_writer.write_requests(tools, runs=usable, model=model)
+    problems += [outcome.reason for outcome in written if isinstance(outcome, Failure)]
+    return [query for outcome in written if not isinstance(outcome, Failure) for query in outcome], problems
 
 
 def _warnings(tools: Sequence[Tool]) -> list[str]:

@@ -58,7 +58,7 @@ from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, rewrite_blocks
-from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.study_reports import selection_blocks
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
@@ -77,7 +77,14 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
-from tdqs_mcp.sources.input_files import add_answers, read_embeddings, read_material, read_plan_answers, read_queries
+from tdqs_mcp.sources.input_files import (
+    add_answers,
+    read_embeddings,
+    read_material,
+    read_plan_answers,
+    read_queries,
+    read_runs,
+)
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
 SUFFIXES = (".patch", ".diff")
@@ -465,6 +472,8 @@ _SELECT = views(selection_blocks)
     metavar="FOLDER",
     help="Select by the vectors of a model2vec model instead of BM25.",
 )
+@click.option("--write-requests", "written", type=TARGET, metavar="FILE", help="Have --judge write requests, and end.")
+@click.option("--calls", type=FILE, metavar="LOG", help="Write them for the calls of each session of route's log.")
 @click.option("--prompts", type=TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end.")
 @click.option("--answers", type=FILE, metavar="FILE", help="Its plans: JSON Lines of {id, calls}.")
 @click.option(
@@ -490,6 +499,8 @@ def select(
     against: tuple[str, ...],
     mutate: str | None,
     embeddings: Path | None,
+    written: Path | None,
+    calls: Path | None,
     prompts: Path | None,
     answers: Path | None,
     k: int,
@@ -505,9 +516,13 @@ def select(
     plans its calls. Any other agent gets the same by --prompts and answers by --answers; both together write what is
     not answered yet.
     Several LOCATORs are searched together.
+    --write-requests has the model write requests of several kinds for each tool of one LOCATOR, without its words.
     """
     model = model_of(choice, by="selector")
     catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
+    if written:
+        _write_requests(catalogs, model, written, read_runs(calls) if calls else ())
+        return
     queries, plans = read_queries(file) if file else None, read_plan_answers(answers) if answers else {}
     if prompts:
         if queries is None or mutate:
@@ -533,6 +548,20 @@ def select(
         f"{', '.join(result.servers)}: {(figures.recall or 0) / 10} % of the queries find their tool, below {percent} %"
     )
     end([result], partial(finds, percent=percent), missed=lambda _: missed)
+
+
+def _write_requests(
+    catalogs: Sequence[Catalog], model: Model | None, target: Path, runs: Sequence[Sequence[str]]
+) -> None:
+    """A line for each request that a model writes."""
+    if model is None or len(catalogs) != 1:
+        raise InputError("--write-requests needs the model that writes, --judge, and one LOCATOR")
+    with waiting().on("writing requests"):
+        queries, problems = blocking(selecting.write_requests)(catalogs[0], model=model, runs=runs)
+    for problem in problems:
+        warn(problem)
+    tell_usage()
+    write("\n".join(json.dumps(document(query), ensure_ascii=False) for query in queries), target)
 
 
 def _prompt_lines(batches: Sequence[PromptBatch], answered: Collection[str]) -> str:

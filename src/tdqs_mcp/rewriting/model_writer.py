@@ -1,4 +1,4 @@
-"""Texts that a model writes: definitions, whose refused words go back to it, and tasks to record calls with."""
+"""Texts that a model writes: definitions, whose refused words go back to it, tasks to record calls, test requests."""
 
 import json
 import re
@@ -19,10 +19,12 @@ from tdqs_mcp.facts.schema.arguments import redact
 from tdqs_mcp.facts.schema.conformance import find_fault
 from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.asking import CheckedRequest, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Material, Tool
+from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.results.improvements import Question as OpenQuestion
 from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.studies import TaskKind, ToolTask
@@ -396,3 +398,87 @@ def _check_task(task: _Task, tool: Tool, place: str) -> ToolTask:
         if fault:
             raise ContractError(f"{place} of a task that works break the input schema: {fault.message}")
     return ToolTask(tool=tool.name, kind=kind, task=task.task, arguments=task.arguments, expects=task.expects)
+
+
+REQUESTS = "requests"
+"""The folder of the prompts for requests that test which tools an agent chooses."""
+
+_PLANNED = object_schema({"tool": _TEXT, "arguments": _TEXT})
+_REQUESTS_SCHEMA = object_schema(
+    {
+        REQUESTS: {
+            "type": "array",
+            "items": object_schema(
+                {
+                    "kind": {"type": "string", "enum": ["plain", "indirect", "sibling", "two", "none", "recorded"]},
+                    "query": _TEXT,
+                    "calls": {"type": "array", "items": _PLANNED},
+                    "also": {"type": "array", "items": _TEXT},
+                }
+            ),
+        }
+    }
+)
+
+
+class _PlannedStep(BaseModel):
+    tool: str
+    arguments: Annotated[dict[str, Any], BeforeValidator(_parse_object)]
+
+
+class _TestRequest(BaseModel):
+    kind: str
+    query: _Words
+    calls: list[_PlannedStep]
+    also: list[str]
+
+
+class _TestRequests(BaseModel):
+    requests: list[_TestRequest]
+
+
+async def write_requests(
+    tools: Sequence[Tool], *, runs: Sequence[Sequence[str]] = (), model: Model
+) -> list[list[Query] | Failure]:
+    """Requests of several kinds for each tool, or one for each run of tools by name, with the plan that meets each.
+
+    A request that names a tool or quotes three words of a description, and a plan of other tools, go back to the model.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    jobs = [(by_name[run[-1]], run) for run in runs] or [(tool, ()) for tool in tools]
+    questions: list[CheckedRequest[list[Query]]] = []
+    for tool, run in jobs:
+        siblings = [f"{other.name}: {other.description or ''}"[:MAX_ANSWER] for other in tools if other is not tool]
+        material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
+        read = partial(_read_requests, tool=tool, run=run, tools=by_name)
+        prompt = render_stage(REQUESTS, foreign=material, settings={})
+        questions.append((Request(prompt=prompt, name=REQUESTS, schema=_REQUESTS_SCHEMA, check=read), read))
+    return await ask(model, questions)
+
+
+def _read_requests(answer: str, *, tool: Tool, run: Sequence[str], tools: Mapping[str, Tool]) -> list[Query]:
+    """The requests in an answer. Raises ContractError, fit to be sent back."""
+    requests = read_stage(_TestRequests, answer).requests
+    kinds = {request.kind for request in requests}
+    if (kinds != {"recorded"} or len(requests) > 1) if run else not {"plain", "none"} <= kinds:
+        raise ContractError("requests must have the kinds that are asked for")
+    texts = [f" {' '.join(words_of(other.description or ''))} " for other in tools.values()]
+    for place, request in enumerate(requests):
+        names, words = [call.tool for call in request.calls], words_of(request.query)
+        ends = [] if request.kind == "none" else [tool.name]
+        if not {*names, *request.also} <= tools.keys() or names[-1:] != ends or (run and names != list(run)):
+            raise ContractError(f"requests.{place}.calls must be calls of these tools, the last one of {ends}")
+        if named := next((name for name in tools if name.lower() in request.query.lower().split()), None):
+            raise ContractError(f"requests.{place}.query names the tool {named!r}")
+        if any(f" {' '.join(words[start : start + 3])} " in text for start in range(len(words) - 2) for text in texts):
+            raise ContractError(f"requests.{place}.query quotes a description")
+    return [
+        Query(
+            text=request.query,
+            tool=request.calls[-1].tool if request.calls else "",
+            calls=tuple(PlannedCall(tool=call.tool, arguments=call.arguments) for call in request.calls),
+            also=tuple(request.also),
+            kind=request.kind,
+        )
+        for request in requests
+    ]

@@ -331,6 +331,18 @@ def _is_planned(call: object) -> bool:
     )
 
 
+def read_runs(path: Path) -> list[list[str]]:
+    """The tools whose calls succeeded in each session of a router's log, in order. Raises InputError."""
+    sessions: dict[str, list[str]] = {}
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        row = _object(line, f"line {number} of {str(path)!r}")
+        if row.get("event") == CALL and row.get("success") is True:
+            sessions.setdefault(str(row.get("session")), []).append(str(row.get("tool")))
+    if not sessions:
+        raise InputError(f"{str(path)!r} has no call that succeeded; record some with route --log-calls")
+    return list(sessions.values())
+
+
 def read_plan_answers(path: Path) -> dict[str, Mapping[str, Any]]:
     """The plans of an agent elsewhere by the ids of its prompts, of JSON Lines {id, calls}. Raises InputError."""
     answers = {}
