@@ -107,7 +107,8 @@ def _keyed(texts: Sequence[str]) -> Iterator[str]:
     """The texts in which something in the format of a key stands, be it a placeholder; most catalogs have none."""
     together = "\n".join(texts)
     formats = [(sign, pattern) for sign, _, pattern in _secret_formats() if sign in together]
-    return (text for text in texts if any(sign in text and pattern.search(text) for sign, pattern in formats))
+    near = [(sign, pattern) for sign, pattern in formats if pattern.search(together)]
+    return (text for text in texts if any(sign in text and pattern.search(text) for sign, pattern in near))
 
 
 def find_secrets(text: str) -> Iterator[str]:
@@ -179,8 +180,11 @@ def find_turn(text: str, marks: Mapping[str, Sequence[Pattern]]) -> str | None:
 def may_hold_odd_characters(text: str) -> bool:
     """Control, unseen or mixed letters may stand in a text; printable ASCII has none."""
     if text.isascii():
-        return not text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+        return not (text.isprintable() or text.translate(_WITHOUT_BREAKS).isprintable())
     return _PATTERNS.control.search(text) is not None or _PATTERNS.strange.search(text) is not None
+
+
+_WITHOUT_BREAKS = dict.fromkeys(map(ord, "\n\t\r"))
 
 
 def find_control(text: str) -> tuple[str, bool] | None:
@@ -265,13 +269,17 @@ MIN_LETTERS = 80
 """Percent of letters and spaces in prose; JSON, addresses and identifiers have fewer."""
 
 
+_LONG_WORD = lazy_pattern(rf"\S{{{MIN_RUN},}}")
+_DENSE = lazy_pattern(rf"\S{{{MIN_ENCODED}}}")
+
+
 def may_be_encoded(text: str) -> bool:
     """Some run of a text may be encoded; the fast answer for most is no."""
     return (
         ("\\x" in text and _PATTERNS.escapes.search(text) is not None)
         or ("&#" in text and _PATTERNS.references.search(text) is not None)
         or ("%" in text and (_PATTERNS.percent.search(text) or _PATTERNS.percent_words.search(text)) is not None)
-        or any(_PATTERNS.run.search(word) for word in text.split() if len(word) >= MIN_RUN)
+        or any(_PATTERNS.run.search(word) for word in _LONG_WORD.findall(text))
     )
 
 
@@ -466,7 +474,7 @@ class _Checks(NamedTuple):
 
 def _checks_for(texts: Sequence[str], phrases: Mapping[str, Sequence[Pattern]]) -> _Checks:
     """The checks that some texts call for."""
-    dense = [text for text in texts if len(text) >= MIN_ENCODED <= max(map(len, text.split()), default=0)]
+    dense = [text for text in texts if len(text) >= MIN_ENCODED and _DENSE.search(text)]
     return _Checks(
         phrases=phrases,
         marks=find_patterns("structure", texts, "\n".join(texts).lower()),

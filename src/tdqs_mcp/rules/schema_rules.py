@@ -104,9 +104,12 @@ def _dotted(path: str) -> str:
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
     for remark in subject.remarks:
-        node, text, path = remark.node, remark.text, remark.path
-        kind, name = node.schema.get("type"), repr(node.name)
-        is_open = kind in ("integer", "number") and _BOUNDS.isdisjoint(node.schema)
+        node, text = remark.node, remark.text
+        kind = node.schema.get("type")
+        if kind not in _UNBOUND:
+            continue
+        name, path = repr(node.name), remark.path
+        is_open = kind != "string" and _BOUNDS.isdisjoint(node.schema)
         if is_open and (phrase := stated_limits(text)):
             yield Hit(
                 path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
@@ -120,6 +123,7 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
             yield Hit(path, problem, "make it an array or an object, so that clients can check it")
 
 
+_UNBOUND = ("integer", "number", "string")
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
 
 

@@ -432,19 +432,22 @@ def _is_count(value: object) -> bool:
 
 
 def _are_names(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value)) and 0 < len(set(value)) == len(value)
+    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
 
 
 def _is_type(value: object) -> bool:
-    return (isinstance(value, str) and value in TYPES) or (_are_names(value) and TYPES.issuperset(value))  # type: ignore[arg-type]  # names are strings
+    is_list = _are_names(value) and bool(value) and TYPES.issuperset(value)  # type: ignore[arg-type]  # names are strings
+    return is_list or (isinstance(value, str) and value in TYPES)
 
 
 _ORDINARY: dict[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("description", "title", "format"), _is_text),
+    **dict.fromkeys(("description", "title", "format", "pattern", "$ref"), _is_text),
     **dict.fromkeys(("properties", "$defs"), _are_schemas),
     **dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_choice),
-    **dict.fromkeys(("items", "additionalProperties"), _is_schema),
-    **dict.fromkeys(("minimum", "maximum"), lambda value: number_of(value) is not None),
+    **dict.fromkeys(("items", "additionalProperties", "propertyNames"), _is_schema),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), lambda value: number_of(value) is not None
+    ),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
     "type": _is_type,
     "required": _are_names,

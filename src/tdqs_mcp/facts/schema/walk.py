@@ -259,7 +259,7 @@ def required_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
 def keyword_members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
     """The object below a keyword; empty if there is none."""
     members = schema.get(keyword)
-    return members if isinstance(members, Mapping) else {}
+    return members if isinstance(members, dict) else {}
 
 
 MAX_HOPS = 8

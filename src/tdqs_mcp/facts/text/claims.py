@@ -300,7 +300,7 @@ def _demands_type(text: str, kind: MentionKind) -> bool:
 @cached_by_text(1024)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
-    if words_in(text).isdisjoint(_type_words()) or not _demands_type(text, kind):
+    if not _demands_type(text, kind):
         return {}
     lowered = text.lower()
     return _stated_types(lowered, kind) if _PATTERNS.typed.search(lowered) else {}
@@ -339,7 +339,7 @@ def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
 
 def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A type that the text gives the parameter and the schema does not accept."""
-    if not accepted.types:
+    if not accepted.types or mention.words.isdisjoint(_typing_words()):
         return None
     plain = _stated(mention.text, mention.kind)
     if plain:
@@ -411,10 +411,12 @@ def find_clashes(
 ) -> Mapping[Topic, Sequence[Clash]]:
     """The clashes in everything that the texts of a tool say of its parameters; `names` are not values."""
     by_topic: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
+    accepted: dict[str, Accepted] = {}
     for mention in mentions:
         if mention.words.isdisjoint(_claim_words()) and _VALUED.isdisjoint(mention.node.schema):
             continue
-        takes = accepted_values(mention.node.schema, root)
+        path = mention.node.path
+        takes = accepted.get(path) or accepted.setdefault(path, accepted_values(mention.node.schema, root))
         clashes = (
             (Topic.TYPE, find_type_clash(mention, takes)),
             (Topic.CHOICES, find_choice_clash(mention, takes, names)),
@@ -435,7 +437,13 @@ _VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
 @cache
 def _claim_words() -> frozenset[str]:
     """Words without one of which a text claims no type, default, range or requirement."""
-    return _DEFAULTING.union(_OPTIONAL, _REQUIRED, DIGITS, _type_words(), *(cue.words for cue in _cues()))
+    return _DEFAULTING.union(_OPTIONAL, _REQUIRED, DIGITS, _typing_words())
+
+
+@cache
+def _typing_words() -> frozenset[str]:
+    """Words without one of which a text gives no type."""
+    return frozenset(_type_words()).union(*(cue.words for cue in _cues()))
 
 
 class StatedLimit(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, endings_from
 from tdqs_mcp.facts.schema.conformance import refusal
 from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
 from tdqs_mcp.facts.spelling import first_of
@@ -123,18 +123,16 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
 def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Call]:
     """Yield `name(limit=5)` and objects whose members are arguments."""
     reached = 0
-    may_call = "{" in text or f"{name}(" in text
-    for match in _PATTERNS.opening.finditer(text) if may_call else ():
-        start = match.start()
+    # `search_orders(limit=5)`, but not `other(limit=5)`
+    calls = {start for start in _places(f"{name}(", text) if not _is_glued(text, start, "$.")}
+    braces = {match.start() for match in _PATTERNS.object_opening.finditer(text)} if "{" in text else set[int]()
+    for start in sorted(calls | braces):
         if start < reached:
             continue
-        # `search_orders(limit=5)`, but not `other(limit=5)`
-        is_call = match[0][-1] == "("
-        if is_call and match[0][:-1] != name:
-            continue
+        is_call = start in calls
         try:
             if is_call:
-                arguments, is_whole, end = _read_arguments(text, match.end(), properties)
+                arguments, is_whole, end = _read_arguments(text, start + len(name) + 1, properties)
             else:
                 (arguments, end), is_whole = _read_object(text, start), True
                 # {"name": "search_orders", "arguments": {…}}, the form of tools/call
@@ -145,6 +143,20 @@ def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Cal
         reached = end
         if is_call or _is_call(arguments, properties, is_announced=_is_announced(text, start)):
             yield _Call(arguments, is_whole, start, end)
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    """Yield where a part stands in a text."""
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + len(part))
+
+
+def _is_glued(text: str, start: int, joints: str) -> bool:
+    """Return whether what begins there belongs to the word before it."""
+    before = text[start - 1 : start]
+    return bool(before) and (before.isalnum() or before == "_" or before in joints)
 
 
 def _is_call(arguments: Mapping[str, Any], properties: Mapping[str, Any], *, is_announced: bool) -> bool:
@@ -183,11 +195,14 @@ def _is_closed(schema: Mapping[str, Any]) -> bool:
 
 def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, _Literal]]:
     """Yield `limit=5`, `status="open"` and `sort: 'asc'` with the name of the parameter."""
-    may_assign = ("=" in text or any(map(text.__contains__, _ASSIGNING))) and any(map(text.__contains__, properties))
-    for match in _PATTERNS.assignment.finditer(text) if may_assign else ():
-        name = match["name"]
-        if name not in properties or not isinstance(properties[name], dict):
+    may_assign = "=" in text or any(map(text.__contains__, _ASSIGNING))
+    names = [name for name, schema in properties.items() if name and name in text and isinstance(schema, dict)]
+    places = ((start, name) for name in names for start in _places(name, text)) if may_assign else ()
+    for start, name in sorted(place for place in places if not _is_glued(text, place[0], ".$/?&%-")):
+        match = _PATTERNS.assignment.match(text, start + len(name))
+        if match is None:
             continue
+        is_quoted = text[start - 1 : start] in _QUOTES and not _is_glued(text, start - 1, ".$/?&%-")
         try:
             value, end = _read_value(text, match.end())
         except _Unreadable:
@@ -196,16 +211,19 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
                 continue
             value, end = word[0], word.end()
         if _PATTERNS.value_end.match(text, end):
-            yield name, _Literal(value, match.start(), end)
+            yield name, _Literal(value, start - is_quoted, end)
 
 
 def _in_own_text(
     text: str, schema: Mapping[str, Any], root: Mapping[str, Any], *, is_top: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield the examples of a parameter's own text that its schema refuses, each with the reason."""
+    literals, bare = _own_examples(text), _bare_examples(text)
+    if not (literals or bare):
+        return
     takes = accepted_values(schema, root)
     is_closed = takes.values is not None or not {"pattern", "format"}.isdisjoint(schema)
-    for literal in (*_own_examples(text), *(_bare_examples(text) if is_closed else ())):
+    for literal in (*literals, *(bare if is_closed else ())):
         value = literal.value
         reason = None if _is_template(value) else refusal(value, schema, root)
         # further behind, "(e.g. FLUX, Recraft)" may be about anything
@@ -334,27 +352,41 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     colon, a dash or in parentheses where the text or the parameter's name says that these are its values.
     `foreign_names` are names of other things.
     """
-    patterns = [pattern for signs, pattern in _ROWS if any(map(text.__contains__, signs))]
-    if _BARE in patterns and not (_PATTERNS.kind_of_value.search(name) or _PATTERNS.list_sign.search(text)):
-        patterns.remove(_BARE)
-    rows = ((match, pattern) for pattern in patterns for match in getattr(_PATTERNS, pattern).finditer(text))
-    for match, pattern in rows:
-        words = [
-            word.strip("`'\"“”「」") for word in _PATTERNS.row_value.findall(_PATTERNS.row_gloss.sub("", match[0]))
-        ]
-        values = tuple(dict.fromkeys(words))
-        before, after = text[max(0, match.start() - 60) : match.start()], text[match.end() : match.end() + 60]
-        is_foreign = any(value in foreign_names or _PATTERNS.no_value.search(value) for value in values)
-        is_inside = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
-        is_open = is_inside or _PATTERNS.row_example.search(before) or _PATTERNS.row_open.search(after)
-        is_announced = _PATTERNS.announced_row.search(before) is not None
-        # unquoted words are values in the first sentence, if they look like some or the parameter is for some
-        is_first = ". " not in text[: match.start()]
-        is_likely = _PATTERNS.kind_of_value.search(name) or all(value.isupper() and len(value) > 2 for value in values)
-        is_about = pattern != _BARE or is_announced or (is_first and is_likely)
-        if len(values) > 1 and is_about and not (is_open or is_foreign):
-            return () if _PATTERNS.several_values.search(text) else values
+    is_kind = name.lower().endswith(endings_from("examples", "kinds_of_value"))
+    for row in _rows(text, is_kind):
+        if (not row.is_conditional or is_kind) and foreign_names.isdisjoint(row.values):
+            return () if _PATTERNS.several_values.search(text) else row.values
     return ()
+
+
+class _ValueRow(NamedTuple):
+    values: tuple[str, ...]
+    is_conditional: bool
+    """Unquoted words that are values only of a parameter whose name says so."""
+
+
+@cached_by_text(1024)
+def _rows(text: str, is_kind: bool) -> Sequence[_ValueRow]:  # noqa: FBT001  # the cache takes arguments by place
+    """Return the rows of values that a text closes; without a sign, words are read only for a parameter of values."""
+    patterns = [pattern for signs, pattern in _ROWS if any(map(text.__contains__, signs))]
+    if _BARE in patterns and not (is_kind or _PATTERNS.list_sign.search(text)):
+        patterns.remove(_BARE)
+    rows: list[_ValueRow] = []
+    for pattern in patterns:
+        for match in getattr(_PATTERNS, pattern).finditer(text):
+            words = _PATTERNS.row_value.findall(_PATTERNS.row_gloss.sub("", match[0]))
+            values = tuple(dict.fromkeys(word.strip("`'\"“”「」") for word in words))
+            before, after = text[max(0, match.start() - 60) : match.start()], text[match.end() : match.end() + 60]
+            is_inside = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
+            is_open = is_inside or _PATTERNS.row_example.search(before) or _PATTERNS.row_open.search(after)
+            # unquoted words are values in the first sentence, if they look like some or the parameter is for some
+            is_sure = pattern != _BARE or _PATTERNS.announced_row.search(before) is not None
+            is_first = ". " not in text[: match.start()]
+            is_likely = is_first and all(value.isupper() and len(value) > 2 for value in values)
+            is_list = len(values) > 1 and not is_open and not any(map(_PATTERNS.no_value.search, values))
+            if is_list and (is_sure or is_first):
+                rows.append(_ValueRow(values, is_conditional=not (is_sure or is_likely)))
+    return rows
 
 
 _BARE = "bare_row"

@@ -301,7 +301,8 @@ def _is_unwritten(text: str) -> bool:
 
 def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description is a placeholder."""
-    yield from (remark for remark in remarks if is_placeholder(remark.text, remark.node.name or ""))
+    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER)
+    yield from (remark for remark in short if is_placeholder(remark.text, remark.node.name or ""))
 
 
 def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
@@ -506,7 +507,8 @@ def find_unit_clashes(
                 break
 
 
-def _units_in(text: str) -> list[str]:
+@cached_by_text(1024)
+def _units_in(text: str) -> Sequence[str]:
     """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
     if words_in(text).isdisjoint(_unit_words()):
         return []

@@ -18,7 +18,8 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name.
     """
-    for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
+    is_plain = _steering_words().isdisjoint(prose.words)
+    for sentence, words in () if is_plain else zip(prose.sentences, prose.spoken, strict=True):
         if _steering_words().isdisjoint(words):
             continue
         kinds = [kind for kind in _EFFECTS if not words_from("steering", kind).isdisjoint(words)]

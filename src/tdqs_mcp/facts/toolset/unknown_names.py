@@ -211,16 +211,16 @@ def unknown_parameters(
         for name, start, end in (entry for entry in listed if fold(entry[0]) not in words.tools):
             mentions.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
     for path, token in strange:
-        if _is_asked_for(token, path, folded, words):
+        if path == "/description" and _is_asked_for(token, folded, words):
             mentions.setdefault(token.name, Mention(name=token.name, path=path, words=token.words))
     return list(mentions.values())
 
 
-def _is_asked_for(token: Token, path: str, own: AbstractSet[str], words: KnownNames) -> bool:
-    folded = fold(token.name)
-    if folded in own or folded in words.tools or token.name[:1].isupper():
+def _is_asked_for(token: Token, own: AbstractSet[str], words: KnownNames) -> bool:
+    if token.name[:1].isupper():
         return False
-    return path == "/description" and _is_parameter(token, words)
+    folded = fold(token.name)
+    return not (folded in own or folded in words.tools) and _is_parameter(token, words)
 
 
 def _is_parameter(token: Token, words: KnownNames) -> bool:
@@ -294,7 +294,8 @@ def _is_headed(text: str) -> bool:
 
 
 def _is_header(line: str) -> bool:
-    return _is_headed(line) and _PATTERNS.header.fullmatch(line.strip()) is not None
+    is_candidate = line.rstrip(" *_:.\t").lower().endswith(_endings("header_ends"))
+    return is_candidate and _PATTERNS.header.fullmatch(line.strip()) is not None
 
 
 def _block(lines: Sequence[str], head: int, entries: Sequence[ParameterExplanation]) -> Iterator[ParameterExplanation]:
