@@ -26,7 +26,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import PlannedCall, Query
-from tdqs_mcp.results.studies import Estimate
+from tdqs_mcp.results.studies import Prediction
 from tdqs_mcp.rewriting.tool_selection import (
     DEMANDS,
     AnswerSelector,
@@ -288,14 +288,16 @@ def predictions(results: Sequence[Outcome], definitions: Sequence[Row], demand: 
         if result.tool and (value := result.met[demand]) is not None
     ]
     observed = [sample for sample in observed if sample.tool in tools]
-    return {str(name): estimate_row(reading.estimate) for name, reading in predict(tools, observed).items()}
+    return {str(name): prediction_row(prediction) for name, prediction in predict(tools, observed).items()}
 
 
-def estimate_row(estimate: Estimate | None) -> Row | None:
-    """A slope with its interval."""
+def prediction_row(prediction: Prediction) -> Row | None:
+    """A slope with its interval; its reading rests on Holm's correction over all predictors."""
+    estimate = prediction.estimate
     if estimate is None:
         return None
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "p": estimate.p_value}
+    interval = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "p": estimate.p_value}
+    return {**interval, "reading": str(prediction.reading)}
 
 
 def figures(requests: Sequence[Row], definitions: Sequence[Row], plans: Sequence[Row]) -> Row:

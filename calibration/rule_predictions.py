@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.studying import study_benchmark
@@ -10,6 +11,9 @@ from tdqs_mcp.results.studies import BenchmarkStudy, ChoiceStudy, Prediction
 from tdqs_mcp.study import TWICE
 
 TARGET = Path(__file__).parents[1] / "src" / "tdqs_mcp" / "rules" / "data" / "predictions.json"
+
+FIGURES = Path(__file__).parent / "choices" / "figures.json"
+"""What choice_experiment.py computes."""
 
 
 def rule_predictions(*studies: BenchmarkStudy | ChoiceStudy) -> dict[str, dict[str, str]]:
@@ -20,7 +24,19 @@ def rule_predictions(*studies: BenchmarkStudy | ChoiceStudy) -> dict[str, dict[s
         shown = {key: _shown(prediction) for key, prediction in outcomes.items() if prediction and prediction.estimate}
         if shown and predictor.name != TWICE:
             readings.setdefault(str(predictor.name), {}).update(shown)
+    for name, row in own_predictions().items():
+        if row and name != TWICE:
+            interval = f"{row['value']:+.0f} points, {row['low']:+.0f} to {row['high']:+.0f}"
+            readings.setdefault(name, {})["planned"] = f"{row['reading']} ({interval})"
     return readings
+
+
+def own_predictions() -> dict[str, dict[str, Any] | None]:
+    """The slopes for the right end of a plan in the choice experiment; empty as long as it has not been run."""
+    if not FIGURES.exists():
+        return {}
+    figures = json.loads(FIGURES.read_text(encoding="utf-8"))
+    return dict(figures["claude, alone"]["demands"]["right end"]["predictions"])
 
 
 def _shown(prediction: Prediction) -> str:

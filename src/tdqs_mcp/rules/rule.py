@@ -119,8 +119,14 @@ _MEASURED = (
     "AgentGauge (is the right tool called, with right arguments):"
 )
 
-_OUTCOMES = {"found": "found", "fails": "calls fail", "right": "right tool", "satisfied": "right arguments"}
-"""Words for the outcomes of both benchmarks."""
+_OUTCOMES = {
+    "found": "found",
+    "fails": "calls fail",
+    "right": "right tool",
+    "satisfied": "right arguments",
+    "planned": "right end of a plan in the choice experiment",
+}
+"""Words for the outcomes of the benchmarks."""
 
 
 def _readings(name: str) -> str:
