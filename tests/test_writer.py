@@ -202,7 +202,7 @@ def test_the_model_sees_every_sibling_and_what_is_open(author):
     tdqs_mcp.rewrite(catalog, tools=["good_orders"], writer=model_of(author), growth=200)
     sent = author.bodies[0]["messages"][1]["content"]
     assert all(f"{name}: " in sent for name in names)
-    assert "What does `good_orders` return" in sent
+    assert "What comes back from `good_orders`" in sent
 
 
 def test_the_offline_judge_overrules_no_model_and_a_named_judge_may(author):

@@ -37,27 +37,14 @@ _HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*
 
 _YES_NO = re.compile(r"(yes|true|no|false)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
 
-_SUBJECT = re.compile(
-    r"(?:(?:the )?(?:parameter|argument|field) )?(?:`(?P<marked>[^`]+)`|(?P<plain>[\w.-]*\w))", re.IGNORECASE
-)
-"""What a sentence speaks of, where it begins with a name."""
-
-_LINK = re.compile(r"\s*[:=]|\s+(?:is|are|has|must|may|can|cannot|defaults|takes|accepts)\b", re.IGNORECASE)
-"""What joins a plain word to what is said of it, so that it is a name."""
-
-_WORD = re.compile(r"`[^`]+`|[\w.-]*\w")
-
-_OPENING = 3
-"""Words within which a sentence names the parameter that it is about."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Catalog:
     """The names that material can refer to."""
 
     tools: Mapping[str, Subject]
-    parameters: Mapping[str, Sequence[str]]
-    """The tools that have each parameter."""
+    parameters: Collection[str]
+    """The names of all parameters."""
 
     groups: Mapping[str, Collection[str]]
     """The tools that share a question, by its id."""
@@ -72,12 +59,9 @@ def assign_places(material: Material, measured: Measured) -> Material:
     Raises InputError for an entry about a tool, a parameter or a question that is not there.
     """
     tools = {subject.tool.name: subject for subject in measured.subjects}
-    owners: dict[str, list[str]] = {}
-    for name, subject in tools.items():
-        for parameter in subject.signals.parameters:
-            owners.setdefault(parameter.name, []).append(name)
+    parameters = dict.fromkeys(name for subject in tools.values() for name in _parameter_names(subject))
     open_places = {name: find_open_places(subject) for name, subject in tools.items()}
-    catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured), open_places=open_places)
+    catalog = _Catalog(tools=tools, parameters=parameters, groups=find_groups(measured), open_places=open_places)
     tool_names = {tool.name for tool in measured.catalog.tools}
     for trace in material.traces:
         _check_tool(trace.tool, tool_names, f"trace {trace.number}")
@@ -85,7 +69,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
         if fact.tool is not None:
             _check_tool(fact.tool, tool_names, fact.source)
     entries = list(_entries(material))
-    stated = [statements for fact in material.facts for statements in _told(fact, catalog)]
+    stated = [_with_hint(fact) for fact in material.facts]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     changing = {
         fact.tool for fact in (*placed, *stated) if fact.hint == QuestionTopic.READ_ONLY and fact.text == "false"
@@ -195,34 +179,13 @@ def _parameter_names(subject: Subject) -> list[str]:
     return [parameter.name for parameter in subject.signals.parameters]
 
 
-def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
-    """A fact at its place: a hint that it sets, or a parameter that it begins with; else as it is."""
-    hint = _HINT.fullmatch(fact.text)
-    if hint and fact.tool is not None:
-        hint_name = next(hint_key for hint_key in HINTS if hint_key.lower() == hint[1].lower())
-        yield replace(fact, place=f"{ANNOTATIONS}{hint_name}", text=hint[2].lower())
-        return
-    if fact.tool is not None:
-        subject = catalog.tools.get(fact.tool)
-        name = _find_parameter(fact.text, set(_parameter_names(subject))) if subject else None
-        yield replace(fact, place=f"{PARAMETERS}{name}") if name else fact
-        return
-    name = _find_parameter(fact.text, catalog.parameters)
-    place = f"{PARAMETERS}{name}"
-    tools = [tool for tool in catalog.parameters.get(name or "", ()) if place in catalog.open_places[tool]]
-    yield from (replace(fact, tool=tool, place=place) for tool in tools) if tools else [fact]
-
-
-def _find_parameter(text: str, names: Container[str]) -> str | None:
-    """The one parameter that a sentence is about; plain words name one only before a verb."""
-    words = [(word.strip("`"), word[0] == "`") for word in _WORD.findall(text)]
-    named = {word for word, is_marked in words if word in names and (is_marked or not word.isalpha())}
-    begun = _SUBJECT.match(text)
-    first = (begun["marked"] or begun["plain"]) if begun else ""
-    if begun and first in names and (first in named or _LINK.match(text, begun.end())) and not named - {first}:
-        return first
-    opening = [word for word, _ in words[:_OPENING] if word in named]
-    return opening[0] if len(named) == len(opening) == 1 else None
+def _with_hint(fact: Fact) -> Fact:
+    """A fact that is no more than a hint's value as that hint; any other as it is."""
+    hint = _HINT.fullmatch(fact.text) if fact.tool is not None else None
+    if hint is None:
+        return fact
+    name = next(name for name in HINTS if name.lower() == hint[1].lower())
+    return replace(fact, place=f"{ANNOTATIONS}{name}", text=hint[2].lower())
 
 
 WHOLE_SERVER = "it is true of the whole server: say it once, in its instructions"
@@ -305,8 +268,7 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         description = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
-        bare = _without_subject(fact.text, fact.parameter)
-        forms = (plain_text(bare), plain_text(to_sentence(bare, subject)))
+        forms = (plain_text(fact.text), plain_text(to_sentence(fact.text, subject)))
         return TOLD if isinstance(description, str) and any(form in plain_text(description) for form in forms) else None
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
@@ -468,20 +430,11 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
         rest = (
             [old.rstrip()] if isinstance(old, str) and old.strip() and name not in find_open_parameters(subject) else []
         )
-        sentences = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
+        sentences = [to_sentence(fact.text, subject) for fact in own]
         rest = [to_sentence(text, subject) for text in rest if plain_text(text) not in plain_text(" ".join(sentences))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*rest, *sentences)))
         yield set_value(path, value, _route(own[0]), [fact.source for fact in own], component=Component.PARAMETERS)
-
-
-def _without_subject(text: str, name: str) -> str:
-    """Return what is said of a parameter, at its own place: without its name and a verb that only leads to it."""
-    begun = re.match(
-        rf"(?:(?:the )?(?:parameter|argument|field) )?`?{re.escape(name)}`?(?:\s*[:=]|\s+(?:is|are)\b|(?=\s))\s*", text
-    )
-    rest = text[begun.end() :] if begun else ""
-    return rest if words_of(rest) else text
 
 
 def _hints(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
