@@ -437,6 +437,13 @@ NEEDED = {
         raise ValueError("Cargo and crane must be given: required to load")""",
         'With `action` "moor", `berth` is required; with `action` "load", `cargo` and `crane` are required.',
     ),
+    "with two values": (
+        """if action == "moor" and not crane:
+        raise ValueError("crane is required to moor")
+    if action == "load" and not crane:
+        raise ValueError("crane is required to load")""",
+        'With `action` "moor" or "load", `crane` is required.',
+    ),
     "always": ('if not berth:\n        raise ValueError("berth is required")', "`berth` is required."),
     "one of several": (
         'if berth is None and crane is None:\n        raise ValueError("Either berth or crane must be provided")',
@@ -490,3 +497,22 @@ def test_values_that_the_code_refuses_close_a_list(write):
     """)
     (rewritten,) = rewrite(code, define("work", "Handle a ship.", mode=TEXT))
     assert statements(rewritten) == ["One of `low` or `high`."]
+
+
+@pytest.mark.parametrize(
+    ("draft", "words"),
+    [
+        ({"annotations": {"readOnlyHint": True}}, "the code changes something: "),
+        (
+            {"description": "Saves the plan of a berth. It is read-only. Plans are kept."},
+            "'It is read-only.', but the code changes something",
+        ),
+        ({"description": "Saves the plan of a berth. Plans are kept."}, None),
+    ],
+)
+def test_a_draft_that_the_code_disproves_stands_with_a_conflict(write, draft, words):
+    code = write('@server.tool()\ndef save_plan(path: str):\n    open(path, "w").write("x")\n')
+    (rewritten,) = rewrite(code, define("save_plan", "Save a plan.", path=TEXT), drafts={"save_plan": draft})
+    assert {key: rewritten.definition[key] for key in draft} == draft
+    doubts = [claim.conflict for claim in rewritten.conflicts if "server.py:10" in claim.conflict]
+    assert [words in doubt for doubt in doubts] == ([True] if words else [])

@@ -17,7 +17,7 @@ from tdqs_mcp.results.verdicts import Judgement
 
 CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
-    "TDQ801 TDQ802 TDQ803 TDQ806 TDQ808".split()
+    "TDQ801 TDQ802 TDQ803 TDQ806 TDQ808 TDQ809".split()
 )
 """Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.schema.walk import value_at
-from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
@@ -350,11 +350,14 @@ def _needed_sentence(demands: Iterable[_Demand], subject: Subject) -> str:
         named = {name: None for name in demand.parameters if not _is_said_needed(name, demand.switch, subject)}
         if named:
             needed.setdefault(demand.switch, {}).update(named)
+    cases: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for switch, names in needed.items():
+        name, value = switch or ("", "")
+        cases.setdefault((name, tuple(names)), []).append(f'"{value}"')
     clauses = []
-    for switch, names in [*needed.items()][:MAX_CASES]:
-        verb = "is" if len(names) == 1 else "are"
-        start = f'with `{switch[0]}` "{switch[1]}", ' if switch else ""
-        clauses.append(f"{start}{listed([*names])} {verb} required")
+    for (name, parameters), values in [*cases.items()][:MAX_CASES]:
+        start = f"with `{name}` {joined(values, 'or')}, " if name else ""
+        clauses.append(f"{start}{listed(parameters)} {'is' if len(parameters) == 1 else 'are'} required")
     text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 

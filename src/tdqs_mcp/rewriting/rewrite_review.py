@@ -245,6 +245,7 @@ def conclude(
     """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
     scores = {rewrite.index: rewrite.after for rewrite in rewrites if rewrite.after}
     after = assess(improved, scores, findings)
+    rewrites = [_held_against_code(item, _beyond(after[item.index], before[item.index])) for item in rewrites]
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
     questions: dict[str, list[Question]] = {}
@@ -271,6 +272,23 @@ def conclude(
         )
         for rewrite in rewrites
     ]
+
+
+AGAINST_CODE = frozenset({"TDQ801", "TDQ802", "TDQ803", "TDQ808", "TDQ809"})
+"""Rules whose findings hold words of a definition against its code."""
+
+
+def _held_against_code(rewrite: Rewrite, added: Iterable[Finding]) -> Rewrite:
+    """The rewrite with what the code proves against another writer's new words, as findings that it adds have it."""
+    claims = rewrite.claims
+    for finding in added:
+        near = [claim for claim in claims if claim.path.startswith(finding.subject.path)]
+        disproven = [claim for claim in near if repr(claim.text) in finding.message] or near
+        if finding.rule in AGAINST_CODE and rewrite.writer != OFFLINE:
+            claims = tuple(
+                replace(claim, conflict=finding.message) if claim in disproven else claim for claim in claims
+            )
+    return replace(rewrite, claims=claims)
 
 
 def _sibling_answers(measured: Measured) -> Iterator[tuple[str, str]]:
