@@ -87,6 +87,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
     dimension="usage_guidelines",
     source="TDQS, checklist 2",
     needs_language=True,
+    entails=("TDQ105",),
 )
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
@@ -231,6 +232,7 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     severity=Severity.INFO,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
+    entails=("TDQ122",),
 )
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     """There is no output schema, so the description has to say what comes back."""
@@ -343,6 +345,7 @@ def unstated_limitation(subject: Subject) -> Iterator[Hit]:
     persona=Persona.AUDITOR,
     dimension="contextual_completeness",
     source="Hasan et al., arXiv 2602.14878, Length and Completeness",
+    entails=("TDQ120", "TDQ140", "TDQ142"),
 )
 def underspecified_description(subject: Subject, *, limit: int = MIN_SENTENCES) -> Iterator[Hit]:
     """The description has fewer than three sentences."""
