@@ -272,6 +272,20 @@ async def test_a_heading_of_many_descriptions_is_no_fact_about_the_server():
     assert not [line for line in shared if "Args:" in line or "Returns:" in line]
 
 
+async def test_what_the_code_of_most_tools_shows_is_to_be_said_once_in_the_instructions(tmp_path):
+    body = "    return os.environ['HARBOUR_KEY'] if berth else fail()\n"
+    tools = "".join(
+        f"@server.tool()\ndef {name}(berth: str):\n    'Reads a {name}.'\n{body}\n"
+        for name in ("tide", "map", "crane", "log")
+    )
+    head = "import os\nfrom mcp.server import MCPServer\nserver = MCPServer('harbour')\n\ndef fail():\n    raise ValueError('No active harbour session')\n\n"
+    (tmp_path / "server.py").write_text(head + tools)
+    async with in_process("--root", tmp_path) as client:
+        shared = (await caller(client)("score_server", catalog="."))["shared"]
+    assert any("4 tools can fail with" in line and "No active harbour session" in line for line in shared)
+    assert any("`HARBOUR_KEY`" in line for line in shared)
+
+
 async def test_a_draft_shows_what_the_comparison_would_find_and_lists_say_how_much_is_cut():
     tools = [tool(f"delete_page_{number}", "Deletes it.", flat(1)) for number in range(30)]
     hints = {"readOnlyHint": False, "destructiveHint": False}

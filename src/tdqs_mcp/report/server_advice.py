@@ -35,6 +35,9 @@ _INNER = re.compile(r"/inputSchema(?:(?:/items)?/properties/[^/]+){2,}")
 
 _STEP = re.compile(r"/properties(/[^/]+)")
 
+MAX_SHARED = 3
+"""Errors and variables of the code that advice names."""
+
 MANY = 4
 """Tools from which on a fact is said once for the server."""
 
@@ -90,6 +93,7 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     """Yield what no tool has, sentences that stand in many tools, and parameters that none of many describes."""
     if common := common_gaps(measured):
         yield f"No tool has {', '.join(common)}."
+    yield from _shared_by_code(measured)
     counts: dict[str, int] = {}
     bare: dict[str, int] = {}
     described: set[str] = set()
@@ -105,6 +109,20 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     for name, count in sorted(bare.items(), key=lambda item: -item[1]):
         if count >= MANY and name not in described:
             yield f"{count} tools take `{name}`, and none describes it: find out once what it is, and say it in all."
+
+
+def _shared_by_code(measured: Measured) -> Iterator[str]:
+    """Yield errors and variables of the environment that the code of half of the tools has."""
+    tools = [tool for tool in measured.code.tools if tool.handler] if measured.code else []
+    errors = Counter(text for tool in tools for text in {error.text for error in tool.errors} if "{}" not in text)
+    variables = Counter(name for tool in tools for name in set(tool.credentials))
+    least = max(MANY, len(tools) // 2)
+    for text, count in errors.most_common(MAX_SHARED):
+        if count >= least:
+            yield f"By the code, {count} tools can fail with {text!r}: say it once in the server's instructions."
+    if names := [name for name, count in variables.most_common(MAX_SHARED) if count >= least]:
+        reading = f"most tools read {', '.join(f'`{name}`' for name in names)} from the environment"
+        yield f"By the code, {reading}: say once in the server's instructions which are needed."
 
 
 def _set_advice(measured: Measured) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The tools that score and lint definitions, and the steps that they name next."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from mcp.server.apps import client_supports_apps
@@ -59,15 +60,15 @@ class ScoreTools(ToolGroup):
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
         report = f"{key}-{rubric}-{active_judge.stamp.id}"
         score, note = self._context.memory.reports.get(report), incomplete_note(definitions)
+        code, unread = await self._context.code_or_note(call, "", catalog=key)
         if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
-            code, unread = await self._context.code_or_note(call, "", catalog=key)
             note += unread
             score = await run_call(
                 call, lambda: score_catalog(definitions, rubric=rubric, judge=active_judge, code=code), catalog=key
             )
 
         async def measured() -> Measured:
-            return measure(definitions)
+            return replace(measure(definitions), code=code)
 
         return score_answer(
             score,
