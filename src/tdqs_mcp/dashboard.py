@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
 from itertools import groupby
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -388,8 +388,8 @@ HEADERS = {
 MAX_KEPT = 32 * 2**20
 """Characters of answers that are kept until the store changes."""
 
-RENDERING = 256
-"""Locks of answers that are being rendered."""
+RENDERING, AT_ONCE = 256, 4
+"""Locks of answers that are being rendered, and how many are: more would wait for the one processor of this process."""
 
 COOKIE = "tdqs_dashboard"
 
@@ -456,6 +456,7 @@ class _Site:
         self._build = "\0".join([generated_by(), *assets()])
         self._kept: LRUCache[str, Content] = LRUCache(MAX_KEPT, getsizeof=lambda content: len(content.text))
         self._lock, self._rendering = Lock(), [Lock() for _ in range(RENDERING)]
+        self._places = BoundedSemaphore(AT_ONCE)
 
     def endpoint(self, view: View) -> Callable[[Request], Response]:
         """Return a handler that answers requests for a view, in a thread."""
@@ -472,7 +473,8 @@ class _Site:
                 with self._lock:
                     content = self._kept.get(etag)
                 if content is None:
-                    content = view(visit)
+                    with self._places:
+                        content = view(visit)
                     if len(content.text) <= MAX_KEPT:
                         with self._lock:
                             self._kept[etag] = content

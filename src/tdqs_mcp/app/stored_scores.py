@@ -1,6 +1,7 @@
 """The scores of a store for a long-running process: numbers for everybody, reasons and findings for maintainers."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.report.json_values import read_document
 from tdqs_mcp.results.comparisons import Comparison
-from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.scores import Percentiles, ServerScore
 from tdqs_mcp.results.statistics import (
     LabelStatistics,
     Leaderboard,
@@ -47,6 +48,7 @@ from tdqs_mcp.store.score_queries import (
     method_statistics,
     methods,
     percentiles_among,
+    score_counts,
     standing,
 )
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
@@ -74,7 +76,7 @@ def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
         key = next((m.key for m in methods(connection) if m.is_tdqs and (m.judge, m.spec_version) == stamp), None)
         if key is None:
             return score
-        placed = percentiles_among(connection, key, server=score.server, rollup=score.rollup)
+        placed = percentiles_among(score_counts(connection, key, but=score.server), score.rollup)
         return replace(score, percentiles=placed or score.percentiles)
 
     return _read(store, among)
@@ -183,6 +185,14 @@ class _Snapshot:
     """When the newest sweep by the method came to its end, in UTC; None before that."""
 
     revision: str
+    counts: Counter[tuple[int, int]]
+    """All servers, as `score_counts` has them."""
+
+    def percentiles(self, server: server_queries.StandingServer) -> Percentiles | None:
+        """Percentiles of a server among the others."""
+        rollup = server.standing.rollup
+        own = Counter([] if server.left_at else [(rollup.overall or 0, rollup.description_quality or 0)])
+        return percentiles_among(self.counts - own, rollup)
 
 
 class StoredScores:
@@ -199,8 +209,8 @@ class StoredScores:
             read(self._engine, lambda connection: find_method(connection, method))
         self._kept: LRUCache[tuple[str, ...], tuple[ServerScore, Measured]] = LRUCache(MAX_KEPT)
         self._lock = Lock()
-        self._newest: tuple[str, MethodStamp, str | None] | None = None
-        """Revision, method and end of its newest sweep, which every page asks for and only a write changes."""
+        self._newest: _Snapshot | None = None
+        """Facts that every page asks for and only a write changes."""
 
     def close(self) -> None:
         """Closes the connections to the store."""
@@ -224,14 +234,13 @@ class StoredScores:
         """A server with its tools and captures; with `in_full` also its score."""
 
         def ask(now: _Snapshot) -> StoredServer:
-            capture, standing, parts, left_at, listing = server_queries.find_server(now.connection, now.method, server)
+            match = server_queries.find_server(now.connection, now.method, server)
+            capture, standing, parts, left_at, listing = match
             return StoredServer(
                 method=now.method,
                 standing=standing,
                 coherence_scores=parts,
-                percentiles=percentiles_among(
-                    now.connection, now.method.key, server=standing.server, rollup=standing.rollup
-                ),
+                percentiles=now.percentiles(match),
                 tools=tuple(server_queries.list_tools(now.connection, now.method, [capture])[capture]),
                 left_at=left_at,
                 listing=listing,
@@ -265,10 +274,9 @@ class StoredScores:
         """The newest score of a server, and its definitions."""
 
         def ask(now: _Snapshot) -> tuple[ServerScore, Measured]:
-            capture, standing, *_ = server_queries.find_server(now.connection, now.method, server)
-            score, measured = self._score(now, capture)
-            among = percentiles_among(now.connection, now.method.key, server=standing.server, rollup=standing.rollup)
-            return replace(score, percentiles=among), measured
+            match = server_queries.find_server(now.connection, now.method, server)
+            score, measured = self._score(now, match.capture)
+            return replace(score, percentiles=now.percentiles(match)), measured
 
         return self._query(ask)
 
@@ -309,7 +317,7 @@ class StoredScores:
 
     def as_of(self) -> str | None:
         """Return when the newest sweep by the method came to its end, in UTC; None before that."""
-        return self._query(lambda now: now.as_of)
+        return self._newest.as_of if self._newest else self._query(lambda now: now.as_of)
 
     def statistics(self) -> Statistics:
         """The statistics that the newest sweep stored at its end."""
@@ -327,12 +335,18 @@ class StoredScores:
     def _query(self, ask: Callable[[_Snapshot], Result]) -> Result:
         def about_newest(connection: Connection) -> Result:
             now, newest = revision(connection), self._newest  # SQLite sees the store as it is at the first query
-            if newest is None or newest[0] != now:
+            if newest is None or newest.revision != now:
                 if not any(method.is_tdqs for method in methods(connection)):
                     raise UnknownIdError("the store has no scores yet")
                 method = find_method(connection, self._method)
-                newest = self._newest = (now, method, server_queries.finished_at(connection, method))
-            return ask(_Snapshot(connection=connection, method=newest[1], as_of=newest[2], revision=now))
+                newest = self._newest = _Snapshot(
+                    connection=connection,
+                    method=method,
+                    as_of=server_queries.finished_at(connection, method),
+                    revision=now,
+                    counts=score_counts(connection, method.key),
+                )
+            return ask(replace(newest, connection=connection))
 
         return read(self._engine, about_newest, recovery=0)
 

@@ -8,7 +8,8 @@ its reasons, its definition and what to fix.
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -94,8 +95,26 @@ def _environment() -> Environment:
     environment.filters |= {"parts": word_parts, "runs": diff_runs}
     environment.globals |= _inside(_source("page.css"), _source("page.js"))
     environment.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
-    environment.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
+    environment.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions, "bars": _bars}
     return environment
+
+
+def _bars(scores: Iterable[int]) -> Markup:
+    """Return six scores as bars."""
+    return _drawn_bars(tuple(scores))
+
+
+@cache
+def _drawn_bars(scores: Sequence[int]) -> Markup:
+    """Return the bars, drawn once for the many tools that have the same scores."""
+    titles = (dimension.title for dimension in load("tdqs").dimensions)
+    label = ", ".join(f"{title} {score}" for title, score in zip(titles, scores, strict=True))
+    drawn = "".join(
+        f'<rect x="{10 * place}" y="{20 - 4 * score}" width="8" height="{4 * score}" rx="1.5" class="s{score}"/>'
+        for place, score in enumerate(scores)
+    )
+    svg = f'<svg class="bars" viewBox="0 0 60 20" role="img" aria-label="{label}">\n{drawn}\n</svg>\n'
+    return Markup(svg)  # noqa: S704  # ours
 
 
 def _inside(style: str, script: str) -> dict[str, str]:
@@ -215,7 +234,8 @@ def score_page(
     **surroundings: Any,  # noqa: ANN401  # what another `base` shows
 ) -> str:
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
-    cards = _cards(score, measured, {rewrite.index: rewrite for rewrite in rewrites if rewrite.changes})
+    places = {subject.tool.index for subject in measured.subjects}
+    cards = list(_cards(score, measured, {rewrite.index: rewrite for rewrite in rewrites if rewrite.changes}, places))
     overlaps = dict.fromkeys((*measured.copies, *measured.overlaps))
     pairs = [(overlap.first, overlap.second, overlap.kind) for overlap in overlaps]
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
@@ -251,15 +271,18 @@ def score_page(
 
 def tool_card(score: ServerScore, measured: Measured, index: int) -> ToolCard | None:
     """Return what a page shows of the tool at this place of the catalog; None without a score."""
-    return next((card for card in _cards(score, measured, {}) if card.score.index == index), None)
+    return next(_cards(score, measured, {}, {index}), None)
 
 
-def _cards(score: ServerScore, measured: Measured, rewrites: Mapping[int, Rewrite]) -> list[ToolCard]:
-    """The tools in the order of what helps most."""
-    subjects = {subject.tool.index: subject for subject in measured.subjects}
-    cards = []
+def _cards(
+    score: ServerScore, measured: Measured, rewrites: Mapping[int, Rewrite], only: AbstractSet[int]
+) -> Iterator[ToolCard]:
+    """The tools at `only` some places of the catalog, in the order of what helps most."""
+    subjects = {subject.tool.index: subject for subject in measured.subjects if subject.tool.index in only}
     for place, (tool, findings) in enumerate(ordered_findings(score)):
-        subject, rewrite = subjects[tool.index], rewrites.get(tool.index)
+        subject, rewrite = subjects.get(tool.index), rewrites.get(tool.index)
+        if subject is None:
+            continue
         nodes = [node for node in subject.input_shape.nodes if node.name is not None]
         quotes = [
             (quote, dimension.short)
@@ -267,7 +290,7 @@ def _cards(score: ServerScore, measured: Measured, rewrites: Mapping[int, Rewrit
             for quote in tool.judgements[dimension.key].evidence
             if quote
         ]
-        card = ToolCard(
+        yield ToolCard(
             score=tool,
             place=place,
             reasons=_reasons(tool.judgements, "tdqs"),
@@ -281,8 +304,6 @@ def _cards(score: ServerScore, measured: Measured, rewrites: Mapping[int, Rewrit
             output_tokens=output_schema_tokens(subject.tool),
             rewrite=changed_words(rewrite) if rewrite else (),
         )
-        cards.append(card)
-    return cards
 
 
 def _reasons(judgements: Mapping[str, Judgement], rubric: str) -> list[Reason]:

@@ -35,6 +35,7 @@ from tdqs_mcp.results.statistics import (
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
+from tdqs_mcp.scoring.score import percentiles
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -222,7 +223,7 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         method=method,
         tool_count=row.tool_count,
         rollup=rollup,
-        percentiles=percentiles_among(connection, method.key, server=server, rollup=rollup),
+        percentiles=percentiles_among(score_counts(connection, method.key, but=server), rollup),
     )
 
 
@@ -231,32 +232,22 @@ def read_rollup(row: Any) -> Rollup:  # noqa: ANN401  # a row with the columns o
     return Rollup(**{name: getattr(row, name) for name in ROLLUP})
 
 
-def percentiles_among(connection: Connection, key: str, *, server: str, rollup: Rollup) -> Percentiles | None:
-    """How many of the store's other servers score lower, of those that have an overall score.
+def score_counts(connection: Connection, key: str, *, but: str = "") -> Counter[tuple[int, int]]:
+    """Servers by overall score and description quality, `but` one; those without an overall score are not counted."""
+    scores = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
+    table = newest(SERVER_SCORES, key)
+    is_other = and_(scores[0].is_not(None), SERVERS.c.server != clean_text(but))
+    rows = connection.execute(select(*scores, func.count()).select_from(table).where(is_other).group_by(*scores))
+    return Counter({(overall, quality): count for overall, quality, count in rows})
 
-    Rounded down, so that 100 means all of them. None without an overall score or another server.
-    """
-    overall, quality = rollup.overall, rollup.description_quality
-    if overall is None:
-        return None
-    scores = SERVER_SCORES.c
-    counts = select(
-        func.count(),
-        func.count().filter(scores.overall < overall),
-        func.count(scores.description_quality),
-        func.count().filter(scores.description_quality < (quality or 0)),
-    )
-    query = counts.select_from(newest(SERVER_SCORES, key)).where(
-        scores.overall.is_not(None), SERVERS.c.server != clean_text(server)
-    )
-    servers, lower, described, lower_described = connection.execute(query).one()
-    if not servers:
-        return None
-    return Percentiles(
-        servers=servers,
-        overall=100 * lower // servers,
-        description_quality=None if quality is None or not described else 100 * lower_described // described,
-    )
+
+def percentiles_among(counts: Mapping[tuple[int, int], int], rollup: Rollup) -> Percentiles | None:
+    """Percentiles among the other servers of a store; None without an overall score or another server."""
+    overalls, qualities = Counter[int](), Counter[int]()
+    for (overall, quality), count in counts.items():
+        overalls[overall] += count
+        qualities[quality] += count
+    return percentiles(rollup.overall, rollup.description_quality, overalls=overalls, qualities=qualities)
 
 
 def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS

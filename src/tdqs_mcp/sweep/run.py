@@ -35,6 +35,9 @@ Report: TypeAlias = Callable[[Shard, SweepTally], None]
 AHEAD = 3
 """Shards that are under way for each worker: enough to keep it busy, few enough to keep memory flat."""
 
+FEW = 4
+"""Shards that this process does by itself: other processes take as long to start, and as much work as two of them."""
+
 CONNECT_TIMEOUT = 10
 """Seconds in which a scheduler answers, or comes back."""
 
@@ -48,6 +51,8 @@ _SETTINGS = {
     # Nobody looks at the profile of the workers, which stops them a hundred times a second.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
     # The scheduler's log of messages would keep the records of a thousand shards for each worker.
     "distributed.admin.low-level-log-length": 0,
 }
@@ -110,18 +115,18 @@ def run_on_dask(
 ) -> None:
     """Does the work of every shard as `run_at_once`, but on many processors; workers that die are replaced.
 
-    A single shard is done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for
+    A FEW shards are done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for
     a scheduler that cannot be reached or is lost.
     """
-    rest = iter(shards)
-    first = _next_with_servers(rest, report)
+    rest, most = iter(shards), FEW + 1 if cluster is None else 1
+    planned: list[Shard] = []
 
     def report_ahead(shard: Shard, tally: SweepTally) -> None:
-        report(replace(shard, progress=0), tally)  # the first one is not done yet
+        report(replace(shard, progress=0) if planned else shard, tally)  # the first one is not done yet
 
-    second = _next_with_servers(rest, report_ahead) if first and cluster is None else None
-    planned = [shard for shard in (first, second) if shard]
-    if not planned or (second is None and cluster is None):
+    while len(planned) < most and (shard := _next_with_servers(rest, report_ahead)):
+        planned.append(shard)
+    if not planned or (cluster is None and len(planned) < most):
         for shard in planned:
             report(shard, _tally(shard, partial(work, shard), work, None))
         return
