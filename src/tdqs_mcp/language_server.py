@@ -39,7 +39,7 @@ from tdqs_mcp.rewriting.text_patches import find_fixes, write_json
 from tdqs_mcp.sources.files import locate, read_content
 from tdqs_mcp.sources.locator import CODE_SUFFIXES
 
-DELAY = 0.1
+DELAY = 0.05
 """Seconds without a keystroke before a tree is read again."""
 
 FIXED = frozenset(("TDQ137", "TDQ160", "TDQ236", "TDQ721"))
