@@ -331,6 +331,30 @@ def test_a_dead_endpoint_is_named_once(command, write):
         ("portability tools.json --client x", "there are anthropic-api"),
         ("stats --store tools.json", "the file is no SQLite database: name another"),
         ("stats --store none.sqlite", "fill one with tdqs-mcp sweep"),
+        ("lint tools.jsn", "did you mean tools.json"),
+        ("score plian.py", "did you mean plain.py?"),
+        ("score othr", "or its command last"),
+        ("code tools.json", "is no code: give a folder"),
+        ("code none", "is no code: give a folder"),
+        ("code py:nothing", "give the server object too"),
+        ("lint tools.json --source plain.py", "no tool is registered in 'plain.py'"),
+        ("lint tools.json --source tools.json", "has no Python, JavaScript or TypeScript file"),
+        ("lint broken.py", "(broken.py, line 1: not read: invalid syntax)"),
+        ("lint tools.json --select TDQ1O4", "did you mean TDQ104,"),
+        ("lint tools.json --ignore usage", "did you mean missing-usage,"),
+        ("score tools.json --tool order", "did you mean find_orders?"),
+        ("score tools.json --spec 2.0", "is not one of '1.2', '1.0'"),
+        ("score tools.json --judge gpt-4o", "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL]"),
+        ("score tools.json --rubric skill", "give a SKILL.md of the server"),
+        ("score tools.json --rubric code", "name its folder with --source"),
+        ("score tools.json --rubric playground --judge offline", "asks no judge; leave --judge"),
+        ("score tools.json other.json --format html", "give one locator"),
+        ("select tools.json --queries empty.jsonl", "holds no queries; give a list of {query, tool}"),
+        ("rewrite tools.json --write x.patch --target Z", "give a tier A-D or an overall score"),
+        ("rewrite tools.json --source tools.json", "has no Python, JavaScript or TypeScript file"),
+        ("lock tools.json --allow everything", "is not one of 'breaking', 'dangerous'"),
+        ("route tools.json --variants tools.json", "holds no variants; its format is"),
+        ("serve --http x", "give HOST:PORT, as in 127.0.0.1:8000"),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advice):
@@ -350,6 +374,7 @@ def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advic
     write("deep.json", "[" * 100_000)
     write("clients.json", {"mcpServers": {}})
     write("broken.py", "def f(:")
+    write("empty.jsonl", "")
     write("bad.yml", "a: [\n")
     write("other.json", [tool("a", "A.")])
     (tmp_path / "loop.json").symlink_to("loop.json")
@@ -357,3 +382,35 @@ def test_a_mistake_is_answered_with_what_to_do(at, write, tmp_path, words, advic
     run = at(words)
     error = " ".join(run.stderr.decode().split())
     assert (run.returncode, advice in error, "Traceback" in error) == (2, True, False), error
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ('selct = ["TDQ1"]', "did you mean select?"),
+        ("select = [1]", 'write select = ["TDQ105"]'),
+        ('profile = "strickt"', "did you mean strict?"),
+        ("profile = 3", 'write profile = "strict"'),
+        ('fail_on = "error"', "did you mean fail-on?"),
+        ("fail-on = 1", 'write fail-on = "error"'),
+        ('client = "cursor"', 'write client = ["claude-code"]'),
+        ('client = ["cursr"]', "did you mean cursor?"),
+        ('locator = ["a", 3]', 'write locator = "tools.json"'),
+        ('severity = "error"', "write [severity]"),
+        ('[severity]\nTDQ104 = "bad"', "give one of error, warning, info, off"),
+        ("[severity]\nTDQ1O4 = 'error'", "did you mean TDQ104,"),
+        ("[limits]\nTDQ104 = 5", "has no limit; these have one: TDQ113"),
+        ('[limits]\nTDQ401 = "x"', "give a whole number"),
+        ('[[suppress]]\nrule = "TDQ104"', "say why the finding may stay"),
+        ('[[suppress]]\nrule = "TDQ104"\nreason = "x"\ntol = "y"', "did you mean tool?"),
+        ('[suppress]\nrule = "TDQ104"', "write each as [[suppress]]"),
+        ('extend = "never.toml"', "leads back to"),
+        ('[tool.tdqs]\nselect = ["TDQ1"]', "which is for pyproject.toml"),
+        ('[judges.a]\njudge = "openai"', "move it to your own configuration"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_named_with_its_file(at, write, text, advice):
+    write("never.toml", text)
+    run = at("lint tools.json --config never.toml")
+    error = " ".join(run.stderr.decode().split())
+    assert (run.returncode, advice in error, "never.toml" in error) == (2, True, True), error

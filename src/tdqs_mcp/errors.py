@@ -49,12 +49,20 @@ class UnknownIdError(TdqsError):
     """There is nothing to explain under the given id."""
 
 
+NEAR = 0.6
+"""Likeness of a word to a known one, 0 to 1, from which on it may be a misspelling (difflib's own)."""
+
+
 def nearest(word: str, vocabulary: Iterable[str]) -> str:
     """`; did you mean …?` with at most three known words, or nothing where none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake costs its import
+    from difflib import SequenceMatcher  # noqa: PLC0415  # only a mistake costs its import
 
-    spelled = {candidate.lower(): candidate for candidate in vocabulary}
-    close = get_close_matches(word.lower(), spelled, n=3)
+    lowered, spelled = word.lower(), {candidate.lower(): candidate for candidate in vocabulary}
+    ratios = {candidate: SequenceMatcher(None, candidate, lowered).ratio() for candidate in spelled}
+    # "TDQ1O4" is as near to TDQ214 as to TDQ104, of which more letters stand where they are
+    ranked = sorted(spelled, key=lambda name: (-ratios[name], -sum(map(str.__eq__, name, lowered))))
+    close = [name for name in ranked if ratios[name] >= NEAR][:3]
+    close = close or [name for name in ranked if len(lowered) > 2 and lowered in name][:3]  # "usage" for missing-usage
     return f"; did you mean {', '.join(spelled[candidate] for candidate in close)}?" if close else ""
 
 

@@ -91,9 +91,9 @@ _SHAPES: Shapes = {
     ),
     "select": (_is_list_of(is_text), 'a list of strings; write select = ["TDQ105"]'),
     "ignore": (_is_list_of(is_text), 'a list of strings; write ignore = ["TDQ105"]'),
-    "profile": (is_text, "a string"),
+    "profile": (is_text, 'a string; write profile = "strict"'),
     "client": (_is_list_of(is_text), 'a list of strings; write client = ["claude-code"]'),
-    "fail-on": (is_text, "a string"),
+    "fail-on": (is_text, 'a string; write fail-on = "error"'),
     "severity": (is_table, "a table; write [severity]"),
     "limits": (is_table, "a table; write [limits]"),
     "suppress": (_is_list_of(is_table), "a list of tables; write each as [[suppress]]"),
@@ -153,6 +153,10 @@ def check_table(table: Mapping[str, Any], shapes: Shapes, origin: str) -> None:
     for key, value in table.items():
         if key not in shapes:
             suggestion = nearest(key, shapes) or f"; the keys are {', '.join(shapes)}"
+            # `[tool.tdqs]`, as pyproject.toml has it
+            suggestion = (
+                "; take the heading [tool.tdqs] out, which is for pyproject.toml" if key == "tool" else suggestion
+            )
             raise InputError(f"{origin}: there is no key {key!r}{suggestion}")
         is_valid, words = shapes[key]
         if not is_valid(value):

@@ -32,7 +32,7 @@ from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.sources import files
-from tdqs_mcp.sources.locator import HIDDEN, PROJECT, File, LiveOptions, parse_locator, public
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, HIDDEN, PROJECT, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -69,9 +69,9 @@ def _hint_for_words(locators: Sequence[str]) -> str | None:
     if address := _ADDRESS.fullmatch(first):
         scheme = "http" if address["host"] == "localhost" or address["host"][0] in "1[" else "https"
         return f"did you mean {scheme}://{first} ?"
-    if first.endswith(".json"):
-        names = [str(file) for file in Path(first).parent.glob("*.json") if file != Path(first)]  # a link to nothing
-        return nearest(first, names).removeprefix("; ") or None
+    if Path(first).suffix and " " not in first:  # "tools.jsn", "src/servr.py"
+        files = (file for file in Path(first).parent.glob("*.*") if file.suffix in {".json", *CODE_SUFFIXES})
+        return nearest(first, [str(file) for file in files if file != Path(first)]).removeprefix("; ") or None
     if len(first.split()) > 1:
         return f"to start it as a server: {as_command(_split_words(first))}"
     if which(first):
@@ -439,9 +439,15 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
 def read_code_of(locators: Sequence[str], source: Path | None, cwd: str | None = None) -> CodeReport | None:
     """The code that --source names, or that the only locator is or runs in this process."""
     refuse(source and len(locators) > 1, "--source is the code of one server; give one locator")
-    if source is None and len(locators) == 1 and locators[0]:
-        source = source_of(locators[0], cwd)
-    return read_source(source) if source else None
+    if source is not None:
+        code = read_source(source)
+        refuse(
+            not code.tools,
+            f"no tool is registered in {str(source)!r}, as far as its code tells; name what declares them",
+        )
+        return code
+    folder = source_of(locators[0], cwd) if len(locators) == 1 and locators[0] else None
+    return read_source(folder) if folder else None
 
 
 def locators_argument(*, required: bool = True) -> Callable[[Callback], Callback]:

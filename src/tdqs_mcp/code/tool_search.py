@@ -95,7 +95,8 @@ def _parse(
             modules.append(parsed[name])
         except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
+            reason = error.msg if isinstance(error, SyntaxError) else str(error)
+            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else reason
             problems.append(f"{name}{line}: not read: {reason}")
     return modules, problems
 

@@ -167,7 +167,7 @@ def _profile(name: str | None) -> Profile:
     if name is None:
         return DEFAULT_PROFILE
     if name not in PROFILES:
-        raise UnknownIdError(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
+        raise UnknownIdError(f"there is no profile {name!r}{nearest(name, PROFILES)}; there are {', '.join(PROFILES)}")
     return PROFILES[name]
 
 
