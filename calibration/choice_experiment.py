@@ -31,6 +31,7 @@ from tdqs_mcp.rewriting.tool_selection import (
     DEMANDS,
     AnswerSelector,
     Index,
+    Lexical,
     Plan,
     check_queries,
     choose,
@@ -132,6 +133,22 @@ def collect(folder: Path) -> None:
             for (identity, listed, agent), rows in sorted(plans.items())
         ],
     )
+    save(DATA / "places.jsonl", list(search_rows(folder, catalogs, names)))
+
+
+def search_rows(folder: Path, catalogs: Mapping[tuple[str, str], Catalog], names: Sequence[str]) -> Iterator[Row]:
+    """For each request and version the chance that BM25 puts the right tool first, and among the first five."""
+    for name in names:
+        places: dict[str, dict[str, list[float]]] = defaultdict(dict)
+        for version in VERSIONS:
+            index = Index.of([catalogs[name, version]])
+            queries, _ = check_queries(read_queries(folder / "asked" / f"{name}.jsonl"), index)
+            rankings = blocking(Lexical().rank)(index.tools, [query.text for query in queries], k=K)
+            for row, choice in zip(
+                load(folder / "asked" / f"{name}.jsonl"), choose(queries, rankings, index, k=K), strict=True
+            ):
+                places[row["id"]][version] = [float(choice.first), float(choice.found)]
+        yield from ({"id": identity, "server": name, "places": found} for identity, found in places.items())
 
 
 def planned(
@@ -300,6 +317,28 @@ def prediction_row(prediction: Prediction) -> Row | None:
     return {**interval, "reading": str(prediction.reading)}
 
 
+def search_figures(places: Sequence[Row]) -> Row:
+    """How often a client's word search puts the right tool first, and among the first five, by version."""
+    servers = sorted({row["server"] for row in places})
+    report: Row = {}
+    for place, title in enumerate(("first", f"among the first {K}")):
+        shares = np.array(
+            [
+                [
+                    100 * fmean(row["places"][version][place] for row in places if row["server"] == server)
+                    for version in VERSIONS
+                ]
+                for server in servers
+            ]
+        )
+        values, differences = by_version(shares)
+        report[title] = {
+            "shares": dict(zip(VERSIONS, values, strict=True)),
+            "differences": dict(zip(VERSIONS[1:], differences, strict=True)),
+        }
+    return report
+
+
 def figures(requests: Sequence[Row], definitions: Sequence[Row], plans: Sequence[Row]) -> Row:
     """Everything that the design asks for, by agent and list."""
     report: Row = {}
@@ -391,6 +430,17 @@ def tables(report: Row) -> Iterator[str]:
                 yield f"| {name} | {' | '.join(cells)} |"
 
 
+def search_tables(report: Row) -> Iterator[str]:
+    """The shares and differences of BM25 as Markdown."""
+    yield "\n| bm25 | version | share | difference from captured |\n| --- | --- | --- | --- |"
+    for title, own in report.items():
+        for version, cell in own["shares"].items():
+            change = own["differences"].get(version)
+            points = f"{change['value']:+.1f} ({change['low']:+.1f} to {change['high']:+.1f})" if change else ""
+            share = f"{cell['value']:.1f} % ({cell['low']:.1f} to {cell['high']:.1f})"
+            yield f"| {title} | {version} | {share} | {points} |"
+
+
 def main(*arguments: str) -> None:
     """Compare readers, collect data, or compute the figures."""
     if arguments[:1] == ("agree",):
@@ -399,8 +449,10 @@ def main(*arguments: str) -> None:
         collect(Path(arguments[1]))
     else:
         report = figures(*(load(DATA / f"{name}.jsonl") for name in ("requests", "definitions", "plans")))
-        (DATA / "figures.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
         print("\n".join(tables(report)))
+        report["bm25, alone"] = search_figures(load(DATA / "places.jsonl"))
+        print("\n".join(search_tables(report["bm25, alone"])))
+        (DATA / "figures.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -32,11 +32,9 @@ def rule_predictions(*studies: BenchmarkStudy | ChoiceStudy) -> dict[str, dict[s
 
 
 def own_predictions() -> dict[str, dict[str, Any] | None]:
-    """The slopes for the right end of a plan in the choice experiment; empty as long as it has not been run."""
-    if not FIGURES.exists():
-        return {}
+    """The slopes for the arguments of a plan in the choice experiment; nothing else that it measured ever varied."""
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
-    return dict(figures["claude, alone"]["demands"]["right end"]["predictions"])
+    return dict(figures["claude, alone"]["demands"]["right arguments"]["predictions"])
 
 
 def _shown(prediction: Prediction) -> str:

@@ -198,3 +198,29 @@ def test_answers_are_collected_by_version_without_definitions(tmp_path, monkeypa
     }
     assert "Secret" not in (tmp_path / "choices" / "definitions.jsonl").read_text()
     assert list(choice_experiment.differing(tmp_path)) == ["shop-1"]
+
+
+def test_the_published_figures_are_those_of_the_published_data():
+    """Shares of the arguments and of BM25 once more from the rows themselves, and all else that figures.json holds."""
+    requests, definitions, plans, places = (
+        choice_experiment.load(choice_experiment.DATA / f"{name}.jsonl")
+        for name in ("requests", "definitions", "plans", "places")
+    )
+    published = json.loads((choice_experiment.DATA / "figures.json").read_text())
+    assert sum(len(plan["versions"].split()) for row in plans for plan in row["plans"]) == 600 * 5 + 40 * 5
+    ends = {row["id"]: {"" if not row["calls"] else row["calls"][-1]["tool"], *row["also"]} for row in requests}
+    for row in plans:
+        for plan in row["plans"]:
+            assert (plan["calls"][-1][0].split("/")[-1] if plan["calls"] else "") in ends[row["id"]]
+    servers = sorted({row["server"] for row in places})
+    for place, title in enumerate(("first", "among the first 5")):
+        for version in VERSIONS:
+            own = [fmean(row["places"][version][place] for row in places if row["server"] == name) for name in servers]
+            assert published["bm25, alone"][title]["shares"][version]["value"] == pytest.approx(100 * fmean(own))
+    computed = choice_experiment.figures(requests, definitions, plans)
+    for title, report in computed.items():
+        for demand in DEMANDS:
+            assert published[title]["demands"][demand]["shares"] == {
+                version: pytest.approx(share, abs=1e-6)
+                for version, share in report["demands"][demand]["shares"].items()
+            }

@@ -115,8 +115,9 @@ class Rule(Generic[Seen]):
 
 
 _MEASURED = (
-    "Measured with the length of descriptions held constant, on LiveMCPBench (is a tool found, do calls fail) and on "
-    "AgentGauge (is the right tool called, with right arguments):"
+    "Measured with the length of descriptions held constant, on LiveMCPBench (is a tool found, do calls fail), on "
+    "AgentGauge (is the right tool called, with right arguments) and in an experiment of our own (are the arguments of "
+    "a plan right; its tools always were):"
 )
 
 _OUTCOMES = {
@@ -124,7 +125,7 @@ _OUTCOMES = {
     "fails": "calls fail",
     "right": "right tool",
     "satisfied": "right arguments",
-    "planned": "right end of a plan in the choice experiment",
+    "planned": "arguments of a plan",
 }
 """Words for the outcomes of the benchmarks."""
 
