@@ -376,7 +376,7 @@ CALLS = {
         "draft": {"get_order": {"description": "Gets."}},
         "target": "A",
     },
-    "compare_definitions": {"old": [D], "new": {"changed": [S]}},
+    "compare_definitions": {"old": [D], "new": [D, S]},
     "judge_definitions": {
         "catalog": [D],
         "answers": [{"name": "get_order", "inputHash": "0" * 16, "answer": {"scores": {}}}],

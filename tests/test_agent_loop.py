@@ -315,13 +315,13 @@ async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_f
     assert all(json.dumps(each["description"]) in whole for each in words.values())
 
 
-async def test_only_what_changed_is_compared_and_the_rest_stays():
+async def test_what_changed_is_listed_and_the_rest_stays():
     hints = {**BAD["annotations"], "idempotentHint": False}
     changed = {**BAD, "description": "Cancels one order that has not shipped yet.", "annotations": hints}
     async with in_process() as client:
         call = caller(client)
         old = (await call("score_server", catalog=[BAD, SIBLING]))["catalog"]
-        answer = await call("compare_definitions", old=old, new={"changed": [changed]})
+        answer = await call("compare_definitions", old=old, new=[changed, SIBLING])
         words = "⟦reworded: Cancels one order that has not shipped yet.⟧"
         hints = "⟦idempotentHint is false⟧"
         assert [(each["path"], each["impact"], each["message"]) for each in answer["changes"]] == [
@@ -388,7 +388,8 @@ async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_too
         assert first["overallTier"] != "A"
         assert {each["name"] for each in first["lowest"]} == WORDS.keys()
         assert "draft the tools under `lowest` again" in first["next"]
-        compared = await call("compare_definitions", old=tools, new={"changed": [BAD | {"title": "One order"}]})
+        titled = [each | {"title": "One order"} if each["name"] == BAD["name"] else each for each in tools]
+        compared = await call("compare_definitions", old=tools, new=titled)
         assert f"suggest_rewrite and catalog {compared['newCatalog']}" in compared["next"]
         assert "void_invoice" in compared["next"]
         drafts = {name: {"description": text, "parameters": {}} for name, text in WORDS.items()}

@@ -461,7 +461,9 @@ async def test_code_is_read_below_a_root_alone(sources, tool, source):
         assert "server.py:" in below
     else:
         assert "server.py:" not in below
-        assert any(part in below for part in ("--root FOLDER", "is not a folder", "can be followed"))
+        assert any(
+            part in below for part in ("--root FOLDER", "is not a folder", "is not a regular file", "can be followed")
+        )
 
 
 async def test_what_the_code_gives_is_named_and_the_next_step_asks_for_the_source_again(sources):

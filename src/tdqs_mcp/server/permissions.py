@@ -136,14 +136,8 @@ class Permissions:
 
     def admit_folder(self, path: str) -> Path:
         """The real path of a folder at or below a root, symbolic links resolved. Raises InputError."""
-        try:
-            below = [real for root in self.roots if (real := _below(root, path)) is not None]
-            folder = next((real for real in below if real.is_dir()), None)
-        except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a null character
-            raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
-        if not below:
-            raise self._refusal(repr(path[:80]), "--root FOLDER")
-        if folder is None:
+        folder = self._file(path)
+        if not folder.is_dir():
             raise InputError(f"{path[:80]!r} is not a folder below the allowed folders; check the path")
         return folder
 
@@ -227,12 +221,12 @@ class Permissions:
             if folder is not None:
                 return folder
             details = real_file.stat() if real_file is not None else None
-        except (OSError, RuntimeError) as error:  # a name too long, a loop of links
+        except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a null character
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
-            raise self._refusal(repr(path), "--root FOLDER")
+            raise self._refusal(repr(path[:80]), "--root FOLDER")
         if real_file is None or details is None:
-            raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
+            raise InputError(f"{path[:80]!r} is not a regular file below the allowed folders; check the path")
         _check_opened(details, path)
         return real_file
 

@@ -9,7 +9,6 @@ from mcp.server.apps import client_supports_apps
 from mcp.server.mcpserver.exceptions import ToolError
 
 from tdqs_mcp.app import improving, judging
-from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, put_at, value_at
 from tdqs_mcp.judges.offline import Offline
@@ -54,7 +53,7 @@ from tdqs_mcp.server.connected_client import (
     make_client_model,
     run_call,
 )
-from tdqs_mcp.server.context import REWRITE_CARD, Draft, ToolGroup, find_tool, incomplete_note, merged, read_definitions
+from tdqs_mcp.server.context import REWRITE_CARD, Draft, ToolGroup, find_tool, incomplete_note, merged
 from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
 
@@ -273,10 +272,7 @@ class RewriteTools(ToolGroup):
         differences, 10 per page, the breaking ones first.
         """
         before, old_key = await self._context.read_catalog(call, old)
-        changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None
-        after, new_key = await self._context.read_catalog(
-            call, new if changed is None else _with_changed(before, changed)
-        )
+        after, new_key = await self._context.read_catalog(call, new)
         active_judge = self._context.repeated_judge(judge, Progress(call))
         comparison = await run_call(call, partial(improving.compare, before, after, judge=active_judge))
         note = incomplete_note(before, after)
@@ -338,17 +334,6 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     return [
         rewrite for rewrite in rewrites if rewrite.changes and (rewrite.name not in draft.rewritten or rewrite.is_told)
     ]
-
-
-def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
-    """The catalog with other definitions in place of those of the same name, and new ones after them."""
-    changed_tools = {tool.name: tool.raw for tool in read_definitions(changed).tools}
-    names = {tool.name for tool in before.tools}
-    definitions = [changed_tools.get(tool.name, tool.raw) for tool in before.tools]
-    return {
-        **capture_document(before),
-        "tools": [*definitions, *(raw for name, raw in changed_tools.items() if name not in names)],
-    }
 
 
 def _unseen(
