@@ -3,13 +3,13 @@
     library_effects.py FOLDER > src/tdqs_mcp/code/data/libraries.json
 
 FOLDER has unpacked packages: `py/NAME` from `pip download --no-deps NAME`, `js/NAME` from `npm pack NAME`. Packages
-that `python.toml` and `script.toml` name are left out. Each public function and method is followed as a tool's handler
-is, with all of its parameters unknown. A name goes to the effects that all functions of that name in the package have;
-that nothing was found proves nothing, but for functions at the top of a Python module that could be followed whole.
-Objects of a package whose code opens network connections are clients: their methods reach the network, and change
-something by their verb. A package whose code refers to nothing of files, programs, networks or databases, and imports
-nothing that might, is `harmless`. Google's discovery documents (`google-api-python-client`) give the methods of its
-resources.
+that `python.toml` and `script.toml` name are left out, unless they say no more than that all of it is a client. Each
+public function and method is followed as a tool's handler is, with all of its parameters unknown. A name goes to the
+effects that all functions of that name in the package have; that nothing was found proves nothing, but for functions
+at the top of a Python module that could be followed whole. Objects of a package whose code opens network connections
+are clients: their methods reach the network, and change something by their verb. A package whose code refers to
+nothing of files, programs, networks or databases, and imports nothing that might, is `harmless`. Google's discovery
+documents (`google-api-python-client`) give the methods of its resources.
 """
 
 import json
@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
@@ -69,7 +70,9 @@ def follow(
     """Return the effects of a function that has unknown arguments, and whether all of its calls could be followed."""
     scope = interpreter.scope_of(module)
     receiver = Instance(of=ClassValue(node=owner, module=module, scope=scope)) if owner else None
+    decorated = interpreter.closure(function, module, scope, receiver)
     plain = Closure(function=function, module=module, scope=scope, receiver=receiver)
+    plain = replace(decorated, receiver=receiver) if isinstance(decorated, Closure) else plain
     names = [parameter.name for parameter in function.parameters if parameter.name and not parameter.star]
     own = names[1:] if owner and module.is_python and not function.is_static else names
     arguments = tuple(Argument(name=name, parameters=frozenset({name})) for name in own)
@@ -97,7 +100,7 @@ def specs_of(name: str, effects: list[Sighting], *, is_connected: bool) -> set[s
     verb = verb_kind(name)
     if writing and verb not in ("delete", "write"):
         specs.add(f"http-write {writing[0]}")
-    elif methods == {"GET"} and not writing and verb != "read" and kinds.isdisjoint(_CHANGES):
+    elif methods == {"GET"} and not writing and not verb and kinds.isdisjoint(_CHANGES):
         specs.add("http-read GET")
     elif "POST" in methods and not verb:
         specs.add("sends-data-out POST")

@@ -1072,3 +1072,48 @@ def test_the_name_of_a_class_may_say_that_it_asks_a_service(read):
     assert tool_of(read, "return BerthsApi().dock(a)", before=before).read_only == "unknown"
     assert tool_of(read, "return Berths().list_berths()", before=before).read_only == "unknown"
     assert tool_of(read, "return Berths().get(a)", before=before).read_only == "unknown"
+
+
+def test_a_default_of_this_machine_that_a_setting_replaces_closes_no_world(read):
+    url = (
+        'import os\nimport httpx\nreturn httpx.get(os.getenv("HARBOUR_URL", "http://localhost:8123") + "/berths").text'
+    )
+    assert tool_of(read, url).open_world is True
+    assert tool_of(read, 'import httpx\nreturn httpx.get("http://localhost:8123/berths").text').open_world is False
+
+
+def test_a_file_of_the_server_that_is_made_where_it_is_missing_is_set_up(read):
+    before = 'import os\nfrom pathlib import Path\n\nSTORE = Path("berths.json")\n\n'
+    made = 'if not STORE.exists():\n    STORE.write_text("{}")\nreturn STORE.read_text()'
+    assert tool_of(read, made, before=before).read_only is True
+    assert tool_of(read, made.replace('"{}"', "a"), before=before).read_only is False
+    assert tool_of(read, made.replace("not STORE", "STORE"), before=before).read_only is False
+    assert tool_of(read, made.replace("STORE.write", "Path(a).write"), before=before).read_only is False
+
+
+def test_the_verb_of_an_address_alone_does_not_decide_of_a_post(read):
+    def act(path, name):
+        before = f"import httpx\n\ndef {name}(a):\n    return httpx.post('https://x.test/alerts/' + a + '/{path}')\n"
+        return [f"{effect.kind} {effect.text}" for effect in tool_of(read, f"return {name}(a)", before=before).effects]
+
+    assert act("acknowledge", "send") == ["sends-data-out POST acknowledge"] == [*act("acknowledge", "get_alert")]
+    assert act("resolve", "send") == ["sends-data-out POST"]
+    assert act("acknowledge", "update_alert") == ["http-write POST in update_alert()"]
+
+
+def test_a_change_that_no_other_tool_makes_is_the_tool_s_own_work(read):
+    helpers = (
+        "import os\n\ndef outer():\n    inner()\n\ndef inner():\n    drop()\n\ndef drop():\n    os.remove('berths')\n\n"
+    )
+    tool = "@server.tool()\ndef tool{n}(a: str) -> str:\n    {call}\n    return a\n\n"
+    alone = [tool.format(n=n, call="pass" if n else "outer()") for n in range(6)]
+    shared = [tool.format(n=n, call="pass" if n > 1 else "outer()") for n in range(6)]
+    assert read(server_py=HEAD + helpers + "".join(alone)).find("tool0").read_only is False
+    assert read(server_py=HEAD + helpers + "".join(shared)).find("tool0").read_only == "unknown"
+
+
+def test_a_word_in_the_middle_of_a_client_s_method_leaves_its_verb_open(read):
+    before = "import praw\n\nclient = praw.Reddit()\n"
+    assert tool_of(read, "return client.user_posts(a)", before=before).read_only is True
+    assert tool_of(read, "return client.user_post_create(a)", before=before).read_only == "unknown"
+    assert tool_of(read, 'return client.user(a).name.replace("-", "")', before=before).read_only is True

@@ -4,7 +4,16 @@ import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from tdqs_mcp.code.knowledge import DESTROYS, MAKING, Spec, command_kind, is_client, purpose_of_post, statement_harm
+from tdqs_mcp.code.knowledge import (
+    DESTROYS,
+    MAKING,
+    Spec,
+    agreed_post,
+    command_kind,
+    is_client,
+    purpose_of_post,
+    statement_harm,
+)
 from tdqs_mcp.code.nodes import (
     Attribute,
     Block,
@@ -359,7 +368,7 @@ class Calls(Resolution):
             return self.imported(frame.module, first.value, "")
         if name in ("os.getenv", "os.environ.get", "os.environ.pop") and isinstance(first, Constant):
             self.trace.environment.add(str(first.value))
-            return arguments[1] if len(arguments) > 1 else UNKNOWN
+            return join([UNKNOWN, *arguments[1:]])
         if name in ("builtins.super", "super"):
             return self._super(frame)
         if name in ("builtins.min", "builtins.max", "Math.min", "Math.max"):
@@ -493,11 +502,10 @@ class Calls(Resolution):
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
-        if effect.kind == "sends-data-out" and effect.text == "POST":
+        is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in ("http", "verb", "client")
+        if is_post and effect.text not in ("POST query", "POST mutation"):
             names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
-            purpose = purpose_of_post([self.trace.name, *names])
-            if purpose is not None:
-                effect = replace(purpose, host=effect.host, address=effect.address)
+            effect = agreed_post(effect, purpose_of_post([self.trace.name, *names]))
         kind, text, harm = effect.kind, effect.text, effect.harm
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "file-write" and text in MAKING and not parameters:
@@ -519,6 +527,8 @@ class Calls(Resolution):
             *arguments[:1],
             *([owner] if "(" in owner.name else []),
         }  # `Path(part).unlink()`, but not `fs.rm(part)`
+        if kind == "file-write" and not parameters and not self._absent.isdisjoint({*path, *subjects}):
+            return  # the server makes its own file where it is missing
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
         if kind in ("file-write", "file-move"):
             self.trace.written |= {*path, *([] if is_copy else subjects)}
@@ -617,6 +627,9 @@ def _is_temporary(value: Value) -> bool:
 
 def _is_chosen(value: Value) -> bool:
     """Return whether a path is a parameter's value, perhaps checked or made absolute, and not built from several."""
+    if isinstance(value, External):  # FOLDER / name, join(FOLDER, f"{name}.json")
+        parts = [part for part in value.arguments if not isinstance(part, PartialText)]
+        return len(value.parameters) == 1 and value.parameters == parameters_of(parts)
     return len(value.parameters) == 1 and not isinstance(value, PartialText)
 
 

@@ -4,6 +4,7 @@ The code is read with what is known of its values; it is never run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, Calls
@@ -72,6 +73,9 @@ _MUTATING = frozenset(
 )
 """Methods that change a list, a set or a map."""
 
+_PROBING = frozenset("exists existsSync access accessSync stat statSync pathExists is_file isfile".split())
+"""Calls that tell whether a file is there."""
+
 _ADDING_ITEMS = frozenset([".append()", ".push()", ".add()", ".extend()", ".unshift()"])
 
 _COPYING = frozenset(
@@ -133,8 +137,9 @@ class Interpreter(Calls):
                         isinstance(node, Raise | Return) for part in handlers for node in walk(part)
                     ):
                         del self.trace.errors[before:]  # what is caught here and goes on fails no call
-                    for handler in handlers:
-                        self._execute(handler, frame)
+                    for handler in handlers:  # try: stat(path); except: write(path)
+                        with self._missing(body.statements[0] if len(body.statements) == 1 else body, frame):
+                            self._execute(handler, frame)
                 case Function(name=name):
                     frame.names[name] = self.closure(statement, frame.module, frame)
                 case Class(name=name):
@@ -205,7 +210,10 @@ class Interpreter(Calls):
             if outcome is True and isinstance(statement.test, Compare):
                 self.trace.arms.append((frame.module.path, statement.body.line))
             self._conditions = (*conditions, positive) if positive else conditions
-            self._execute(statement.body, frame)
+            negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
+            is_missing = isinstance(statement.test, Logic) and statement.test.operator == "not"
+            with self._missing(negated if is_missing else statement, frame):
+                self._execute(statement.body, frame)
         after = dict(frame.names)
         if outcome is not True:
             if outcome is None:
@@ -225,6 +233,18 @@ class Interpreter(Calls):
         returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
         return negative if outcome is None and returns and not statement.otherwise.statements else ""
 
+    @contextmanager
+    def _missing(self, probe: SyntaxNode, frame: CallFrame) -> Iterator[None]:
+        """Follow what is done where a file is missing that a call asks for: `existsSync(path)`, `path.exists()`."""
+        before = self._absent
+        if isinstance(probe, CallSite) and last_name(probe) in _PROBING:
+            owner = probe.function.value if isinstance(probe.function, Attribute) else probe.function
+            with self.muted():
+                paths = [self.evaluate(part, frame) for part in (*probe.arguments[:1], owner)]
+            self._absent |= {path for path in paths if type(path) is not Value}
+        yield
+        self._absent = before
+
     def _narrow(self, test: SyntaxNode, frame: CallFrame) -> None:
         """Take a variable that nothing is known of for an object of the class that a condition names."""
         match test:
@@ -238,7 +258,8 @@ class Interpreter(Calls):
         with self.muted():
             owner = self.evaluate(kind, frame)
             narrowed = self.instance(owner)
-        if isinstance(value, External) and isinstance(owner, External) and owner.name.startswith("builtins."):
+        is_plain = isinstance(owner, External) and owner.name.startswith("builtins.")
+        if is_plain and any(isinstance(inner, External) for inner in alternatives(value)):
             frame.names[name] = unknown(value)  # a dictionary is no client
         elif type(value) is Value and narrowed is not UNKNOWN:
             frame.names[name] = replace(narrowed, parameters=value.parameters)

@@ -22,6 +22,7 @@ from tdqs_mcp.code.values import (
     join,
     text_of,
 )
+from tdqs_mcp.results.tool_code import is_local
 
 DESTROYS, ADDS = "destroys", "adds"
 
@@ -139,7 +140,8 @@ class Knowledge:
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
             return () if last[:1].isupper() else (Spec(("client", "http")),)
         # `pymongo.MongoClient().get`: what a library that is not known calls so may be a request
-        is_open = specs is not None and name.count("()") == 1 and _has_verb(last) and all(map(_is_none, specs))
+        owner = name.removesuffix(f"().{last}").rpartition(".")[2]
+        is_open = specs is not None and owner[:1].isupper() and _has_verb(last) and all(map(_is_none, specs))
         return None if is_open else specs
 
     def is_library(self, package: str) -> bool:
@@ -162,7 +164,7 @@ class Knowledge:
 @dataclass(frozen=True, slots=True)
 class _Language:
     by_hand: frozenset[str]
-    """Packages that the file kept by hand names."""
+    """Packages of whose calls the file kept by hand says more than that all are a client's."""
 
     harmless: frozenset[str]
     containers: frozenset[str]
@@ -181,7 +183,7 @@ def _load(name: str) -> _Language:
         for package in entry["names"].split():
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
-    by_hand = frozenset(packages) | frozenset(data["harmless"].split())
+    by_hand = frozenset(data["harmless"].split()).union(name for name in packages if packages[name].keys() != {"*"})
     derived = _derived()[name]
     for package, entry in derived["packages"].items():
         packages[package] = _calls(entry) | packages.get(package, {})
@@ -306,6 +308,16 @@ def purpose_of_post(names: Sequence[str]) -> LibraryEffect | None:
     return LibraryEffect("http-read" if verb == "read" else "http-write", f"POST in {name}()", harm=_harm(words))
 
 
+def agreed_post(request: LibraryEffect, purpose: LibraryEffect | None) -> LibraryEffect:
+    """Return what a POST does by the verb of its path and the functions around it, where they do not contradict.
+
+    A verb of the path alone proves nothing: `/acknowledge` may change as much, or as little, as `/resolve`.
+    """
+    if purpose is not None and request.kind in ("sends-data-out", purpose.kind):
+        return replace(purpose, host=request.host, address=request.address, harm=request.harm or purpose.harm)
+    return replace(request, kind="sends-data-out", harm="")
+
+
 def _words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
@@ -367,8 +379,9 @@ def _method(value: Value | None) -> str:
 
 
 def _host(value: Value | None) -> str:
-    """Return the host of a URL as far as it is known."""
-    for inner in alternatives(value) if value is not None else ():
+    """Return the host of a URL as far as it is known; this machine only where no setting may name another."""
+    parts = alternatives(value) if value is not None else ()
+    for inner in parts:
         text = text_of(inner)
         if isinstance(inner, External) and inner.arguments:  # new URL("https://…")
             text = text_of(inner.arguments[0]) or (text_of(inner.arguments[1]) if len(inner.arguments) > 1 else None)
@@ -377,7 +390,8 @@ def _host(value: Value | None) -> str:
                 host = urlsplit(text).hostname or ""
             except ValueError:
                 continue
-            if host and "{}" not in host.rpartition(".")[0].rpartition(".")[2] + host.rpartition(".")[2]:
+            is_whole = "{}" not in host.rpartition(".")[0].rpartition(".")[2] + host.rpartition(".")[2]
+            if host and is_whole and not (len(parts) > 1 and is_local(host)):
                 return host
     return ""
 
@@ -479,7 +493,9 @@ _ASKING = frozenset("version --version -V help --help".split())
 
 _TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
 
-_DATA_METHODS = frozenset("push append pop shift unshift sort splice fill set add extend clear end get copy".split())
+_DATA_METHODS = frozenset(
+    "replace push append pop shift unshift sort splice fill set add extend clear end get copy".split()
+)
 
 
 def _has_verb(name: str) -> bool:
@@ -497,6 +513,9 @@ def verb_kind(name: str) -> str:
     several = re.match(r"(?:batch|bulk)_?(\w)", name)  # batchUpdate, bulk_delete
     plain = f"{several[1].lower()}{name[several.end() :]}" if several else name
     kind = next((kind for kind, verbs in _verbs().items() if verbs.match(plain)), "")
+    later = _words(plain)[1:] if kind == "noun" else ()
+    if any(verbs.fullmatch(word) for word in later for kind, verbs in _verbs().items() if kind not in ("read", "noun")):
+        return ""  # user_playlist_create
     return {"noun": "read", "add": "write"}.get(kind, kind)
 
 
@@ -577,7 +596,7 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
     if (
         name == path.replace("()", "")
         or name[:1].isupper()
-        or name.startswith("_")
+        or "._" in path  # client._session.hooks.append: its own insides
         or (name in _DATA_METHODS and is_result)
     ):
         return None

@@ -31,7 +31,6 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     Try,
     children,
-    walk,
 )
 from tdqs_mcp.json_text import Position
 
@@ -90,19 +89,35 @@ class ProjectModule:
     def bindings(self) -> Mapping[str, Sequence[Binding]]:
         """The names at the top of the module; of those that are empty there, what functions assign to them."""
         names = bound_names(self.tree.body)
-        empty = {name for name, values in names.items() if all(_is_empty(value) for value in values)}
-        # var client; var init_client = __esm(() => { client = new Client(); })
-        places = [self.tree.nodes] if empty and not self.is_python else []
-        if empty and self.is_python:  # global client
-            functions = [node for node in self.tree.nodes if isinstance(node, Function)]
-            places = [nodes for nodes in (list(walk(function.body)) for function in functions) if _globals(nodes)]
-        for nodes in places:
-            own = empty & _globals(nodes) if self.is_python else empty
-            for node in nodes:
-                match node:
-                    case Assign(target=Name(id=name), value=value, is_declaration=False) if name in own:
-                        names[name] += [] if _is_empty(value) else [value]
+        for name, value, _ in self._deferred:
+            names[name].append(value)
         return names
+
+    @cached_property
+    def _deferred(self) -> Sequence[tuple[str, SyntaxNode, Function]]:
+        """Values that functions assign to names that are empty at the top: `var client; init(() => { client = … })`."""
+        names = bound_names(self.tree.body)
+        empty = {name for name, values in names.items() if all(_is_empty(value) for value in values)}
+        pending: list[tuple[SyntaxNode, Function]] = [
+            (node.body, node) for node in self.tree.nodes if empty and isinstance(node, Function)
+        ]
+        deferred: list[tuple[str, SyntaxNode, Function]] = []
+        own: dict[Function, set[str]] = {}
+        while pending:
+            node, function = pending.pop()
+            match node:
+                case Other(operator="global", parts=parts):
+                    own.setdefault(function, set()).update(part.id for part in parts if isinstance(part, Name))
+                case Assign(target=Name(id=name), value=value, is_declaration=False) if name in empty:
+                    if not _is_empty(value):
+                        deferred.append((name, value, function))
+            pending += [(part, function) for part in children(node) if not isinstance(part, Function)]
+        return [item for item in deferred if not self.is_python or item[0] in own.get(item[2], ())]
+
+    @cached_property
+    def deferred(self) -> Mapping[SyntaxNode, Function]:
+        """Functions that assign values to names at the top of the module, by these values."""
+        return {value: function for _, value, function in self._deferred}
 
     @cached_property
     def origins(self) -> Sequence[tuple[str, str]]:
@@ -201,12 +216,6 @@ class Project:
 
 def _dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def _globals(nodes: Iterable[SyntaxNode]) -> set[str]:
-    """Return the names that a function says are the module's."""
-    listed = (node.parts for node in nodes if isinstance(node, Other) and node.operator == "global")
-    return {part.id for parts in listed for part in parts if isinstance(part, Name)}
 
 
 def _is_empty(value: Binding) -> bool:

@@ -119,7 +119,8 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     """Drop the server's own housekeeping.
 
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
-    work, even with its arguments, such as logs; and lines that several tools append to a file that none of them names.
+    work, even with its arguments, such as logs; and lines that several tools append to a file that none of them names,
+    or that hold nothing of what the agent says.
     """
     plain = Counter(
         place
@@ -131,7 +132,9 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
 
     def is_housekeeping(sighting: Sighting) -> bool:
         is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
-        if is_appended and reached[_place(sighting)] >= MIN_SHARED:
+        if is_appended and (
+            reached[_place(sighting)] >= MIN_SHARED or (sighting.depth > 1 and not sighting.parameters)
+        ):
             return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
@@ -146,7 +149,11 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
             for sighting in trace.effects
             if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
         ]
-        trace.effects = [sighting for sighting in trace.effects if not is_housekeeping(sighting)]
+        trace.effects = [
+            replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
+            for sighting in trace.effects
+            if not is_housekeeping(sighting)
+        ]
 
 
 def _place(sighting: Sighting) -> tuple[str, str, int]:

@@ -93,6 +93,7 @@ class Resolution(ABC):
         self._items: dict[str, list[tuple[SyntaxNode, SyntaxNode, NameScope]]] = {}
         self._lifespan: Value | None = None
         self._filling: set[object] = set()
+        self._absent: frozenset[Value] = frozenset()
 
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
@@ -160,6 +161,9 @@ class Resolution(ABC):
             case (str(), str()):
                 return self.imported(scope.module, *binding)
             case _:
+                function = scope.module.deferred.get(binding) if scope.function is None else None
+                if function is not None:
+                    scope = NameScope(module=scope.module, function=function, parent=scope)
                 return self.evaluate(binding, CallFrame(module=scope.module, parent=scope, receiver=self._self(scope)))
 
     def _self(self, scope: NameScope) -> Value | None:

@@ -153,6 +153,9 @@ def _statement(tree: Tree) -> Iterator[SyntaxNode]:
         case "try_statement":
             handler = tree.child_by_field_name("handler")
             handlers = [_block(handler.child_by_field_name("body"), line)] if handler else []
+            error = handler.child_by_field_name("parameter") if handler else None
+            if error is not None:
+                handlers[0].statements.insert(0, Assign(line=line, target=_pattern(error), value=Other(line=line)))
             yield Try(line=line, body=_block(tree.child_by_field_name("body"), line), handlers=handlers)
             yield from _block(tree.child_by_field_name("finalizer"), line).statements
         case "statement_block" | "else_clause":

@@ -38,6 +38,9 @@ class Sighting:
     address: str = ""
     """Host and path of a request, as far as a part of the path is known."""
 
+    is_alone: bool = False
+    """No other tool of the server does it."""
+
     is_entry: bool = False
     """An entry of a map is set or taken, as in a cache."""
 

@@ -43,7 +43,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
     read_only = False if is_changing else None if is_doubtful or changes else True
     destructive = False if read_only else None
-    if any(effect.harm == DESTROYS for effect in changes if effect.parameters or effect.depth <= 1):
+    if any(effect.harm == DESTROYS for effect in changes if _is_own(effect)):
         destructive = True
     elif not is_doubtful and all(effect.harm == ADDS for effect in changes):
         destructive = False
@@ -74,11 +74,11 @@ def _is_open(effect: Sighting) -> bool:
 
 
 def _is_own(effect: Sighting) -> bool:
-    """Return whether a change is the tool's own work: with the agent's words, or in the handler or what it calls.
+    """Return whether a change is the tool's own work: with the agent's words, near the handler, or of no other tool.
 
     Deeper ones without them may be caches and set-up.
     """
-    return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code"
+    return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code" or effect.is_alone
 
 
 def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting], commands: Sequence[str]) -> bool | None:
