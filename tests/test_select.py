@@ -449,6 +449,8 @@ def test_a_model_selects_among_fenced_definitions_and_may_correct_itself(command
             "count": 1,
             "clashing": [],
             "parting": ["cancels", "unpaid", "order", "good", "puts", "items", "back", "shelf"],
+            "sentence": "Cancels an unpaid order for good and puts its items back on the shelf.",
+            "differences": [],
         }
     ]
     assert len(chat.bodies) == 5
@@ -846,6 +848,113 @@ def test_only_sentences_that_no_plan_needs_are_taken_out(command, write, chat):
 )
 def test_a_sentence_leaves_no_gap(text, sentence, rest):
     assert _without(text, sentence) == rest
+
+
+def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_ask(command, write, tmp_path):
+    """It goes by the words "on the shelf", which one draft takes from its tool; the other draft disturbs nobody."""
+    drafts = [
+        tool("find_orders", "Finds the open orders of one customer with their delivery dates."),
+        tool("send_invoice", "Mails a bill with the tax, for unpaid items on the shelf."),
+    ]
+    args = ("rewrite", write("shop.json", TANGLED), "--draft", write("drafts.json", drafts))
+    args += ("--proven-by", write("wanted.json", WANTED), "--format", "json")
+    prompts, answers, rows, rounds = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl", [], []
+    while (run := command(*args, "--prompts", prompts, *(("--answers", answers) if rows else ()))).stdout == b"":
+        assert run.returncode == 0, run.stderr.decode()
+        batches = [json.loads(line) for line in prompts.read_text().splitlines()]
+        rounds.append(sum(len(batch["requests"]) for batch in batches))
+        for batch in batches:
+            is_taken = "unpaid items on the shelf" in batch["prompt"]
+            for asked in batch["requests"]:
+                right = next(row["tool"] for row in WANTED if row["query"] == asked["request"])
+                calls = [{"tool": "send_invoice" if is_taken and "shelf" in asked["request"] else right}]
+                rows.append({"id": asked["id"], "calls": calls})
+        answers.write_text("\n".join(map(json.dumps, rows)))
+        assert len(rounds) < 5
+    document = json.loads(run.stdout)
+    assert {row["name"]: bool(row["changes"]) for row in document["rewrites"]} == {
+        "find_orders": True,
+        "send_invoice": False,
+    }
+    assert rounds == [18, 9, 18]
+    assert (document["proof"]["choices"], document["proof"]["tokensRead"], document["proof"]["cost"]) == (
+        45,
+        None,
+        None,
+    )
+    shown = " ".join(command(*args[:-2], "--answers", answers).stdout.decode().split())
+    assert "1 of 2 changes kept, 1 taken back (0 at the end), after 45 choices (tokens not known)" in shown
+    assert re.search(r"Kept: find_orders \([+-]\d+\)", shown)
+    assert re.search(r"send_invoice: the rewrite \([+-]\d+ tokens\): 'unpaid items on the shelf \d'", shown)
+    answers.write_text(json.dumps(rows[0]))
+    assert b"17 requests have no answer yet" in command(*args, "--answers", answers).stderr
+    assert b"so do --prompts" in command(*args[:-4], "--answers", answers).stderr
+    both = command(*args, "--answers", answers, "--judge", "openai:m", "--base-url", "http://127.0.0.1:1")
+    assert b"name two agents" in both.stderr
+
+
+@pytest.fixture
+def deferred(write):
+    """A server whose names, texts and instructions each find one more tool."""
+    tools = [tool("ship_parcel", None), tool("x1", "Mails a tax bill."), tool("x2", "Undoes it.", {"type": "object"})]
+    capture = {"server": {"name": "shop"}, "instructions": "Refund with x2. Be kind.", "tools": tools}
+    asked = [("ship a parcel", "ship_parcel"), ("mail the tax bill", "x1"), ("refund", "x2")]
+    queries = [{"query": text, "calls": [{"tool": name, "arguments": {"a": 1}}]} for text, name in asked]
+    return write("shop.json", capture), write("asked.json", queries)
+
+
+@pytest.mark.parametrize(("detail", "found"), [("names", 1), ("texts", 2), ("instructions", 3)])
+def test_a_lazily_loaded_list_finds_by_what_it_shows_and_arguments_do_not_count(
+    command, tmp_path, deferred, detail, found
+):
+    shop, asked = deferred
+    args = ("select", shop, "--queries", asked, "--lazy", detail)
+    document = reported(command(*args, "--format", "json"))
+    assert [query["rank"] for query in document["queries"]] == [1] * found + [None] * (3 - found)
+    assert document["selector"] == f"bm25 from a list of {detail}"
+    prompts, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    assert command(*args, "--prompts", prompts).returncode == 0
+    [batch] = map(json.loads, prompts.read_text().splitlines())
+    lines = list(map(json.loads, re.findall(r"{\"(?:desc|name).*}(?=</|$)", batch["prompt"], re.MULTILINE)))
+    texts = {line["name"]: line.get("description") for line in lines}
+    assert texts == {
+        "ship_parcel": None,
+        "x1": "Mails a tax bill." if found > 1 else None,
+        "x2": {1: None, 2: "Undoes it.", 3: "Undoes it.\nRefund with x2."}[found],
+    }
+    assert all("inputSchema" not in line for line in lines)
+    assert "leave all arguments empty" in batch["prompt"]
+    plans = [{"id": row["id"], "calls": [{"tool": "x1"}]} for row in batch["requests"]]
+    answers.write_text("\n".join(map(json.dumps, plans)))
+    shares = reported(command(*args, "--answers", answers, "--format", "json"))["plans"]
+    assert [share["demand"] for share in shares] == ["right end", "nothing needless"]
+
+
+def test_what_parts_a_confused_pair_is_quoted_or_read_from_its_schemas(command, write):
+    """A sentence that names the other tool goes before one with more words; without any, parameters and hints part them."""
+    shared = "Mails a bill."
+    schema = {"type": "object", "properties": {"currency": {"type": "string"}}}
+    tools = [
+        tool("mail_bill", f"{shared} Adds the tax, a discount and a stamp. To mail paper, see post_bill."),
+        tool("post_bill", f"{shared} Bill, bill, bill.", annotations={"readOnlyHint": False}),
+        tool("send_bill", shared, schema),
+        tool("give_bill", "Hands it over."),
+        tool("take_bill", "Hands it over."),
+    ]
+    asked = [("a bill, a bill", "mail_bill"), ("bill", "send_bill"), ("hands over", "give_bill")]
+    queries = [{"query": text, "tool": name} for text, name in asked]
+    args = ("select", write("bills.json", tools), "--queries", write("asked.json", queries))
+    pairs = {(row["tool"], row["picked"]): row for row in reported(command(*args, "--format", "json"))["confusions"]}
+    assert pairs["mail_bill", "post_bill"]["sentence"] == "To mail paper, see post_bill."
+    assert pairs["send_bill", "post_bill"]["sentence"] is None
+    assert pairs["send_bill", "post_bill"]["differences"] == [
+        "only 'send_bill' takes 'currency'",
+        "readOnlyHint is not given and false",
+    ]
+    assert pairs["give_bill", "take_bill"]["differences"] == []
+    shown = " ".join(command(*args).stdout.decode().split())
+    assert "mail_bill, not post_bill: 'To mail paper, see post_bill.'" in shown
+    assert "give_bill, not take_bill: no sentence, and no difference of schema or hint either" in shown
 
 
 def written_request(kind, query, *names):

@@ -2,6 +2,7 @@
 
 TdqsError
 ├── InputError              what was given cannot be read: a file, a locator, an option, an answers file
+│   └── UnansweredError     an experiment cannot go on before an agent elsewhere has answered
 ├── CaptureError            a live server did not list its definitions
 ├── EndpointError           an endpoint does not accept a batch, or does not return its answers
 ├── ContractError           an answer does not have the published output format
@@ -9,7 +10,7 @@ TdqsError
 └── UnknownIdError          no rule, dimension, flag or tier has this id
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 
@@ -19,6 +20,18 @@ class TdqsError(Exception):
 
 class InputError(TdqsError):
     """Input that cannot be read as a catalog, a locator or a set of answers."""
+
+
+class UnansweredError(InputError):
+    """An experiment needs more answers of an agent elsewhere."""
+
+    def __init__(self, batches: Sequence[Any]) -> None:
+        """`batches` are the prompts that are not answered yet."""
+        count = sum(len(batch.queries) for batch in batches)
+        super().__init__(
+            f"{count} requests have no answer yet: write them with --prompts and add the plans to --answers"
+        )
+        self.batches = batches
 
 
 class CaptureError(TdqsError):

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from tdqs_mcp.app.improving import rewrite, with_rewrites
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, UnansweredError
 from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
-from tdqs_mcp.facts.toolset.search import search_terms
-from tdqs_mcp.judges.judge import Failure, Model
+from tdqs_mcp.facts.toolset.search import ListDetail, defer, search_terms
+from tdqs_mcp.judges.judge import Failure, Model, Usage, used
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.checks import Mutation, Proof, ProofTrial, Query, QueryChoice, Selection
 from tdqs_mcp.results.improvements import Rewrite
@@ -32,9 +32,12 @@ async def select(
     against: Sequence[Catalog] | None = None,
     mutation: Mutation | None = None,
     selector: Selector | None = None,
+    listing: ListDetail | None = None,
     k: int = K,
 ) -> Selection:
     """How often the right tool is found for a query, by BM25 unless another selector is named.
+
+    With a listing the selector gets what a client lists that loads definitions on demand.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
     order, or what a mutation makes of them, to which the same queries are put. Definitions that address the model that
@@ -50,32 +53,49 @@ async def select(
         tool_selection.make_queries(index) if queries is None else tool_selection.check_queries(queries, index)
     )
     texts = [query.text for query in test_queries]
-    before = tool_selection.choose(test_queries, await selector.rank(index.tools, texts, k=k), index, k=k)
+    versions = [_deferred(version, listing) for version in (catalogs, *([against] if against is not None else ()))]
+    listed = [index.like(version) for version in versions]
+    before, *after = [
+        tool_selection.choose(test_queries, await selector.rank(version.tools, texts, k=k), version, k=k)
+        for version in listed
+    ]
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
     if isinstance(selector, ModelSelector | AnswerSelector):
         warnings += _warnings((*index.tools, *(other.tools if other else ())))
     if isinstance(selector, AnswerSelector):
-        unused = selector.count_unused((index.tools, *([other.tools] if other else ())), texts)
+        unused = selector.count_unused([version.tools for version in listed], texts)
         strays = f"{unused} of {len(selector.answers)} answers belong to other requests or definitions"
         warnings += [strays] if unused else []
     report = tool_selection.report(
-        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(warnings)) + problems
+        index,
+        before,
+        selector=f"{selector.name} from a list of {listing}" if listing else selector.name,
+        k=k,
+        problems=tuple(dict.fromkeys(warnings)) + problems,
     )
     if other is None:
         return report
-    after = tool_selection.choose(test_queries, await selector.rank(other.tools, texts, k=k), other, k=k)
-    return tool_selection.compare(report, after, other, label=mutation or "after")
+    return tool_selection.compare(report, after[0], other, label=mutation or "after")
+
+
+def _deferred(catalogs: Sequence[Catalog], listing: ListDetail | None) -> Sequence[Catalog]:
+    return [defer(catalog, listing) for catalog in catalogs] if listing else catalogs
 
 
 def selection_batches(
-    catalogs: Sequence[Catalog], queries: Sequence[Query], against: Sequence[Catalog] | None = None
+    catalogs: Sequence[Catalog],
+    queries: Sequence[Query],
+    against: Sequence[Catalog] | None = None,
+    *,
+    selector: AnswerSelector,
+    listing: ListDetail | None = None,
 ) -> list[PromptBatch]:
-    """The prompts with which an agent elsewhere is asked what `select` would ask a model. Raises InputError."""
+    """The prompts with which an agent elsewhere is asked what it has not answered yet. Raises InputError."""
     index = tool_selection.Index.of(catalogs)
     checked, _ = tool_selection.check_queries(queries, index)
-    indexes = (index, *([index.like(against)] if against else ()))
+    versions = [index.like(_deferred(version, listing)) for version in (catalogs, *([against] if against else ()))]
     texts = [query.text for query in checked]
-    return [batch for version in indexes for batch in tool_selection.batches(version.tools, texts)]
+    return [batch for version in versions for batch in selector.open_batches(version.tools, texts)]
 
 
 async def write_requests(
@@ -110,7 +130,8 @@ async def prove_rewrites(
 ) -> tuple[list[Rewrite], Proof]:
     """Keep the rewrites with which no tool is found worse, and undo the others; say what was tried. Raises InputError.
 
-    Half of the requests choose what is kept; the other half is asked once, about all of it.
+    Half of the requests choose what is kept; the other half is asked once, about all of it. An agent elsewhere is asked
+    in rounds: UnansweredError has the prompts of the next one.
     """
     changed = {item.index: item for item in rewrites if item.changes}
     trials = [
@@ -144,8 +165,10 @@ async def shorten(
     The first sentence of a description stays, and so does a tool whose name another one has. Raises InputError for a
     selector that only ranks: it reads no warning and sets no argument.
     """
-    if not isinstance(selector, ModelSelector):
-        raise InputError("a search heeds no warning and sets no argument: name a model that plans (--judge)")
+    if not isinstance(selector, ModelSelector | AnswerSelector):
+        raise InputError(
+            "a search heeds no warning and sets no argument: name a model that plans (--judge or --prompts)"
+        )
     names = Counter(tool.name for tool in catalog.tools)
     trials = [
         ProofTrial(index=tool.index, tool=tool.name, words=words, sentence=words, tokens=-estimate_tokens(words))
@@ -193,22 +216,31 @@ async def _prove(
     if not halves[1]:
         raise InputError("one request proves nothing: give at least two, better fifty")
 
-    async def choices(version: Catalog, half: Sequence[Query]) -> tuple[QueryChoice, ...]:
+    async def choices(half: Sequence[Query], *catalogs: Catalog) -> list[tuple[QueryChoice, ...]]:
         nonlocal count
-        count += len(half)
-        other = index.like([version])
-        rankings = await selector.rank(other.tools, [query.text for query in half], k=K)
-        chosen = tool_selection.choose(half, rankings, other, k=K)
-        if failures := [choice.failure for choice in chosen if choice.failure]:
+        count += len(catalogs) * len(half)
+        texts, versions = [query.text for query in half], [index.like([version]) for version in catalogs]
+        if isinstance(selector, AnswerSelector):
+            missing = [batch for version in versions for batch in selector.open_batches(version.tools, texts)]
+            if missing:
+                raise UnansweredError(missing)
+        chosen = [
+            tool_selection.choose(half, await selector.rank(version.tools, texts, k=K), version, k=K)
+            for version in versions
+        ]
+        if failures := [choice.failure for chosen_half in chosen for choice in chosen_half if choice.failure]:
             raise InputError(f"{len(failures)} requests have no answer, so nothing is proven: {failures[0]}")
         return chosen
 
     lost: dict[ProofTrial, str] = {}
-    accepted, before = list(trials), await choices(catalog, halves[0])
-    while accepted and (blamed := dict(_blame(accepted, _worse(before, await choices(change(accepted), halves[0]))))):
+    accepted = list(trials)
+    before, after = await choices(halves[0], catalog, change(accepted)) if accepted else ((), ())
+    while blamed := dict(_blame(accepted, _worse(before, after))):
         lost |= blamed
         accepted = [trial for trial in accepted if trial not in blamed]
-    before, after = [await choices(version, halves[1]) if accepted else () for version in (catalog, change(accepted))]
+        [after] = await choices(halves[0], change(accepted)) if accepted else [before]
+    before, after = await choices(halves[1], catalog, change(accepted)) if accepted else ((), ())
+    usage = _usage(selector)
     worse, better = _worse(before, after), _worse(after, before)
     balance = Counter(trial for trial, _ in _blame(accepted, worse))
     balance.subtract(trial for trial, _ in _blame(accepted, better))
@@ -218,11 +250,21 @@ async def _prove(
         requests=len(halves[0]),
         held=len(halves[1]),
         choices=count,
+        tokens_read=usage.input_tokens if usage else None,
+        tokens_written=usage.output_tokens if usage else None,
+        cost=usage.cost if usage else None,
         gained=len(better),
         lost=len(worse),
         high=int(1000 * tool_selection.wilson_interval(len(worse), len(halves[1]))[1] + 0.5),
         trials=tuple(replace(trial, lost=(lost | late).get(trial), on_held=trial in late) for trial in trials),
     )
+
+
+def _usage(selector: Selector) -> Usage | None:
+    """Return what the selector's model has used; nothing of one that has no model, None of an agent elsewhere."""
+    if isinstance(selector, ModelSelector):
+        return used(selector.model)
+    return None if isinstance(selector, AnswerSelector) else Usage()
 
 
 def _worse(before: Sequence[QueryChoice], after: Sequence[QueryChoice]) -> list[QueryChoice]:

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,8 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, UnansweredError
+from tdqs_mcp.facts.toolset.search import ListDetail
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog, Material
@@ -104,9 +105,13 @@ class Experiment:
 
     requests: Path | None
     is_shorter: bool
+    prompts: Path | None
+    answers: Path | None
 
     def __post_init__(self) -> None:
-        refuse(self.is_shorter and not self.requests, "--shorten needs the requests, --proven-by REQUESTS")
+        needs_requests = self.is_shorter or self.prompts or self.answers
+        reason = "--shorten needs the requests, --proven-by REQUESTS; so do --prompts and --answers"
+        refuse(needs_requests and not self.requests, reason)
 
 
 _EXPERIMENT = (
@@ -121,8 +126,15 @@ _EXPERIMENT = (
         "--shorten",
         "is_shorter",
         is_flag=True,
-        help="Take out sentences that no request of --proven-by needs, and rewrite nothing; needs --judge.",
+        help="Take out sentences that no request of --proven-by needs, rewrite nothing; needs --judge or --prompts.",
     ),
+    click.option(
+        "--prompts",
+        type=TARGET,
+        metavar="FILE",
+        help="Ask an agent elsewhere: write what it has not answered yet, and end.",
+    ),
+    click.option("--answers", type=FILE, metavar="FILE", help="Its plans so far: JSON Lines of {id, calls}."),
 )
 
 
@@ -341,18 +353,31 @@ def _finish(experiment: Experiment, choice: JudgeChoice) -> Callable[..., Rewrit
     """Return what makes a report of rewrites, by an experiment where there is one."""
     if not experiment.requests:
         return _report
-    return partial(_prove, experiment=experiment, selector=_selector(model_of(choice, by="selector"), None))
+    selector = _selector(model_of(choice, by="selector"), None)
+    if experiment.prompts or experiment.answers:
+        refuse(selector, "--judge and --prompts or --answers name two agents; leave one of them out")
+        selector = AnswerSelector(answers=read_plan_answers(experiment.answers) if experiment.answers else {})
+    return partial(_prove, experiment=experiment, selector=selector)
 
 
 def _prove(
     catalog: Catalog, rewrites: Sequence[Rewrite], *, experiment: Experiment, selector: Selector | None, spec: str
 ) -> RewriteReport:
-    """The rewrites, or the shorter descriptions, that prove themselves."""
+    """The rewrites, or the shorter descriptions, that prove themselves; ends with prompts where answers are missing."""
     queries = read_queries(experiment.requests) if experiment.requests else []
-    if experiment.is_shorter:
-        proven, proof = blocking(selecting.shorten)(catalog, queries=queries, selector=selector)
-    else:
-        proven, proof = blocking(selecting.prove_rewrites)(catalog, rewrites, queries=queries, selector=selector)
+    prove = selecting.shorten if experiment.is_shorter else partial(selecting.prove_rewrites, rewrites=rewrites)
+    try:
+        proven, proof = blocking(prove)(catalog, queries=queries, selector=selector)
+    except UnansweredError as error:
+        if not experiment.prompts:
+            raise
+        write(_prompt_lines(error.batches), experiment.prompts)
+        count = count_words(sum(len(batch.queries) for batch in error.batches), "request")
+        click.echo(
+            f"{count} in {printable(str(experiment.prompts))}. Next: add the plans to --answers, and run again",
+            err=True,
+        )
+        click.get_current_context().exit()
     return replace(_report(catalog, proven, spec=spec), proof=proof)
 
 
@@ -472,6 +497,12 @@ _SELECT = views(selection_blocks)
     metavar="FOLDER",
     help="Select by the vectors of a model2vec model instead of BM25.",
 )
+@click.option(
+    "--lazy",
+    "listing",
+    type=click.Choice([*map(str, ListDetail)]),
+    help="Select from what clients list that load definitions on demand: names, also texts, also instructions.",
+)
 @click.option("--write-requests", "written", type=TARGET, metavar="FILE", help="Have --judge write requests, and end.")
 @click.option("--calls", type=FILE, metavar="LOG", help="Write them for the calls of each session of route's log.")
 @click.option("--prompts", type=TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end.")
@@ -499,6 +530,7 @@ def select(
     against: tuple[str, ...],
     mutate: str | None,
     embeddings: Path | None,
+    listing: str | None,
     written: Path | None,
     calls: Path | None,
     prompts: Path | None,
@@ -515,7 +547,7 @@ def select(
     is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions and
     plans its calls. Any other agent gets the same by --prompts and answers by --answers; both together write what is
     not answered yet.
-    Several LOCATORs are searched together.
+    Several LOCATORs are searched together. With --lazy the agent sees no schemas, so arguments do not count.
     --write-requests has the model write requests of several kinds for each tool of one LOCATOR, without its words.
     """
     model = model_of(choice, by="selector")
@@ -523,11 +555,14 @@ def select(
     if written:
         _write_requests(catalogs, model, written, read_runs(calls) if calls else ())
         return
-    queries, plans = read_queries(file) if file else None, read_plan_answers(answers) if answers else {}
+    queries = read_queries(file) if file else None
+    agent = AnswerSelector(answers=read_plan_answers(answers) if answers else {})
+    detail = ListDetail(listing) if listing else None
     if prompts:
         if queries is None or mutate:
             raise InputError("--prompts needs the requests, --queries FILE, and goes without --mutate")
-        write(_prompt_lines(selecting.selection_batches(catalogs, queries, rivals or None), plans), prompts)
+        batches = selecting.selection_batches(catalogs, queries, rivals or None, selector=agent, listing=detail)
+        write(_prompt_lines(batches), prompts)
         return
     with waiting().on("selecting"):
         result = blocking(selecting.select)(
@@ -535,7 +570,8 @@ def select(
             queries=queries,
             against=rivals or None,
             mutation=Mutation(mutate) if mutate else None,
-            selector=AnswerSelector(answers=plans) if answers else _selector(model, embeddings),
+            selector=agent if answers else _selector(model, embeddings),
+            listing=detail,
             k=k,
         )
     for problem in result.problems:
@@ -564,13 +600,16 @@ def _write_requests(
     write("\n".join(json.dumps(document(query), ensure_ascii=False) for query in queries), target)
 
 
-def _prompt_lines(batches: Sequence[PromptBatch], answered: Collection[str]) -> str:
-    """A line for each batch of requests that have no answer yet."""
-    rows = []
-    for batch in batches:
-        requests = [{"id": key, "request": text} for key, text in dict(batch.queries).items() if key not in answered]
-        if requests:
-            rows.append({"prompt": batch.system, "requests": requests, "answer": ANSWER_SHAPE})
+def _prompt_lines(batches: Sequence[PromptBatch]) -> str:
+    """A line for each batch of requests."""
+    rows = [
+        {
+            "prompt": batch.system,
+            "requests": [{"id": key, "request": text} for key, text in batch.queries],
+            "answer": ANSWER_SHAPE,
+        }
+        for batch in batches
+    ]
     return "\n".join(json.dumps(row) for row in rows)
 
 

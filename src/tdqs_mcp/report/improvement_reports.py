@@ -27,6 +27,7 @@ from tdqs_mcp.report.blocks import (
     named,
     next_lines,
     number,
+    price,
     problem_items,
     score_words,
     unjudged_lines,
@@ -146,23 +147,27 @@ def rewrite_blocks(
 
 
 def _proof_blocks(proof: Proof) -> list[Block]:
-    """Return what was tried, how the held requests do with what is kept, and the sentences that are needed."""
+    """Return what was tried and what it cost, how the held requests do with what is kept, and what was taken back."""
     lost = [trial for trial in proof.trials if trial.lost is not None]
     remaining, late = len(proof.trials) - len(lost), sum(trial.on_held for trial in lost)
     changes = count_words(len(proof.trials), "change")
     counts = f"{remaining} of {changes} kept, {len(lost)} taken back ({late} at the end)"
     outcome = f"+{proof.gained} / -{proof.lost} (at most {proof.high / 10:.0f} % do worse, 95 %)"
-    rows = [
-        (f"{trial.tool}: {trial.sentence!r} ({-trial.tokens} tokens): {trial.lost!r}", "")
-        for trial in lost
-        if trial.sentence
-    ]
+    rows = []
+    for trial in lost:
+        change = repr(trial.sentence) if trial.sentence else "the rewrite"
+        rows.append((f"{trial.tool}: {change} ({trial.tokens:+} tokens): {trial.lost!r}", ""))
+    remaining_changes = [f"{trial.tool} ({trial.tokens:+})" for trial in proof.trials if trial.lost is None]
+    spent = "tokens not known"
+    if proof.tokens_read is not None:
+        spent = f"{proof.tokens_read:,} tokens read, {proof.tokens_written:,} written, {price(proof.cost)}"
     blocks: list[Block] = [
-        Line(f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices"),
+        Line(f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices ({spent})"),
         Line(f"{proof.held} other requests: {outcome if remaining + late else 'not asked, nothing was left to try'}"),
         Line(f"{proof.tokens:+,} tokens in each list, {proof.tokens / 1000:+,.1f} million in a thousand requests"),
     ]
-    heading = Heading("Sentences that a request needs")
+    blocks += [Line(f"Kept: {first_of(remaining_changes, MAX_ROWS)}")] if remaining_changes else []
+    heading = Heading("Taken back, with a request that does worse")
     return [*blocks, heading, Items(rows, indent=2, limit=MAX_ROWS)] if rows else blocks
 
 

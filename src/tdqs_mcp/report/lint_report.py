@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.toolset.search import MAX_FOUND, findability
+from tdqs_mcp.facts.toolset.search import MAX_FOUND, ListDetail, findability
 from tdqs_mcp.json_text import Position
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
@@ -320,10 +320,10 @@ def _search_line(catalog: Catalog) -> list[Block]:
     count = len(catalog.tools)
     if count <= MAX_FOUND:
         return []
-    hits = findability(catalog.tools, catalog.instructions or "")
-    names = f"{hits.by_name} of {count} by name only, {hits.by_text} by name and other text"
+    hits = findability(catalog)
+    names = f"{hits[ListDetail.NAMES]} of {count} by name only, {hits[ListDetail.TEXTS]} by name and other text"
     opening = f"a search for a tool's first sentence has it among the first {MAX_FOUND}"
-    return [Gap(), Line(f"{opening}: {names}, {hits.with_instructions} with the instructions")]
+    return [Gap(), Line(f"{opening}: {names}, {hits[ListDetail.INSTRUCTIONS]} with the instructions")]
 
 
 def _head(report: LintReport) -> list[Block]:

@@ -382,6 +382,8 @@ def selection_blocks(selection: Selection) -> list[Block]:
     )
     blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
     if confusions:
+        pairs = [(_parting_line(pair), "") for pair in selection.confusions if pair.tool][:MAX_SHOWN]
+        blocks += [Heading("The sentence that parts them"), Items(pairs, indent=2)]
         blocks.append(OnlyIn("markdown", [Heading("Wanted by row, picked by column"), _confusion_matrix(selection)]))
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
     return [title, *blocks, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
@@ -392,6 +394,16 @@ def _confusion_rows(confusions: Sequence[Confusion]) -> list[tuple[str, ...]]:
         (pair.tool or NO_TOOL, pair.picked, str(pair.count), ", ".join(pair.clashing), ", ".join(pair.parting))
         for pair in confusions
     ]
+
+
+def _parting_line(pair: Confusion) -> str:
+    """Return a sentence of the wanted tool, or what else sets it apart from the picked one."""
+    if pair.sentence:
+        return f"{pair.tool}, not {pair.picked}: {pair.sentence!r}"
+    differences = (
+        f"; {'; '.join(pair.differences)}" if pair.differences else ", and no difference of schema or hint either"
+    )
+    return f"{pair.tool}, not {pair.picked}: no sentence{differences}"
 
 
 def _figures(selection: Selection) -> Table:

@@ -19,6 +19,7 @@ from tdqs_mcp.results.contract import (
     Unit,
     published,
 )
+from tdqs_mcp.results.statistics import Dollars
 from tdqs_mcp.results.verdicts import JudgeStamp
 
 
@@ -286,6 +287,12 @@ class Confusion:
     parting: tuple[str, ...]
     """Words of the right tool's description that the picked one lacks."""
 
+    sentence: str | None
+    """The sentence of that description that names the picked tool, else has most of these words; null without any."""
+
+    differences: tuple[str, ...]
+    """Without such a sentence: what only one of their schemas has, and hints that differ."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
@@ -472,6 +479,13 @@ class Proof:
 
     choices: int
     """Questions to the selector."""
+
+    tokens_read: int | None
+    """Tokens that its model read for them, without those that a cache answered; null where nobody counts."""
+
+    tokens_written: int | None
+    cost: Dollars | None
+    """Null too where a price is not known."""
 
     gained: int
     """Held requests that do better."""

@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cache, partial
 from itertools import islice
 from statistics import fmean
@@ -14,7 +16,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.words import STOPWORDS, content_stems, stem
-from tdqs_mcp.model import Tool
+from tdqs_mcp.model import Catalog, Tool
 
 _words = partial(words_from, "names")
 
@@ -68,32 +70,63 @@ def indexed_text(tool: Tool) -> str:
     return "\n".join([tool.name[:MAX_NAME], (tool.description or "")[:MAX_TEXT], *parameters])
 
 
-class Findability(NamedTuple):
-    """Tools that a search for the first sentence of their description brings among the first MAX_FOUND."""
+class ListDetail(StrEnum):
+    """Parts of tools that a client lists which loads definitions on demand; each has those before it too."""
 
-    by_name: int
-    """Their names alone are searched."""
+    NAMES = "names"
+    TEXTS = "texts"
+    """Descriptions, and names and descriptions of parameters."""
 
-    by_text: int
-    """Their other texts too."""
+    INSTRUCTIONS = "instructions"
+    """The sentences of the server's instructions that name the tool."""
 
-    with_instructions: int
-    """And the sentences of the instructions that name them."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeferredTool(Tool):
+    """A tool as such a client lists it, so that its schema is not known yet."""
+
+
+def defer(catalog: Catalog, listing: ListDetail) -> Catalog:
+    """Return the catalog as a client lists it that loads definitions on demand."""
+    sentences = sentences_of(catalog.instructions or "") if listing is ListDetail.INSTRUCTIONS else ()
+    tools = []
+    for tool in catalog.tools:
+        named = [sentence for sentence in sentences if tool.name in sentence]
+        text = "\n".join(filter(None, (tool.description, *named))) or None
+        parameters = {name: {"description": words} if words else {} for name, words in _parameters(tool)}
+        has_texts = listing is not ListDetail.NAMES
+        tools.append(
+            DeferredTool(
+                index=tool.index,
+                name=tool.name,
+                title=None,
+                description=text if has_texts else None,
+                input_schema={"properties": parameters} if has_texts and parameters else None,
+                output_schema=None,
+                annotations=None,
+                defects=(),
+                raw=tool.raw,
+            )
+        )
+    return replace(catalog, tools=tuple(tools))
 
 
 MAX_FOUND = 5
 """Tools that a client that loads tools on demand takes from one search."""
 
 
-def findability(tools: Sequence[Tool], instructions: str) -> Findability:
-    """Count the tools that clients find which load tools on demand; quadratic in their number."""
-    leads = [next(iter(sentences_of(tool.description or "")), "") for tool in tools]
-    names = [tool.name[:MAX_NAME] for tool in tools]
-    texts = [indexed_text(tool).replace(lead, " ", 1) for tool, lead in zip(tools, leads, strict=True)]
-    sentences = sentences_of(instructions)
-    named = [" ".join(sentence for sentence in sentences if name in sentence) for name in names]
-    whole = [f"{text}\n{more}" for text, more in zip(texts, named, strict=True)]
-    return Findability(*(_count_found(leads, documents) for documents in (names, texts, whole)))
+def findability(catalog: Catalog) -> dict[ListDetail, int]:
+    """Count the tools that a search for the first sentence of their description brings among the first MAX_FOUND.
+
+    That sentence itself is not searched. Quadratic in the number of tools.
+    """
+    leads = [next(iter(sentences_of(tool.description or "")), "") for tool in catalog.tools]
+    rest = [
+        replace(tool, description=(tool.description or "").replace(lead, " ", 1))
+        for tool, lead in zip(catalog.tools, leads, strict=True)
+    ]
+    lists = {listing: defer(replace(catalog, tools=tuple(rest)), listing).tools for listing in ListDetail}
+    return {listing: _count_found(leads, list(map(indexed_text, tools))) for listing, tools in lists.items()}
 
 
 def _count_found(queries: Sequence[str], documents: Sequence[str]) -> int:
