@@ -15,11 +15,7 @@ from tdqs_mcp.app.judging import score_blocking
 from tdqs_mcp.app.settings import ALL_PARTS
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
-    JudgeChoice,
     accept_option,
-    judge_of,
-    model_options,
-    tell_usage,
 )
 from tdqs_mcp.cli.runner import (
     TARGET,
@@ -85,7 +81,6 @@ def _report_changes(
 @source_option("pinning what it does, or comparing that with the lock")
 @attest_option("; with --check, first check the signed one there")
 @key_option("the private key that signs it, or with --check the public one")
-@model_options
 @live_options
 @page_options()
 def lock(
@@ -98,15 +93,14 @@ def lock(
     key: Path | None,
     accept: tuple[str, ...],
     allow: tuple[str, ...],
-    choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
 ) -> None:
     """Pin what agents see of a server, and say with --check what has changed since.
 
     Pinned are tools, instructions, prompts, resources, icons and _meta. A server that is in the lock already stays as
-    it was, but for what --accept takes; exit code 1 if other changes are left. Scores, with
-    specification, judge and calibration, are in the lock for information.
+    it was, but for what --accept takes; exit code 1 if other changes are left. Scores of the offline judge, with
+    specification and calibration, are in the lock for information.
 
     --check tells breaking, dangerous and compatible changes from new wording; exit code 1 if anything changed that the
     lock does not allow. Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now
@@ -118,14 +112,12 @@ def lock(
     refuse(attestation and not is_check and len(locators) != 1, "--attest writes about one server; give one")
     refuse(key and not attestation, "--key belongs to --attest")
     if is_check:
-        is_other = accept or allow or choice.is_named
-        refuse(is_other, "--check changes nothing and asks no judge; leave --accept, --allow and --judge out")
+        refuse(accept or allow, "--check changes nothing; leave --accept and --allow out")
         if attestation and key:
             _check_proof(locators, live, attestation, key)
         _check(locators, live, path, source, page)
         return
     code = read_code_of(locators, source)
-    judge = judge_of(choice)
     renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
     before = renewed[0]
 
@@ -136,17 +128,15 @@ def lock(
             again=again,
             accept=None if ALL_PARTS in accept else accept,
             allow=[Impact(impact) for impact in allow if impact != "nothing"] if allow else None,
-            judge=judge,
             code=code,
         )
         if attestation:
-            score = score_blocking(catalog, judge=judge)
+            score = score_blocking(catalog)
             write_attestation(attestation, catalog, score, key=key, code=code)
         renewed.append(lock)
         return report
 
     reports = _report_changes(locators, live, pin)
-    tell_usage()
     _save(renewed[-1], before, path)
     page.show(reports, _LOCK)
     end(reports, _leaves_changes)

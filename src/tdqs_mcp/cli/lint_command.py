@@ -258,12 +258,7 @@ def _watch(locators: Sequence[str]) -> Never:
 
 def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
     """Fix what is certain; standard error says what was written and what is left."""
-    from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
-
-    fixed = fix(catalog, locator, policy, source=source)
-    for problem in fixed.problems:
-        warn(problem)
-    tell_left(fixed.left_out)
+    fixed = _fixed(locator, catalog, policy, source)
     summary = f"fixed {len(fixed.changes)} in {fixed.place}: {first_of(fixed.changes, MAX_NAMED)}"
     summary = summary if fixed.changes else f"nothing to fix in {fixed.place}"
     words = ["tdqs-mcp rewrite", copyable_locator(locator), *(["--source", shlex.quote(str(source))] if source else [])]
@@ -271,17 +266,21 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     return fixed
 
 
-def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> bool:
-    """Print the diff of all fixes, and say on standard error what is left; return whether there is any."""
+def _fixed(locator: str, catalog: Catalog, policy: Policy, source: Path | None, *, is_written: bool = True) -> "Fixed":
+    """Return the certain fixes; standard error says what is left."""
     from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
+    fixed = fix(catalog, locator, policy, source=source, is_written=is_written)
+    for problem in fixed.problems:
+        warn(problem)
+    tell_left(fixed.left_out)
+    return fixed
+
+
+def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> bool:
+    """Print the diff of all fixes, and say on standard error what is left; return whether there is any."""
     pairs = zip(places, catalogs, strict=True)
-    fixed = [fix(catalog, place, policy, source=source, is_written=False) for place, catalog in pairs]
-    for report in fixed:
-        for problem in report.problems:
-            warn(problem)
-        tell_left(report.left_out)
-    diffs = [report.diff for report in fixed]
+    diffs = [_fixed(place, catalog, policy, source, is_written=False).diff for place, catalog in pairs]
     for diff in diffs if sys.stdout.isatty() else ():
         click.echo(readable(diff.decode(errors="replace")), nl=False)
     if not sys.stdout.isatty():

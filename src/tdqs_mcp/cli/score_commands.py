@@ -42,7 +42,6 @@ from tdqs_mcp.cli.runner import (
     fail_under_option,
     for_each,
     key_option,
-    live_options,
     locator_argument,
     locators_argument,
     output_option,
@@ -591,9 +590,8 @@ def _show_prompts(
 @command()
 @locators_argument(required=False)
 @model_options
-@live_options
 @page_options()
-def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptions, page: Page) -> None:
+def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, page: Page) -> None:
     """Show how wrong a judge is: against the published examples and the labeled tools.
 
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
@@ -601,7 +599,7 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, live: LiveOptio
     not judge everything that could show it.
     """
     chosen = judge_of(choice)
-    catalogs = for_each(locators, live, lambda catalog: catalog)
+    catalogs = for_each(locators, LiveOptions(), lambda catalog: catalog)
     complete = [catalog for catalog in catalogs if catalog is not None]
     with waiting().on("calibrating"):
         report = blocking(judging.calibrate)(complete, judge=chosen)
