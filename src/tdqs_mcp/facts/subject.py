@@ -61,11 +61,6 @@ class Subject:
         """Siblings that the description names."""
         return relations.mentioned_siblings(self.tool, self.prose.words, self.siblings)
 
-    @cached_property
-    def redirect(self) -> str | None:
-        """The first sentence that sends the agent to a sibling instead."""
-        return relations.redirect(self.prose.cues, self.mentions)
-
     @property
     def tells_usage(self) -> bool:
         """A sibling is named, or a sentence with a cue of usage has a word that would not fit any tool.

@@ -34,13 +34,7 @@ class Pattern(NamedTuple):
 
     def may_match(self, lowered: str) -> bool:
         """It may match a text, given in lower case; the fast answer for most is no."""
-        for group in self.clues:
-            for clue in group:
-                if clue in lowered:
-                    break
-            else:
-                return False
-        return True
+        return all(any(map(lowered.__contains__, group)) for group in self.clues)
 
 
 @cache
@@ -62,10 +56,7 @@ def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, 
     lowered: list[tuple[str, str]] = []
     near: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for clues, kind, pattern in _by_clues(table):
-        for clue in clues:
-            if clue in together:
-                break
-        else:
+        if not any(map(together.__contains__, clues)):
             continue
         lowered = lowered or [(text, text.lower()) for text in texts]
         if clues not in near:  # many patterns share "<" as their first clue, which few texts have

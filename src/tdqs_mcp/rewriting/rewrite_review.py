@@ -44,9 +44,6 @@ _COMMON_FIELDS = ("description", "inputSchema")
 MIN_GAIN = 3
 """Tenths of TDQS that new words must be worth to the judge."""
 
-MENDED_ELSEWHERE = frozenset({"TDQ322"})
-"""Rules whose findings are about a gap in another definition."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
@@ -95,8 +92,7 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
     """
     if before.score and (after.score is None or after.score.tdqs < before.score.tdqs):
         return False
-    added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
-    return _worst(added) < max(_worst(_beyond(before, after)), 0)
+    return _worst(_beyond(after, before)) < max(_worst(_beyond(before, after)), 0)
 
 
 def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:

@@ -268,21 +268,6 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
 
 
 @rule(
-    "TDQ303",
-    severity=Severity.INFO,
-    confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
-    dimension="usage_guidelines",
-    source="TDQS, coherence: disambiguation",
-)
-def repeated_purpose(measured: Measured) -> Iterator[Hit]:
-    """An earlier tool says the same in other words, so the agent cannot choose between them."""
-    yield from _overlapping(
-        measured, measured.overlaps, OverlapKind.PURPOSE, fix="say when each is the right one, or make them one tool"
-    )
-
-
-@rule(
     "TDQ304",
     severity=Severity.WARNING,
     source="MCP specification, tools/list: what agents choose from",
@@ -363,28 +348,6 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
                 Severity.INFO if mention.name == "ctx" else None,  # FastMCP passes it in; the text costs only tokens
                 part=subject.tool,
             )
-
-
-@rule(
-    "TDQ322",
-    severity=Severity.INFO,
-    confidence=Confidence.LOW,
-    dimension="usage_guidelines",
-    source="TDQS, coherence: disambiguation",
-)
-def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
-    """A tool sends the agent to a sibling, and the sibling does not name it in return."""
-    named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
-    for subject in measured.subjects:
-        own, redirect = subject.tool.name, subject.redirect or ""
-        for other in subject.mentions:
-            if other in redirect and own not in named.get(other, {own}):
-                yield Hit(
-                    "/description",
-                    f"the description sends the agent to {other!r}, which does not name {own!r}",
-                    f"say in {other!r} when {own!r} is the better choice",
-                    part=subject.tool,
-                )
 
 
 @rule("TDQ601", severity=Severity.WARNING, source="MCP specification, transports and pagination")

@@ -49,49 +49,35 @@ _playground = partial(foreign_rule, "MCP Playground", PLAYGROUND)
 @_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def terse_description(subject: Subject) -> Iterator[Hit]:
     """There is a description, and it has fewer than 10 characters."""
-    length = count_code_units(subject.tool)
-    if 0 < length < SHORTEST:
-        yield Hit(
-            "/description",
-            f"the description has {length} characters, fewer than {SHORTEST}",
-            "say when and why to use the tool",
-        )
+    if (length := count_code_units(subject.tool)) > 0:
+        yield from _length_hits(length, "characters", SHORTEST, is_most=False, fix="say when and why to use the tool")
 
 
 @_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ141",), variants=(terse_description,))
 def brief_description(subject: Subject, *, limit: int = MCPTEST_SHORTEST) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
-    length = len(trim(subject.tool.description or ""))
-    if length < limit:
-        yield Hit(
-            "/description",
-            f"the description has {length} characters, fewer than {limit}",
-            "say verb, resource and scope in one sentence",
-        )
+    length, fix = len(trim(subject.tool.description or "")), "say verb, resource and scope in one sentence"
+    yield from _length_hits(length, "characters", limit, is_most=False, fix=fix)
+
+
+def _length_hits(length: int, unit: str, limit: int, *, is_most: bool, fix: str) -> Iterator[Hit]:
+    if length > limit if is_most else length < limit:
+        than = "more than" if is_most else "fewer than"
+        yield Hit("/description", f"the description has {length} {unit}, {than} {limit}", fix)
 
 
 @_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
 def wordy_description(subject: Subject) -> Iterator[Hit]:
     """The description has more than 500 UTF-16 code units."""
-    length = count_code_units(subject.tool)
-    if length > LONGEST:
-        yield Hit(
-            "/description",
-            f"the description has {length} UTF-16 code units, more than {LONGEST}",
-            "cut what the schema says already; MCP Playground aims for 300",
-        )
+    length, fix = count_code_units(subject.tool), "cut what the schema says already; MCP Playground aims for 300"
+    yield from _length_hits(length, "UTF-16 code units", LONGEST, is_most=True, fix=fix)
 
 
 @_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", variants=(wordy_description,))
 def long_description(subject: Subject, *, limit: int = MCPTEST_LONGEST) -> Iterator[Hit]:
     """The description has more than 500 characters."""
-    length = len(trim(subject.tool.description or ""))
-    if length > limit:
-        yield Hit(
-            "/description",
-            f"the description has {length} characters, more than {limit}",
-            "move what belongs to one parameter, and what a schema can enforce, into inputSchema",
-        )
+    fix = "move what belongs to one parameter, and what a schema can enforce, into inputSchema"
+    yield from _length_hits(len(trim(subject.tool.description or "")), "characters", limit, is_most=True, fix=fix)
 
 
 @_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity")

@@ -12,7 +12,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, open_choices, stated_limits
 from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
-from tdqs_mcp.facts.text.parameter_texts import Clash
+from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
@@ -317,8 +317,10 @@ def impossible_bounds(subject: Subject) -> Iterator[Hit]:
 def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
     for tool in measured.catalog.tools if not all(map(is_well_formed, measured.strings)) else ():
-        for breach in islice(conformance.lone_surrogates(tool.raw), 1):
-            yield Hit(breach.path, breach.message, "remove it, or write the whole character", part=tool)
+        broken = ((path, text) for path, text in list_strings(tool.raw) if not is_well_formed(text))
+        for path, text in islice(broken, 1):
+            problem = f"half of a UTF-16 pair is in {text[:MAX_QUOTE]!a}"
+            yield Hit(path, problem, "remove it, or write the whole character", part=tool)
 
 
 @rule(
@@ -341,9 +343,8 @@ def invalid_pattern(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_type(subject: Subject) -> Iterator[Hit]:
     """The text gives a parameter a different type than the schema."""
-    for clash in subject.clashes.get(Topic.TYPE, ()):
-        claim = f"the text says {clash.claim}" if clash.is_plain else f"the text describes {clash.claim}"
-        yield _clash(clash, f"{claim}, the schema says {clash.constraint}", "make text and schema name the same type")
+    message = "the text {verb} {claim}, the schema says {constraint}"
+    yield from _clashes(subject, Topic.TYPE, message, "make text and schema name the same type")
 
 
 @rule(
@@ -354,12 +355,8 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_choices(subject: Subject) -> Iterator[Hit]:
     """The text lists values that the schema does not allow."""
-    for clash in subject.clashes.get(Topic.CHOICES, ()):
-        yield _clash(
-            clash,
-            f"the text lists {clash.claim}, but the schema allows {clash.constraint}",
-            "list the values of the enum",
-        )
+    message = "the text lists {claim}, but the schema allows {constraint}"
+    yield from _clashes(subject, Topic.CHOICES, message, "list the values of the enum")
 
 
 @rule(
@@ -370,12 +367,8 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_default(subject: Subject) -> Iterator[Hit]:
     """The text names a different default than the schema."""
-    for clash in subject.clashes.get(Topic.DEFAULT, ()):
-        yield _clash(
-            clash,
-            f"the text says that the default is {clash.claim}, the schema says {clash.constraint}",
-            "correct whichever is wrong",
-        )
+    message = "the text says that the default is {claim}, the schema says {constraint}"
+    yield from _clashes(subject, Topic.DEFAULT, message)
 
 
 @rule(
@@ -387,10 +380,7 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
     """The text names a different limit than the schema."""
-    for clash in subject.clashes.get(Topic.RANGE, ()):
-        yield _clash(
-            clash, f"the text says {clash.claim!r}, the schema says {clash.constraint}", "correct whichever is wrong"
-        )
+    yield from _clashes(subject, Topic.RANGE, "the text says {claim!r}, the schema says {constraint}")
 
 
 @rule(
@@ -402,10 +392,7 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse."""
-    for clash in subject.clashes.get(Topic.REQUIREMENT, ()):
-        yield _clash(
-            clash, f"the text says {clash.claim}, the schema says {clash.constraint}", "correct whichever is wrong"
-        )
+    yield from _clashes(subject, Topic.REQUIREMENT, "the text says {claim}, the schema says {constraint}")
 
 
 def _breaches(
@@ -416,8 +403,13 @@ def _breaches(
             yield Hit(breach.path, _about(breach.path, message.format(breach.message)), suggestion)
 
 
-def _clash(clash: Clash, message: str, suggestion: str) -> Hit:
-    return Hit(clash.mention.path, f"{clash.mention.node.name!r}: {message}", suggestion)
+def _clashes(
+    subject: Subject, topic: Topic, message: str, suggestion: str = "correct whichever is wrong"
+) -> Iterator[Hit]:
+    for clash in subject.clashes.get(topic, ()):
+        verb = "says" if clash.is_plain else "describes"
+        problem = message.format(verb=verb, claim=clash.claim, constraint=clash.constraint)
+        yield Hit(clash.mention.path, f"{clash.mention.node.name!r}: {problem}", suggestion)
 
 
 def _about(path: str, message: str) -> str:

@@ -17,7 +17,6 @@ from tdqs_mcp.facts.schema.walk import (
     Node,
     Shape,
     accepted_values,
-    all_texts,
     alternatives,
     escape_step,
     number_of,
@@ -347,27 +346,6 @@ def _takes_null(schema: Mapping[str, Any], root: Mapping[str, Any], hops: int = 
 def _literal(value: object) -> str:
     text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def lone_surrogates(raw: object) -> Iterator[Deviation]:
-    """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
-    if not all(map(is_well_formed, all_texts(raw))):
-        yield from _locate_surrogates(raw)
-
-
-def _locate_surrogates(raw: object) -> Iterator[Deviation]:
-    pending = [("", raw)]
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, str) and not is_well_formed(value):
-            yield Deviation(path, f"half of a UTF-16 pair is in {_literal(value)}")
-        elif isinstance(value, dict):
-            for key in value:
-                if not is_well_formed(key):
-                    yield Deviation(path, f"half of a UTF-16 pair is in the key {_literal(key)}")
-            pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
-        elif isinstance(value, list):
-            pending += reversed([(f"{path}/{place}", item) for place, item in enumerate(value)])
 
 
 def unfit_name(name: str) -> str | None:

@@ -9,6 +9,7 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.examples import closed_list
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import Effect, content_stems
@@ -147,8 +148,7 @@ def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Itera
     for name, schema in arguments.properties(tool).items():
         if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
             for source, text in _texts_about(tool, name, schema, facts):
-                values = closed_values(" ".join(text[:MAX_EXPLANATION].split()), schema)
-                if values:
+                if values := _closed_values(" ".join(text[:MAX_EXPLANATION].split()), name, schema):
                     yield name, values, source
 
 
@@ -169,17 +169,12 @@ def _texts_about(
             yield source, fact.replace(f"`{name}`", name)
 
 
-def closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
+def _closed_values(text: str, name: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """The values of the one list that a text closes beyond doubt, with the schema's default among them."""
-    matches = list(_CLAIM_PATTERNS.closed_list.finditer(text))
-    if len(matches) != 1 or _CLAIM_PATTERNS.open_list.search(text):
-        return ()
-    items = _CLAIM_PATTERNS.closed_item.findall(matches[0]["list"])
-    quoted = [item[0] in "`'\"" for item in items]
-    values = tuple(item.strip("`'\"") for item in items)
-    # unquoted, "one of: asc, desc, none" is a list, but "one of: asc or desc" may be prose
-    is_plain = all(quoted) or (not any(quoted) and (matches[0]["values"] is not None or len(values) > 2))
+    stated = list(_CLAIM_PATTERNS.stated_list.finditer(text))
+    values = closed_list(text, name) if len(stated) == 1 and not _CLAIM_PATTERNS.open_list.search(text) else ()
+    # unquoted, "one of: asc, desc, none" is a list, but "one of: asc or desc" may be prose;
     # "one of `asc`, `desc`; `none` is ignored" names a value beside the list
-    is_whole = set(_CLAIM_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
-    default = schema.get("default")
-    return values if is_plain and is_whole and (default is None or default in values) else ()
+    quoted = set(_CLAIM_PATTERNS.quoted_word.findall(text))
+    is_plain = quoted == {*values} or (not quoted and (stated[0]["values"] is not None or len(values) > 2))
+    return values if values and is_plain and schema.get("default", values[0]) in (None, *values) else ()

@@ -18,7 +18,6 @@ from tdqs_mcp.facts.text.words import (
     LEAD_IN,
     LEMMAS,
     PREPOSITIONS,
-    Cue,
     Effect,
     is_plural,
     parts_of,
@@ -413,12 +412,6 @@ def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str
     marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if plain else ()
     marked = {word for groups in marks for word in groups}
     return tuple(name for name in named if name not in plain or name.lower() in marked)
-
-
-def redirect(cues: Mapping[Cue, str], mentions: Sequence[str]) -> str | None:
-    """The first sentence that names a sibling and says that it is the alternative."""
-    turns = (cues.get(cue) for cue in (Cue.ALTERNATIVE, Cue.WHEN_NOT, Cue.WHEN))
-    return next((sentence for sentence in turns if sentence and any(name in sentence for name in mentions)), None)
 
 
 def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
