@@ -163,10 +163,11 @@ class JudgeTools(ToolGroup):
     ) -> AgentAnswer:
         """Judge definitions with your own model: get a rubric's prompts, then hand in your answers for a score.
 
-        Use it when a model's judgement is wanted, for example rubric smells; else use score_server, which needs none.
-        Without answers it returns system prompt, answer schema and 10 prompts per page; with answers, the score so far
-        and what is missing. A whole server also needs part coherence. Answers are kept by model name; one that does
-        not fit is refused. suggest_rewrite uses them with judge "host".
+        Use it when a model should judge, for example rubric smells, and no sampling is offered; else use score_server,
+        which needs no answers. Without answers it returns system prompt, answer schema and 10 prompts per page; with
+        answers, the score so far and what is missing. Parts tools and coherence make a server's score, the others are
+        optional. Answers are kept by model name; one that does not fit is refused, and the rest stay.
+        suggest_rewrite uses them with judge "host".
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         code = await self._context.read_code(call, source)

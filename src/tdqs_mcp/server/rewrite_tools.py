@@ -128,12 +128,13 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> AgentAnswer:
-        """Check and score your drafts, or draft better definitions from what is proven.
+        """Draft better definitions of MCP tools from what is proven, or check and score drafts of yours.
 
         Use it after score_server, for example with draft {"get_order": {"description": "Gets one order by ID."}}; for
         two finished versions use compare_definitions, for defects lint_descriptions. Your words are never cut; doubts
-        stand beside them. Without draft it writes from schema, siblings and code, and asks at most 8 questions, for
-        the material of the next call. Nothing is saved. Returns scores, conflicts and newCatalog.
+        stand beside them. Without draft it writes what schema, siblings and code prove, and asks at most 8 questions,
+        to be answered in material. No file changes. Returns scores, conflicts, and newCatalog, the id of the result in
+        this session.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))

@@ -53,8 +53,8 @@ class ScoreTools(ToolGroup):
 
         Start here, for example with catalog EXAMPLE, then call suggest_rewrite with the answer's id. Instead use
         score_tool_definition for one tool, lint_descriptions for findings, compare_definitions for versions,
-        judge_definitions to judge. No tool is called; what cannot be read is an error. Returns scores, merges,
-        and the lowest of at most 2,000 tools.
+        judge_definitions to judge with your own model. No tool is called; a malformed tool stays ungraded, with the
+        reason. Takes at most 2,000 tools. Returns scores, merges, and the lowest tools first.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
@@ -132,8 +132,8 @@ class ScoreTools(ToolGroup):
     ) -> AgentAnswer:
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
-        Use it to see every defect of a server or tool, for example all errors with severity "error", or why a rule
-        matters with explain; for scores use score_server instead, to repair suggest_rewrite. It asks no model; with
+        Use it to see the defects of a server or tool, for example all errors with severity "error", or why a rule
+        matters with explain; for scores use score_server instead, for repairs suggest_rewrite. It asks no model; with
         source it holds definitions against their code. Returns counts, and 20 findings per page, each with rule,
         severity, place and suggestion; a clean catalog gives an empty list.
         """
