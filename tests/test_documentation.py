@@ -59,7 +59,10 @@ def project(write, tmp_path, monkeypatch):
     for name in "abcde":
         write(f"{name}.json", {"tools": [each | {"name": f"{each['name']}_{name}"} for each in PAIR]})
     write("queries.json", {"queries": [{"query": "cancel an order", "tool": "cancel_order_a"}]})
-    write("requests.jsonl", {"query": "cancel an order", "calls": [{"tool": agent_session.BAD["name"]}]})
+    requests = [
+        {"query": query, "calls": [{"tool": agent_session.BAD["name"]}]} for query in ("cancel it", "stop my order")
+    ]
+    write("requests.jsonl", "\n".join(map(json.dumps, requests)))
     write("registry.jsonl.gz", gzip.compress(json.dumps({"server": "shop", "tools": PAIR}).encode()))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
