@@ -163,7 +163,7 @@ def _sentences(
     novelty = _Novelty(subject)
     for effect in code.effects:
         sentence = _effect_sentence(effect, subject, code, about)
-        if sentence and (novelty.is_told(sentence) or novelty.is_new(sentence)):
+        if sentence and novelty.admits(sentence):
             statement = add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
             yield statement, novelty.is_told(sentence)
     errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
@@ -178,7 +178,7 @@ def _sentences(
     returned = _returned(subject, code)
     sentences.append((code.handler or code.registration, returned, 1))
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
-        if sentence and (novelty.is_told(sentence) or novelty.is_new(sentence)):
+        if sentence and novelty.admits(sentence):
             component = Component.PURPOSE if sentence == returned else Component.LIMITATIONS
             yield add_sentence(sentence, Route.CODE, [_source(place)], component=component), novelty.is_told(sentence)
 
@@ -197,15 +197,16 @@ class _Novelty:
         """Return whether the definition has a sentence word for word, as after an earlier run."""
         return plain_text(sentence) in self._text
 
-    def is_new(self, sentence: str) -> bool:
-        """Return whether neither the definition nor an earlier sentence says this, or most of it."""
+    def admits(self, sentence: str) -> bool:
+        """Return whether a sentence is told already, or neither the definition nor an earlier one says most of it."""
         stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns"])
-        is_new = bool(stems) and all(
-            100 * len(stems & words) < SHARE_TOLD * len(stems) for words in (self._stems, *self._sentences)
-        )
-        if is_new:
-            self._sentences.append(stems)
-        return is_new
+        absent = content_stems(["found", "exist", "exists"])  # "does not exist" says "is not found" again
+        is_again = stems & absent and any(stems - absent == words - absent for words in self._sentences)
+        is_new = bool(stems) and not is_again
+        is_new &= all(100 * len(stems & words) < SHARE_TOLD * len(stems) for words in (self._stems, *self._sentences))
+        is_admitted = is_new or (self.is_told(sentence) and not is_again)
+        self._sentences += [stems] if is_admitted else []
+        return is_admitted
 
 
 def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:
@@ -408,10 +409,16 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings
 
 def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     """Return whether a demand says no more than a schema can: "Board ID cannot be empty", but not "Either a or b"."""
-    stems = {stem(part.lower()) for word in words_of(text) for part in name_parts(word)}
+    predicate = (
+        text[match.start() :] if (match := _DEMAND.search(text)) else text
+    )  # "Application name must be a string"
+    stems = {stem(part.lower()) for word in words_of(predicate) for part in name_parts(word)}
     named = [parameter for parameter in subject.signals.parameters if parameter.name in words_of(text)]
     is_choice = len(named) > 1 and not all(parameter.is_required for parameter in named)
     return parts | _empty_demands() >= stems and not is_choice
+
+
+_DEMAND = lazy_pattern(r"\b(?:must|cannot|can't|may not|is required|are required)\b")
 
 
 def _find_advice(error: str, names: AbstractSet[str]) -> str:
@@ -642,5 +649,5 @@ def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], 
             yield re.findall(r"'([^']+)'", match[1]), error
 
 
-_VALUE = lazy_pattern(r"'?(?!None\b)[\w./:+-]+'?")
+_VALUE = lazy_pattern(r"'?(?!(?:None|default|undefined|null)\b)[\w./:+-]+'?")
 """A default that says something: neither None nor an empty list, and no mark such as "(default)"."""
