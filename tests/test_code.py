@@ -172,6 +172,45 @@ def test_an_effect_has_its_kind(read, body, kind):
     assert [effect.kind for effect in tool_of(read, body).effects] == [kind]
 
 
+ANSWERS = {
+    "taken out": "boat = requests.Session().get('https://x.test').json()\nreturn boat.get('id') + boat['crew'].get('id')",
+    "in a loop": "for boat in httpx.get('https://x.test').json():\n    boat.get('id')",
+    "parsed": "import json\nreturn json.loads(httpx.get('https://x.test').text).get('id')",
+    "in a context": "with httpx.stream('GET', 'https://x.test') as answer:\n    return answer.json().delete(a)",
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_an_answer_is_data_whatever_client_has_asked(read, case):
+    tool = tool_of(read, ANSWERS[case], before="import httpx\nimport requests\n")
+    assert [effect.kind for effect in tool.effects] == ["http-read"]
+    assert verdicts(tool) == (True, False, True)
+
+
+def test_an_answer_is_data_in_scripts_and_a_connection_is_none(read):
+    text = (
+        'import axios from "axios";\nimport net from "net";\n'
+        'const api = axios.create({ baseURL: "https://x.test" });\n'
+        'server.tool("boat", { name: z.string() }, async ({ name }) => {\n'
+        "  const { data } = await api.get(`/boats/${name}`);\n"
+        '  data.crew.delete("cook");\n'
+        '  return data.get("id");\n});\n'
+        'server.tool("call", { name: z.string() }, async ({ name }) => {\n'
+        "  net.connect(80, name).write(name);\n});\n"
+    )
+    boat, call = read(server_js=text).tools
+    assert effects(boat) == ["http-read server.js:5"]
+    assert [effect.kind for effect in call.effects] == ["http-read", "sends-data-out"]
+
+
+@pytest.mark.parametrize("text", ["str(path)", "path.stem", "path.read_text()", "path.open().read()"])
+def test_a_text_that_comes_from_a_path_is_no_path(read, text):
+    before = "from pathlib import Path\n"
+    assert tool_of(read, f"path = Path(a)\nreturn {text}.replace('-', '_')", before=before).read_only is True
+    moved = tool_of(read, "path = Path(a)\nreturn path.replace(b)", before=before)
+    assert verdicts(moved) == (False, True, False)
+
+
 @pytest.mark.parametrize("call", ["run(a, shell=True)", 'run(["python", "-c", a])', "run([a, b])"])
 def test_a_program_that_the_agent_writes_is_code(read, call):
     tool = tool_of(read, f"import subprocess\nsubprocess.{call}")

@@ -82,6 +82,8 @@ _GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "
 
 _RUNNING_FIRST = frozenset("asyncio.to_thread anyio.to_thread.run_sync starlette.concurrency.run_in_threadpool".split())
 
+ANSWER = "Response()"
+"""The answer to a request and all that is taken out of it: data, whatever client has asked."""
 
 _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
@@ -422,6 +424,8 @@ class Calls(Resolution):
             if isinstance(content, Dictionary):
                 return self._content(content, first)
             return unknown(target, *arguments)
+        if any(spec.gives_answer for spec in specs or ()):
+            return External(name=ANSWER, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
 
     def _content(self, content: Dictionary, key: Value) -> Value:

@@ -65,6 +65,11 @@ class Spec:
 
     words: tuple[str, ...]
 
+    @property
+    def gives_answer(self) -> bool:
+        """A request, which gives back an answer: `client.get(url).json().get("id")` asks once."""
+        return self.words[0] == "http" and self.words[1] != "connect"
+
     def effect(
         self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
     ) -> LibraryEffect | None:
@@ -82,6 +87,9 @@ class Spec:
                 return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
             case "command":
                 return _command(arguments, keywords)
+            case "file-move" if details:
+                is_move = len(arguments) + len(keywords) == int(details[0])
+                return _plain(kind, last_name(target.name)) if is_move else None
             case "verb":
                 return _by_client(target, details[0] if details else "http", arguments, keywords)
             case "client":
@@ -244,6 +252,7 @@ def _request(
 ) -> LibraryEffect | None:
     """Return a request's effect: `http GET 0` has its URL as the first argument, `http ? 0 1` its method there."""
     method, *positions = details
+    method = "GET" if method == "connect" else method
     url = _argument(arguments, keywords, positions[-1] if positions else "0", "url", "uri", "endpoint")
     passed = [inner for value in (*arguments, *keywords.values()) for inner in alternatives(value)]
     options = [value for value in passed if isinstance(value, Dictionary)]
