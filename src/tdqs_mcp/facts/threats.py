@@ -54,25 +54,25 @@ def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, 
     """The patterns of a table that match one of some texts, by kind; `together` holds all texts in lower case."""
     matching: dict[str, list[Pattern]] = {}
     lowered: list[tuple[str, str]] = []
-    near: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for clues, kind, pattern in _by_clues(table):
-        if not any(map(together.__contains__, clues)):
-            continue
-        lowered = lowered or [(text, text.lower()) for text in texts]
-        if clues not in near:  # many patterns share "<" as their first clue, which few texts have
-            present = [clue for clue in clues if clue in together]
-            near[clues] = list(dict.fromkeys(pair for clue in present for pair in lowered if clue in pair[1]))
-        if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in near[clues]):
-            matching.setdefault(kind, []).append(pattern)
+    for clues, patterns in _by_clues(table).items():  # many patterns share "<", which few texts have
+        present = [clue for clue in clues if clue in together]
+        if present:
+            lowered = lowered or [(text, text.lower()) for text in texts]
+            near = dict.fromkeys(pair for clue in present for pair in lowered if clue in pair[1])
+            for kind, pattern in patterns:
+                if any(pattern.may_match(lower) and pattern.match.search(text) for text, lower in near):
+                    matching.setdefault(kind, []).append(pattern)
     return {kind: tuple(patterns) for kind, patterns in matching.items()}
 
 
 @cache
-def _by_clues(table: str) -> tuple[tuple[tuple[str, ...], str, Pattern], ...]:
-    """The patterns of a table, each with the first of its groups of clues and its kind."""
-    return tuple(
-        (pattern.clues[0], kind, pattern) for kind, patterns in load_patterns(table).items() for pattern in patterns
-    )
+def _by_clues(table: str) -> Mapping[tuple[str, ...], Sequence[tuple[str, Pattern]]]:
+    """The patterns of a table with their kinds, by the first of their groups of clues."""
+    alike: dict[tuple[str, ...], list[tuple[str, Pattern]]] = {}
+    for kind, patterns in load_patterns(table).items():
+        for pattern in patterns:
+            alike.setdefault(pattern.clues[0], []).append((kind, pattern))
+    return alike
 
 
 def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:
@@ -98,8 +98,7 @@ def _keyed(texts: Sequence[str]) -> Iterator[str]:
     """The texts in which something in the format of a key stands, be it a placeholder; most catalogs have none."""
     together = "\n".join(texts)
     formats = [(sign, pattern) for sign, _, pattern in _secret_formats() if sign in together]
-    near = [(sign, pattern) for sign, pattern in formats if pattern.search(together)]
-    return (text for text in texts if any(sign in text and pattern.search(text) for sign, pattern in near))
+    return (text for text in texts if any(sign in text and pattern.search(text) for sign, pattern in formats))
 
 
 def find_secrets(text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.parameter_texts import ParameterMention
+from tdqs_mcp.facts.text.parameter_texts import ParameterMention, words_in
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
@@ -127,10 +127,11 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
 
 def _by_choices(node: Node) -> Iterator[EffectClaim]:
     """Yield `"action": {"enum": ["list", "delete"]}`."""
-    values, parts = node.schema.get("enum"), name_parts(node.name or "")
+    values = node.schema.get("enum")
+    parts = name_parts(node.name or "") if isinstance(values, list) else ()
     if not parts or parts[-1] not in _words("choosing"):
         return
-    for value in values if isinstance(values, list) else ():
+    for value in values or ():
         chosen = name_parts(value) if isinstance(value, str) else ()
         # `delete_page` is a write, `merge_train_removed` an event to filter by
         first = chosen[0] if chosen and not chosen[-1].endswith("ed") else ""
@@ -144,7 +145,7 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
     parts, text = name_parts(node.name or ""), node.schema.get("description")
     text = text if isinstance(text, str) else ""
     is_place = parts[-1:] and parts[-1] in _words("places") and not _words("saving").isdisjoint(parts[:-1])
-    may_tell = not is_place and any(map(text.lower().__contains__, _DESTINING))
+    may_tell = not is_place and not _DESTINING.isdisjoint(words_in(text))
     if is_place or (may_tell and _PATTERNS.destination.search(text[:200])):
         yield EffectClaim(
             is_destroying=False,
@@ -153,7 +154,7 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
         )
 
 
-_DESTINING = ("save", "write", "store", "export")
+_DESTINING = frozenset("save saves write writes store stores export exports".split())
 """Without one of these no text matches `destination`."""
 
 
