@@ -319,7 +319,6 @@ def test_a_text_that_is_handed_in_stands_is_scored_and_compared_and_no_score_exc
     assert (rewrite.writer, rewrite.definition["description"], rewrite.refused) == ("draft", text, ())
     assert [claim.conflict for claim in rewrite.claims] == [None, "`reason` takes no 'lost'"]
     assert rewrite.after.tdqs >= rewrite.before.tdqs
-    assert any(question.about == "claim" and "Set `reason`" in question.text for question in rewrite.questions)
 
 
 def test_a_draft_changes_no_contract_and_its_words_stay():

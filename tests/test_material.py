@@ -120,13 +120,6 @@ def test_an_answer_about_the_purpose_replaces_a_sentence_that_says_nothing_and_n
     assert warned.definition["description"] == "Runs the tests of a folder. Never run it twice."
 
 
-def test_an_answer_to_a_question_about_a_claim_is_a_fact_in_a_sentence():
-    found = rewritten({"answers": {"git_show.claim.0a1b2c3d": "merges are shown with both parents"}})["git_show"]
-    assert found.definition["description"] == "Shows a commit. Merges are shown with both parents."
-    bare = rewritten({"answers": {"git_show.claim.0a1b2c3d": "yes"}})["git_show"]
-    assert (bare.changes, bare.unused[0].source) == ((), "answer git_show.claim.0a1b2c3d")
-
-
 def test_other_languages_keep_their_answers_as_they_are():
     chinese = tool("get_train", "获取指定车次的信息。", takes(number=TEXT))
     found = rewritten({"answers": {"get_train.returns": "车次的信息"}}, tools=[chinese])["get_train"]

@@ -250,24 +250,14 @@ def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
 
 
 def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return questions with their tools where the text only counts them, and with what descriptions begin.
-
-    Of an earlier question about the same tools only the id is repeated, of a description only its first sentence, once.
-    """
+    """Return questions with their tools where the text only counts them, and with what descriptions begin, once."""
     lines: list[dict[str, Any]] = []
     sentences = _first_sentences(descriptions)
-    ids_by_tools: dict[tuple[str, ...], str] = {}
     for question in questions:
         line = answer(question, only="id text")
         if len(question.tools) == 1 and (sentence := sentences.pop(question.tools[0], "")):
             line["says"] = fence(sentence, MAX_MESSAGE)
-        if not question.is_naming_all:
-            if question.tools in ids_by_tools:
-                line["sameToolsAs"] = ids_by_tools[question.tools]
-            else:
-                ids_by_tools[question.tools] = line["id"]
-                line |= answer(question, only="tools")
-        lines.append(line)
+        lines.append(line if question.is_naming_all else line | answer(question, only="tools"))
     return lines
 
 

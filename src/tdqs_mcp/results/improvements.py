@@ -141,9 +141,6 @@ class QuestionTopic(StrEnum):
     CONFLICT = "conflict"
     """Two statements of which only one can hold."""
 
-    CLAIM = "claim"
-    """A statement of a draft that something disproves."""
-
     @property
     def dimension(self) -> str:
         """The dimension that an answer raises."""

@@ -140,8 +140,6 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     tool, place = way
     if place.startswith(f"{QuestionTopic.CONFLICT}."):
         raise InputError(f"{origin} of the material cannot choose a side: correct the entry or the definition instead")
-    if place.startswith(f"{QuestionTopic.CLAIM}."):
-        return tool, ""
     parameter = place.removeprefix(PARAMETERS)
     if place.startswith(PARAMETERS):
         subject = catalog.tools.get(tool)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.edits import list_edits
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
@@ -30,7 +29,7 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material
 from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
-from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, DraftChecker
+from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.value_sources import documented_parameters, infer_meanings
@@ -254,7 +253,6 @@ def conclude(
             rewrite,
             questions=(
                 *_conflict_questions(basis.checker.subjects[rewrite.index], basis.checker),
-                *_claim_questions(rewrite),
                 *questions.get(rewrite.name, ()),
             ),
             components=describe_components(subjects[rewrite.index]),
@@ -334,16 +332,6 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
         )
         for text, source in reversed(by_question.items())
     ]
-
-
-def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
-    """A question for each disproven statement of another writer."""
-    for claim in (*rewrite.refused, *rewrite.claims):
-        reason = claim.refusal or (claim.conflict if claim.route is None else None)  # of material, both sides are asked
-        if reason and reason != DROPPED and not reason.startswith(HOSTILE):
-            text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Against it: {reason}"
-            name = f"{rewrite.name}.{QuestionTopic.CLAIM}.{short_hash(claim.text)[:8]}"
-            yield Question(id=name, text=text, about=QuestionTopic.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
 
 
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:

@@ -161,13 +161,12 @@ class JudgeTools(ToolGroup):
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
     ) -> AgentAnswer:
-        """Judge definitions with your own model: get a rubric's prompts, then hand in your answers for a score.
+        """Judge definitions with your own model: get a rubric's prompts, then hand in answers for a score.
 
-        Use it when a model should judge, for example rubric smells, and no sampling is offered; else use score_server,
-        which needs no answers. Without answers it returns system prompt, answer schema and 10 prompts per page; with
-        answers, the score so far and what is missing. Parts tools and coherence make a server's score, the others are
-        optional. Answers are kept by model name; one that does not fit is refused, and the rest stay.
-        suggest_rewrite uses them with judge "host".
+        Use it when a model should judge and sampling is not offered, for example rubric smells; else use score_server.
+        Without answers it returns system prompt, schema and 10 prompts a page; with answers, the score so far. Parts
+        tools and coherence make a server's score, others are optional. Answers are kept by model name; one that does
+        not fit is refused alone. suggest_rewrite uses them with judge "host".
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         code = await self._context.read_code(call, source)

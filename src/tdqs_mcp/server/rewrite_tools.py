@@ -128,13 +128,12 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> AgentAnswer:
-        """Draft better definitions of MCP tools from what is proven, or check and score drafts of yours.
+        """Draft better definitions from what is proven, or check and score drafts of yours.
 
         Use it after score_server, for example with draft {"get_order": {"description": "Gets one order by ID."}}; for
-        two finished versions use compare_definitions, for defects lint_descriptions. Your words are never cut; doubts
-        stand beside them. Without draft it writes what schema, siblings and code prove, and asks at most 8 questions,
-        to be answered in material. No file changes. Returns scores, conflicts, and newCatalog, the id of the result in
-        this session.
+        two versions use compare_definitions, for defects lint_descriptions. Your words are never cut; doubts stand
+        beside them. Without draft it writes what schema, siblings and code prove, and asks up to 8 questions, for
+        material. No file changes. Returns scores, conflicts and newCatalog, an id for this session.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))

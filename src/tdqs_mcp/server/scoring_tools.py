@@ -51,10 +51,10 @@ class ScoreTools(ToolGroup):
     ) -> AgentAnswer:
         """Score all tools of one MCP server and how well they fit together, and list what to fix first.
 
-        Start here, for example with catalog EXAMPLE, then call suggest_rewrite with the answer's id. Instead use
+        Start here, for example with catalog EXAMPLE, then call suggest_rewrite with its id. Instead use
         score_tool_definition for one tool, lint_descriptions for findings, compare_definitions for versions,
-        judge_definitions to judge with your own model. No tool is called; a malformed tool stays ungraded, with the
-        reason. Takes at most 2,000 tools. Returns scores, merges, and the lowest tools first.
+        judge_definitions to judge yourself. No tool is called; a malformed tool stays ungraded. Up to 2,000 tools.
+        Returns scores, merges, and the lowest tools.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
