@@ -234,6 +234,9 @@ def test_captured_files_are_read_back_to_the_same_catalog(command, write, tmp_pa
         json.loads(command("score", path, "--format", "json").stdout) for path in (file, tmp_path / "captured.json")
     ]
     assert scores[0]["tools"] == scores[1]["tools"]
+    run = command("capture", file, "-o", "-", cwd=tmp_path)
+    assert run.stdout == (tmp_path / "captured.json").read_bytes()
+    assert not (tmp_path / "-").exists()
 
 
 def test_what_cannot_be_explained_is_answered_with_what_can(command):

@@ -13,6 +13,7 @@ import tomllib
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -83,9 +84,12 @@ def runnable(text):
 
 @pytest.mark.process
 @pytest.mark.parametrize("page", [page for page in PAGES if any(map(runnable, SCRIPT.findall(read(page))))])
-def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, project, write):
+def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, project, write, monkeypatch):
+    """With the packages that somebody has who read as far: the default installation, and the extras that were named."""
     printed = None
     for block in BLOCK.finditer(read(page)):
+        for module in modules_of_extras(besides=EXTRA.findall(read(page)[: block.end()])):
+            monkeypatch.setitem(sys.modules, module, None)
         if block["file"]:
             write(block["file"], block["text"])
         elif block["language"] == "sh":
@@ -94,6 +98,18 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page, command, proje
             printed = (b"".join(run.stdout for run in runs).decode(), block.end()) if runs else None
         elif printed and not read(page)[printed[1] : block.start()].strip():
             assert re.search(pattern_of(block["text"]), printed[0], re.DOTALL), printed[0]
+
+
+EXTRA = re.compile(r"'\.\[(\w+)\]'")
+
+
+def modules_of_extras(besides):
+    """The packages that only extras bring which users install, but for some of these extras."""
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    needed = {extra: {re.match(r"[\w-]+", line)[0] for line in lines} for extra, lines in extras.items()}
+    hidden = set().union(*(needed[extra] for extra in ("attest", "embeddings", "postgres", "sweep", "lsp", "study")))
+    hidden -= set().union(*(needed[extra] for extra in besides))
+    return [module for module, names in packages_distributions().items() if hidden & set(names)]
 
 
 def pattern_of(shown):

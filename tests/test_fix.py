@@ -86,6 +86,7 @@ def test_a_diff_shows_what_a_fix_would_write_and_writes_nothing(command, write, 
     assert command("lint", file, "--fix", "--select", "empty-opening").returncode == 0
     run = command("lint", file, "--diff", "--select", "empty-opening")
     assert (run.returncode, run.stdout) == (0, b"")
+    assert run.stderr.decode() == f"nothing to fix in {file}\n"
     assert command("lint", file, "--diff", "--fix").returncode == 2
 
 

@@ -282,19 +282,23 @@ def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client,
     assert b"nothing to change" in command("install", "cursor").stdout
 
 
-@pytest.mark.parametrize(("file", "text"), [("server.py", "x = 1"), ("tools.json", '{"tools": []}')])
+@pytest.mark.parametrize(
+    ("file", "text"), [("server.py", "x = 1"), ("tools.json", '{"tools": []}'), ("mcp_shop/server.py", "x = 1")]
+)
 def test_a_folder_of_code_or_definitions_is_proposed_and_named(command, tmp_path, monkeypatch, file, text):
     monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
     folder = tmp_path / "shop"
     folder.mkdir()
     for place in (folder, tmp_path):
+        (place / file).parent.mkdir(exist_ok=True)
         (place / file).write_text(text, "utf-8")
     monkeypatch.chdir(folder)
     shown = command("install", "cursor", "--dry-run").stdout.decode()
     assert f"proposed: an agent may read files in {folder}," in shown
     assert f'"{folder}"' in shown
-    monkeypatch.chdir(tmp_path)  # a home, whatever it holds
-    assert "--root" not in command("install", "cursor", "--dry-run").stdout.decode()
+    for place in (tmp_path, tmp_path.parent):  # a home and what is around it, whatever they hold
+        monkeypatch.chdir(place)
+        assert "--root" not in command("install", "cursor", "--dry-run").stdout.decode()
 
 
 def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch):

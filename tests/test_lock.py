@@ -1,4 +1,4 @@
-"""`lock` and `verify`: every change is named by what it means, and what did not change is never called changed."""
+"""`lock` and `lock --check`: every change is named by what it means, and what did not change is never called changed."""
 
 import copy
 import json

@@ -17,7 +17,7 @@ import anyio
 import jsonschema
 import misbehaving_server
 import pytest
-from definitions import flat, tool
+from definitions import FINE, flat, tool
 from mcp import MCPError
 from mcp.types import ResourceTemplateReference
 from own_server import HELLO, SERVE, caller, in_process, over_stdio, refusal
@@ -330,6 +330,33 @@ async def test_orders_in_a_catalog_s_own_words_and_in_errors_come_back_fenced():
         assert_fenced(await refusal(client, "score_tool_definition", definition=failed))
         nested = json.dumps({"name": ORDER, "inputSchema": deep})
         assert_fenced(await refusal(client, "suggest_rewrite", catalog=nested, tool=ORDER))
+
+
+async def test_a_default_null_is_no_contradiction_and_hides_none():
+    """Of 'state' the null only says that there is no default; of 'limit' the default is no call that the schema allows."""
+    state = {"type": "string", "description": "State to keep", "default": None}
+    limit = {"type": "integer", "maximum": 50, "default": 100, "description": "Page size"}
+    parts = {"find_open": {"state": state}, "find_both": {"state": state, "limit": limit}}
+    tools = [
+        FINE | {"name": name, "inputSchema": {"type": "object", "properties": properties}}
+        for name, properties in parts.items()
+    ]
+    async with in_process() as client:
+        answer = await caller(client)("score_server", catalog={"tools": tools})
+    (default,) = [entry for entry in answer["contradictions"] if entry["rule"] == "TDQ223"]
+    assert default["tool"] == "find_both"
+    assert "the default 100" in default["message"]
+
+
+async def test_a_part_of_the_code_that_is_unread_is_not_called_missing(tmp_path):
+    (tmp_path / "server.py").write_text(
+        "from mcp.server.fastmcp import FastMCP\nserver = FastMCP('shop')\n"
+        "@server.tool()\ndef list_orders(state: str) -> dict[str, str]:\n    'Lists the orders.'\n    return {}\n"
+    )
+    async with in_process("--root", tmp_path) as client:
+        answer = await caller(client)("score_server", catalog=str(tmp_path))
+    assert "readOnlyHint" in answer["shared"][0]
+    assert "outputSchema" not in answer["shared"][0]
 
 
 async def test_tools_of_one_name_are_never_taken_for_each_other():

@@ -4,6 +4,7 @@ import gzip
 import json
 import pickle
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, process_time, sleep
@@ -33,7 +34,7 @@ from tdqs_mcp.store.score_queries import methods
 from tdqs_mcp.store.tables import RUNS
 from tdqs_mcp.sweep import records, scoring
 from tdqs_mcp.sweep.records import SHARD_TOOLS, Record, SweepTally, plan_shards, read_entry, read_records
-from tdqs_mcp.sweep.run import is_local, run_on_dask
+from tdqs_mcp.sweep.run import FEW, is_local, run_on_dask
 
 LOANS = {
     "id": "org/loans",
@@ -365,10 +366,26 @@ def test_a_sweep_that_cannot_run_says_why(command, write, tmp_path, arguments, w
     assert (done.returncode, words in done.stderr.decode()) == (2, True), done.stderr
 
 
-def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr("tdqs_mcp.sweep.run.find_spec", lambda _: None)
-    with pytest.raises(InputError, match=r"pip install '\.\[sweep\]'"):
-        sweeping.sweep_registry(sweeping.SweepRequest(inputs=("x",), store="x"))
+def test_without_the_extra_one_process_sweeps_everything_and_a_cluster_names_what_to_install(
+    monkeypatch, write, tmp_path, command
+):
+    """Five shards, each of a server so large that it fills one: others would start processes for them."""
+    for name in ("distributed", "dask", "pyarrow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    many = [
+        {"server": f"s{server}", "tools": [tool(f"list_{number}", "Lists.") for number in range(SHARD_TOOLS)]}
+        for server in range(FEW + 2)
+    ]
+    store = tmp_path / "s.sqlite"
+    done = command("sweep", write("swept.jsonl", lines(*many)), "--store", store, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["scored"] == FEW + 2
+    assert b"one process does this sweep; for all processors: pip install '.[sweep]'" in done.stderr
+    assert command("sweep", tmp_path / "swept.jsonl", "--store", store).stderr == b""
+    for words in (["x.parquet"], ["swept.jsonl", "--cluster", "tcp://127.0.0.1:8786"]):
+        write("x.parquet", b"PAR1")
+        refused = command("sweep", *words, "--store", store, cwd=tmp_path)
+        assert (refused.returncode, b"pip install '.[sweep]'" in refused.stderr) == (2, True), refused.stderr
 
 
 def test_a_wrong_key_is_asked_a_few_times_and_ends_the_sweep(sweep, vendor):

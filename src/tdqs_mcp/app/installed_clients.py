@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.app.catalogs import load_configured
+from tdqs_mcp.app.catalogs import has_code, load_configured
 from tdqs_mcp.app.judging import discovery_status, score_measured
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
@@ -32,7 +32,7 @@ from tdqs_mcp.sources.clients import (
     read_servers,
 )
 from tdqs_mcp.sources.files import read_bytes, write_bytes
-from tdqs_mcp.sources.locator import CODE_SUFFIXES, HIDDEN, LiveOptions
+from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
 MAX_STARTS = 8
 """Servers that are captured at one time."""
@@ -285,16 +285,12 @@ PROJECT_FILES = (".git", "pyproject.toml", "package.json")
 
 
 def is_project(folder: Path) -> bool:
-    """Return whether a folder is a project, or holds code or definitions, such as `server.py`; a home never is."""
+    """Return whether a folder is a project, or holds code or definitions; a home and what is around it never is."""
     if any((folder / name).exists() for name in PROJECT_FILES):
         return True
-    if folder.resolve() == Path.home().resolve():
+    if Path.home().resolve().is_relative_to(folder.resolve()):
         return False
-    return any(
-        path.suffix in CODE_SUFFIXES or (path.suffix == ".json" and b'"tools"' in read_bytes(path))
-        for path in folder.iterdir()
-        if path.is_file()
-    )
+    return has_code(folder) or any(b'"tools"' in read_bytes(path) for path in folder.glob("*.json") if path.is_file())
 
 
 def _proposed_arguments(client: ClientFile, project: Path, **around: Any) -> list[tuple[str, str]]:  # noqa: ANN401

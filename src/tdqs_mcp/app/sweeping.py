@@ -115,7 +115,7 @@ def sweep_registry(
     A model is asked by this process alone, where its limits hold; the offline judge works on all processors. Raises
     InputError where nothing can be read, or the store or the cluster cannot be used.
     """
-    check_packages()
+    check_packages(request.cluster)
     request = replace(request, cluster=read_address(request.cluster))
     started, url, is_offline = time.monotonic(), _absolute(read_url(request.store)), _is_offline(request.settings)
     settings = (

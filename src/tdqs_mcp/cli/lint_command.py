@@ -35,6 +35,7 @@ from tdqs_mcp.cli.runner import (
     read_code_of,
     read_json,
     refuse,
+    shown_locator,
     source_option,
     split_names,
     tell_left,
@@ -281,6 +282,8 @@ def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Pol
     """Print the diff of all fixes, and say on standard error what is left; return whether there is any."""
     pairs = zip(places, catalogs, strict=True)
     diffs = [_fixed(place, catalog, policy, source, is_written=False).diff for place, catalog in pairs]
+    if diffs and not any(diffs):
+        click.echo(f"nothing to fix in {', '.join(map(shown_locator, places))}", err=True)
     for diff in diffs if sys.stdout.isatty() else ():
         click.echo(readable(diff.decode(errors="replace")), nl=False)
     if not sys.stdout.isatty():

@@ -353,11 +353,13 @@ def _write_table(results: Iterable[Any], page: Page) -> None:
             writer.writeheader()
             writer.writerows(chain([first], rows))
         return
+    from tdqs_mcp.sweep.records import NO_PARQUET  # noqa: PLC0415
+
     try:
         import pyarrow as pa  # noqa: PLC0415  # an extra
         from pyarrow import parquet  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise InputError("Parquet needs pyarrow: pip install '.[sweep]' in a checkout of tdqs-mcp") from error
+        raise InputError(NO_PARQUET) from error
     names, remaining = _column_names(first), chain([first], rows)
     texts = ("server", "tool", "inputHash", "tier", "ungraded", "specVersion", "smells", "flags", "overallTier")
     kinds = {name: pa.string() if name in texts or name.startswith("judge.") else pa.float64() for name in names}

@@ -252,7 +252,13 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 TARGET = click.Path(dir_okay=False, path_type=Path)
 
-output_option = click.option("--output", "-o", type=TARGET, help="Write to a file.")
+output_option = click.option(
+    "--output",
+    "-o",
+    type=TARGET,
+    callback=lambda _, __, path: None if path == Path("-") else path,
+    help="Write to a file; - is standard output.",
+)
 
 
 def page_options(*more: str, help: str = "What to print.") -> Callable[[Callback], Callback]:  # noqa: A002  # click's word

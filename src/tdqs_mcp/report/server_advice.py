@@ -19,7 +19,10 @@ CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
     "TDQ801 TDQ802 TDQ803 TDQ806 TDQ808 TDQ809".split()
 )
-"""Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code."""
+"""Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code.
+
+Not as info: the default null that generators write for "none" contradicts nobody.
+"""
 
 GOOD = 4
 """The score from which on a dimension of the tool set needs no reason."""
@@ -65,21 +68,23 @@ def common_gaps(measured: Measured) -> list[str]:
 
 
 def _missing(subject: Subject) -> list[str]:
-    hints = subject.tool.annotations or {}
-    absent = [hint for hint in HINTS if not isinstance(hints.get(hint), bool)]
-    return absent + (["outputSchema"] if subject.tool.output_schema is None else [])
+    tool = subject.tool
+    hints = tool.annotations or {}
+    absent = [hint for hint in HINTS if not isinstance(hints.get(hint), bool) and not tool.is_open("/annotations")]
+    is_without = tool.output_schema is None and not tool.is_open("/outputSchema")
+    return absent + (["outputSchema"] if is_without else [])
 
 
 def server_advice(
     findings: Sequence[Finding], measured: Measured, coherence: Mapping[str, Judgement]
 ) -> dict[str, Any]:
     """Return certain contradictions, facts about many tools, and reasons, merges and renames of a low tool set."""
-    first = {(finding.rule, finding.tool_index): finding for finding in reversed(findings)}
+    certain = [finding for finding in findings if finding.rule in CONTRADICTIONS and finding.severity.rank]
+    first = {(finding.rule, finding.tool_index): finding for finding in reversed(certain)}
     low = [
         f"{key} is {reason.score}: {reason.justification}" for key, reason in coherence.items() if reason.score < GOOD
     ]
-    certain = [finding for finding in first.values() if finding.rule in CONTRADICTIONS]
-    certain.sort(key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
+    certain = sorted(first.values(), key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
     return {
         "contradictions": [
             answer(finding, only="tool rule path message suggestion", limit=MAX_LINE) for finding in certain

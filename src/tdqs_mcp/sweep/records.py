@@ -207,9 +207,14 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile) -> Iterable[bytes | None]:
         yield None if is_long else line
 
 
-def _parquet(path: Path) -> Iterator[Record | str]:
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
+NO_PARQUET = "Parquet needs pyarrow: pip install '.[sweep]' in a checkout of tdqs-mcp"
 
+
+def _parquet(path: Path) -> Iterator[Record | str]:
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
+    except ModuleNotFoundError as error:
+        raise InputError(NO_PARQUET) from error
     try:
         file = parquet.ParquetFile(path)
     except (OSError, ArrowException) as error:

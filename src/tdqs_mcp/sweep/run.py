@@ -89,10 +89,10 @@ def is_local(cluster: Cluster) -> bool:
         return False
 
 
-def check_packages() -> None:
-    """Raises InputError that names what to install."""
-    if not (find_spec("distributed") and find_spec("pyarrow")):
-        raise InputError("a sweep needs more packages: pip install '.[sweep]' in a checkout of tdqs-mcp")
+def check_packages(cluster: Cluster) -> None:
+    """Raises InputError that names what to install for a cluster."""
+    if cluster is not None and not find_spec("distributed"):
+        raise InputError("a cluster needs more packages: pip install '.[sweep]' in a checkout of tdqs-mcp")
 
 
 def run_at_once(
@@ -115,8 +115,8 @@ def run_on_dask(
 ) -> None:
     """Does the work of every shard as `run_at_once`, but on many processors; workers that die are replaced.
 
-    A FEW shards are done in this process, unless a cluster is there. Raises the work's TdqsErrors, and InputError for
-    a scheduler that cannot be reached or is lost.
+    A FEW shards are done in this process, unless a cluster is there; all of them where Dask is not installed. Raises
+    the work's TdqsErrors, and InputError for a scheduler that cannot be reached or is lost.
     """
     rest, most = iter(shards), FEW + 1 if cluster is None else 1
     planned: list[Shard] = []
@@ -126,8 +126,11 @@ def run_on_dask(
 
     while len(planned) < most and (shard := _next_with_servers(rest, report_ahead)):
         planned.append(shard)
-    if not planned or (cluster is None and len(planned) < most):
-        for shard in planned:
+    is_alone = cluster is None and not find_spec("distributed")
+    if is_alone and len(planned) == most:
+        warn("one process does this sweep; for all processors: pip install '.[sweep]' in a checkout of tdqs-mcp")
+    if not planned or is_alone or (cluster is None and len(planned) < most):
+        for shard in chain(planned, iter(partial(_next_with_servers, rest, report), None)):
             report(shard, _tally(shard, partial(work, shard), work, None))
         return
     with _connected(cluster, warn) as client:
