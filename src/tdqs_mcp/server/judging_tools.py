@@ -165,8 +165,8 @@ class JudgeTools(ToolGroup):
 
         Use it when a model should judge and sampling is not offered, for example rubric smells; else use score_server.
         Without answers it returns system prompt, schema and 10 prompts a page; with answers, the score so far. Parts
-        tools and coherence make a server's score, others are optional. Answers are kept by model name; one that does
-        not fit is refused alone. suggest_rewrite uses them with judge "host".
+        tools and coherence make the score, others are optional. Answers are kept by model name, at most 200 a call; an
+        invalid one is refused. suggest_rewrite uses them with judge "host".
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         code = await self._context.read_code(call, source)
