@@ -271,7 +271,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
         ("score x.json --rubric tdqs --skill x.csv", "--skill belongs to --rubric bundles or skill"),
         ("score x.json --rubric playground --judge openai:m", "the playground rubric asks no judge"),
         ("score x.json --prompts --fail-under B", "--prompts asks no judge and gives no score"),
-        ("lock --check x.json --accept tool:a", "--check changes nothing and asks no judge"),
+        ("lock --check x.json --accept tool:a", "--check changes nothing"),
         ("study x.csv --judge openai:m", "--judge and --base-url are for writing tasks"),
     ],
 )

@@ -259,62 +259,82 @@ def score(
     elif not options.is_installed:
         locators = configured_locators(locators, live, options.config)
     options.check(locators, choice, page.form)
-    answers = read_answers(options.answers, choice) if options.answers else None
-    skill = read_text(options.skill) if options.skill else None
+    run = _Run(
+        locators=locators,
+        options=options,
+        choice=choice,
+        spec=spec,
+        live=live,
+        page=page,
+        answers=read_answers(options.answers, choice) if options.answers else None,
+        skill=read_text(options.skill) if options.skill else None,
+    )
     if options.is_installed:
-        _score_installed(options, choice, spec, live, page)
+        _score_installed(run)
     elif options.has_prompts:
-        _show_prompts(locators, live, options, skill=skill, spec=spec, page=page)
+        _show_prompts(run)
     elif options.rubric == PLAYGROUND:
-        _grade(locators, live, options, page)
+        _grade(run)
     elif options.rubric == CODE:
-        _review(locators, live, choice, answers, options=options, page=page)
+        _review(run)
     elif options.is_dry_run:
-        _dry_run(locators, live, choice, rubric=options.rubric, spec=spec, skill=skill, page=page)
+        _dry_run(run)
     elif options.rubric == SKILL:
-        _score_skill(locators, live, choice, options, answers=answers, text=skill, page=page)
+        _score_skill(run)
     else:
-        _score_definitions(locators, live, choice, options, answers=answers, skill=skill, spec=spec, page=page)
+        _score_definitions(run)
 
 
-def _score_definitions(
-    locators: Sequence[str],
-    live: LiveOptions,
-    choice: JudgeChoice,
-    options: ScoreOptions,
-    *,
-    answers: object,
-    skill: str | None,
-    spec: str,
-    page: Page,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A call of `score`: what is scored, how and by whom, and where the result goes."""
+
+    locators: Sequence[str]
+    options: ScoreOptions
+    choice: JudgeChoice
+    spec: str
+    live: LiveOptions
+    page: Page
+    answers: object
+    skill: str | None
+
+    def each(self, use: Callable[[Catalog], Any], **kwargs: Any) -> list[Any]:  # noqa: ANN401  # what `use` returns
+        """Return the result for each locator, as `for_each`."""
+        return for_each(self.locators, self.live, use, **kwargs)
+
+    def code(self) -> CodeReport | None:
+        """Return the code that --source names, or that the locator is."""
+        return read_code_of(self.locators, self.options.source)
+
+    def undiscovered(self, judge: Judge | None, **options: Any) -> Any:  # noqa: ANN401  # score_undiscovered's
+        """Return what makes the result of a server whose tools cannot be read: JSON says so, text has the error."""
+        if self.page.form != "json":
+            return None
+        stamp = judge.stamp if judge else None
+        return partial(judging.score_undiscovered, judge=stamp, rubric=self.options.rubric, **options)
+
+
+def _score_definitions(run: _Run) -> None:
     """Score servers in tiers or in labels, by a judge or by answers that came from elsewhere."""
-    judge: Judge | None = None
-    code = read_code_of(locators, options.source)
-    basis: dict[str, Any] = {
-        "spec": spec,
-        "policy": replace(policy_of(locators=locators, config=options.config), code=code),
-    }
+    options, code = run.options, run.code()
+    policy = replace(policy_of(locators=run.locators, config=options.config), code=code)
+    judge = None if options.answers else judge_of(run.choice, accept=options.accept)
+    basis: dict[str, Any] = {"spec": run.spec, "policy": policy, "judge": judge}
     if options.answers:
         accepted = read_accepted(os.environ, options.accept)
-        basis |= {"answers": answers, "accepted": accepted}
-    else:
-        judge = judge_of(choice, accept=options.accept)
-        basis |= {"judge": judge}
-    lost = _undiscovered(page, judge, rubric=options.rubric, spec=spec)
+        basis = {"spec": run.spec, "policy": policy, "answers": run.answers, "accepted": accepted}
+    lost = run.undiscovered(judge, spec=run.spec)
     if options.is_tiered:
         use = partial(judging.score_answers if options.answers else judging.score_blocking, **basis)
         if options.attestation:
             use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
-        _score_tiers(locators, live, page, use, lost=lost, options=options)
+        _score_tiers(run, use, lost=lost)
         return
     label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
-    label = partial(label, rubric=options.rubric, skill=skill, **basis)
-    labels: list[LabelScore | None] = for_each(locators, live, label, undiscovered=lost)
+    labels = run.each(partial(label, rubric=options.rubric, skill=run.skill, **basis), undiscovered=lost)
     tell_usage()
-    page.show(labels, _LABELS)
-    needs_model = options.rubric == _BUNDLES and not (judge or options.answers)
-    _end_labels(labels, options.fail_under, needs_model=needs_model)
+    run.page.show(labels, _LABELS)
+    _end_labels(labels, options.fail_under, needs_model=options.rubric == _BUNDLES and not (judge or options.answers))
 
 
 def _attested(
@@ -328,55 +348,41 @@ def _attested(
     return score
 
 
-def _review(
-    locators: Sequence[str],
-    live: LiveOptions,
-    choice: JudgeChoice,
-    answers: object,
-    *,
-    options: ScoreOptions,
-    page: Page,
-) -> None:
+def _review(run: _Run) -> None:
     """Hold definitions against their code by a model or its answers; 2 where a tool has no answer that can be used."""
-    code = read_code_of(locators, options.source)
+    options, code = run.options, run.code()
     if code is None:
         raise click.UsageError("the code rubric needs the code: name its folder with --source")
     tool, ledger = options.tools[0] if options.tools else None, None
     if options.answers:
-        use: Any = partial(review_code_answers, code=code, answers=answers, tool=tool)
+        use: Any = partial(review_code_answers, code=code, answers=run.answers, tool=tool)
     else:
         judge: Judge | None
-        judge, ledger = preview_of(choice) if options.is_dry_run else (judge_of(choice), None)
+        judge, ledger = preview_of(run.choice) if options.is_dry_run else (judge_of(run.choice), None)
         use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
 
     def review(catalog: Catalog) -> CodeReview:
         match_tools([entry.name for entry in catalog.tools], options.tools or ())
         return use(catalog)  # type: ignore[no-any-return]
 
-    reviews = for_each(locators, live, review)
+    reviews = run.each(review)
     if ledger is not None:
-        page.show([ledger], _LEDGER)
+        run.page.show([ledger], _LEDGER)
         end(reviews)
         return
     tell_usage()
-    page.show(reviews, _REVIEW)
+    run.page.show(reviews, _REVIEW)
     end(reviews, reviewed, left_open=OPEN, needs_tools=True)
 
 
-def _undiscovered(page: Page, judge: Judge | None, **options: Any) -> Any:  # noqa: ANN401  # score_undiscovered's
-    """Return what makes the result of a server whose tools could not be read: JSON says so, text has the error."""
-    if page.form != "json":
-        return None
-    return partial(judging.score_undiscovered, judge=judge.stamp if judge else None, **options)
-
-
-def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live: LiveOptions, page: Page) -> None:
+def _score_installed(run: _Run) -> None:
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
     from tdqs_mcp.report.registry_reports import installed_blocks  # noqa: PLC0415
     from tdqs_mcp.results.clients import InstalledOutcome  # noqa: PLC0415
 
-    judge, policy = judge_of(choice, accept=options.accept), policy_of()
+    options, live = run.options, run.live
+    judge, policy = judge_of(run.choice, accept=options.accept), policy_of()
     if live.headers or live.env or live.cwd:
         raise click.UsageError("--header, --env and --cwd belong to one server; its client's configuration has its own")
     servers = installed_clients.servers().servers
@@ -389,11 +395,11 @@ def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live
             options=live,
             task=options.task,
             judge=judge,
-            spec=spec,
+            spec=run.spec,
             policy=policy,
         )
     tell_usage()
-    page.show([report], views(installed_blocks))
+    run.page.show([report], views(installed_blocks))
     failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
     if failed:
         fail(InputError(f"without a score: {', '.join(failed)}"))
@@ -412,15 +418,10 @@ def _score_installed(options: ScoreOptions, choice: JudgeChoice, spec: str, live
 
 
 def _score_tiers(
-    locators: Sequence[str],
-    live: LiveOptions,
-    page: Page,
-    use: Callable[[Catalog], ServerScore],
-    *,
-    lost: Callable[[str, CaptureError], ServerScore] | None,
-    options: ScoreOptions,
+    run: _Run, use: Callable[[Catalog], ServerScore], *, lost: Callable[[str, CaptureError], ServerScore] | None
 ) -> None:
     """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
+    options, page = run.options, run.page
     catalogs = list[Catalog]()
     tools: list[str] = []
 
@@ -430,18 +431,18 @@ def _score_tiers(
         catalogs.append(catalog)
         return score
 
-    scores = for_each(locators, live, score_catalog, undiscovered=lost)
+    scores = run.each(score_catalog, undiscovered=lost)
     tell_usage()
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
     places = {
         id(score): copyable_locator(locator)
-        for score, locator in zip(scores, locators, strict=True)
+        for score, locator in zip(scores, run.locators, strict=True)
         if score is not None
     }
     score_views = _score_views(places, tools)
     if page.form == "html" and catalogs:
-        score_views |= {"html": _page_view(catalogs[0], copyable_locator(locators[0]), tools[0] if tools else None)}
+        score_views |= {"html": _page_view(catalogs[0], copyable_locator(run.locators[0]), tools[0] if tools else None)}
     page.show(scores, score_views, ending=None if tools else _RANKING)
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
@@ -513,54 +514,38 @@ def _score_views(places: Mapping[int, str], tools: Sequence[str]) -> dict[str, V
     return views(lambda score: tool_blocks(score, tools, places[id(score)])) | {"json": only}
 
 
-def _score_skill(
-    locators: Sequence[str],
-    live: LiveOptions,
-    choice: JudgeChoice,
-    options: ScoreOptions,
-    *,
-    answers: object,
-    text: str | None,
-    page: Page,
-) -> None:
+def _score_skill(run: _Run) -> None:
     """Score the skill text of servers beside their tools; without a text, their own instructions."""
-    judge = None if options.answers else judge_of(choice, accept=options.accept)
+    options, text = run.options, run.skill
+    judge = None if options.answers else judge_of(run.choice, accept=options.accept)
     use: Callable[[Catalog], SkillScore] = partial(blocking(judging.score_skill), text=text, judge=judge)
     if options.answers:
-        use = partial(judging.score_skill_answer, text=text, answers=answers)
-    results = for_each(locators, live, use, undiscovered=_undiscovered(page, judge, rubric=SKILL))
+        use = partial(judging.score_skill_answer, text=text, answers=run.answers)
+    results = run.each(use, undiscovered=run.undiscovered(judge))
     tell_usage()
-    page.show(results, _SKILL)
+    run.page.show(results, _SKILL)
     _end_labels(results, options.fail_under, needs_model=not (judge or options.answers))
 
 
-def _dry_run(
-    locators: Sequence[str],
-    live: LiveOptions,
-    choice: JudgeChoice,
-    *,
-    rubric: str,
-    spec: str,
-    skill: str | None,
-    page: Page,
-) -> None:
+def _dry_run(run: _Run) -> None:
     """Print the requests that scoring would send, over all locators."""
-    judge, ledger = preview_of(choice)
-    use: Callable[[Catalog], Any] = partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=skill)
+    judge, ledger = preview_of(run.choice)
+    rubric = run.options.rubric
+    use: Callable[[Catalog], Any] = partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=run.skill)
     if rubric == _TDQS:
-        use = partial(judging.score_blocking, judge=judge, spec=spec)
+        use = partial(judging.score_blocking, judge=judge, spec=run.spec)
     elif rubric == SKILL:
-        use = partial(blocking(judging.score_skill), text=skill, judge=judge)
-    results = for_each(locators, live, use)
-    page.show([ledger], _LEDGER)
+        use = partial(blocking(judging.score_skill), text=run.skill, judge=judge)
+    results = run.each(use)
+    run.page.show([ledger], _LEDGER)
     end(results)
 
 
-def _grade(locators: Sequence[str], live: LiveOptions, options: ScoreOptions, page: Page) -> None:
+def _grade(run: _Run) -> None:
     """Grade servers as MCP Playground does: a score of 100 and a letter."""
-    grades = for_each(locators, live, judging.grade)
-    page.show(grades, _GRADE)
-    bar = Letter(options.fail_under or Letter.F)
+    grades = run.each(judging.grade)
+    run.page.show(grades, _GRADE)
+    bar = Letter(run.options.fail_under or Letter.F)
 
     def missed(grade: ServerGrade) -> str:
         return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
@@ -568,13 +553,12 @@ def _grade(locators: Sequence[str], live: LiveOptions, options: ScoreOptions, pa
     end(grades, partial(earns, letter=bar), missed=missed)
 
 
-def _show_prompts(
-    locators: Sequence[str], live: LiveOptions, options: ScoreOptions, *, skill: str | None, spec: str, page: Page
-) -> None:
+def _show_prompts(run: _Run) -> None:
     """Print the prompts that a judge would get about servers."""
+    options = run.options
     refuse(options.source and options.rubric != CODE, "with --prompts, --source belongs to --rubric code")
-    code = read_code_of(locators, options.source) if options.rubric == CODE else None
-    use = partial(judging.prompts, spec=spec, rubric=options.rubric, skill=skill, code=code)
+    code = run.code() if options.rubric == CODE else None
+    use = partial(judging.prompts, spec=run.spec, rubric=options.rubric, skill=run.skill, code=code)
 
     def prompts_of(catalog: Catalog) -> dict[str, Any]:
         if not options.tools:
@@ -582,8 +566,8 @@ def _show_prompts(
         names = match_tools([tool.name for tool in catalog.tools], options.tools)
         return {"tools": [entry for name in names for entry in use(catalog, tool=name)["tools"]]}
 
-    documents = for_each(locators, live, prompts_of)
-    page.show(documents, _PROMPTS)
+    documents = run.each(prompts_of)
+    run.page.show(documents, _PROMPTS)
     end(documents, needs_tools=True)
 
 
