@@ -1,7 +1,7 @@
 """Rules between the tools of a catalog, and about the tokens that it costs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import free_objects, unused_definitions
@@ -10,7 +10,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
-from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind
+from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools
@@ -259,12 +259,8 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ302", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, coherence: disambiguation")
 def copied_description(measured: Measured) -> Iterator[Hit]:
     """The description is a copy of an earlier tool's, so the agent cannot choose between them."""
-    yield from _overlapping(
-        measured, measured.copies, OverlapKind.DEFINITION, fix="remove one of them, or say when each is the right one"
-    )
-    yield from _overlapping(
-        measured, measured.copies, OverlapKind.DESCRIPTION, fix="describe what this tool does that the other does not"
-    )
+    yield from _copies(measured, OverlapKind.DEFINITION, "remove one of them, or say when each is the right one")
+    yield from _copies(measured, OverlapKind.DESCRIPTION, "describe what this tool does that the other does not")
 
 
 @rule(
@@ -357,10 +353,10 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
         yield Hit("", problem, "clients may see less than the server offers")
 
 
-def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind, *, fix: str) -> Iterator[Hit]:
+def _copies(measured: Measured, kind: OverlapKind, fix: str) -> Iterator[Hit]:
     subjects = {subject.tool.name: subject for subject in measured.subjects}
     earlier: dict[str, dict[str, None]] = defaultdict(dict)
-    for overlap in pairs:
+    for overlap in measured.copies:
         if overlap.kind is kind:
             earlier[overlap.second][overlap.first] = None
     for name, overlaps in earlier.items():

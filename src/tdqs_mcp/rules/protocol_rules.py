@@ -467,13 +467,7 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
 )
 def undeclared_app_hint(subject: Subject) -> Iterator[Hit]:
     """A read-only, destructive or open-world hint is not declared; an error with `--profile openai-apps`."""
-    signals = subject.signals
-    hints = {
-        "readOnlyHint": signals.read_only,
-        "destructiveHint": signals.destructive,
-        "openWorldHint": signals.open_world,
-    }
-    yield from _undeclared(hints)
+    yield from _undeclared(subject, "readOnlyHint", "destructiveHint", "openWorldHint")
 
 
 @rule(
@@ -485,16 +479,15 @@ def undeclared_app_hint(subject: Subject) -> Iterator[Hit]:
 )
 def undeclared_connector_annotation(subject: Subject) -> Iterator[Hit]:
     """A title or hint is not declared; an error with `--profile anthropic-directory`."""
-    signals = subject.signals
     annotations = subject.tool.annotations
     title = subject.tool.title or (annotations.get("title") if isinstance(annotations, Mapping) else None)
     if not title:
         yield Hit("/annotations/title", "the tool has no title", "add a title in words for people")
-    writes = {} if signals.read_only else {"destructiveHint": signals.destructive, "idempotentHint": signals.idempotent}
-    yield from _undeclared({"readOnlyHint": signals.read_only, **writes, "openWorldHint": signals.open_world})
+    writes = () if subject.signals.read_only else ("destructiveHint", "idempotentHint")
+    yield from _undeclared(subject, "readOnlyHint", *writes, "openWorldHint")
 
 
-def _undeclared(hints: Mapping[str, bool | None]) -> Iterator[Hit]:
-    for name, value in hints.items():
-        if value is None:
+def _undeclared(subject: Subject, *names: str) -> Iterator[Hit]:
+    for name in names:
+        if not isinstance((subject.tool.annotations or {}).get(name), bool):
             yield Hit(f"/annotations/{name}", f"{name} is not declared", f"declare {name}: {_MEANINGS[name]}")

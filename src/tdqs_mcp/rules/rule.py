@@ -199,24 +199,11 @@ def foreign_rule(
     alias: str,
     *,
     severity: Severity | None = None,
-    confidence: Confidence = Confidence.HIGH,
-    persona: Persona = Persona.AUTHOR,
-    dimension: str | None = None,
-    entails: tuple[str, ...] = (),
-    variants: tuple[AnyRule, ...] = (),
+    **metadata: Any,  # noqa: ANN401  # what `rule` takes
 ) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
     """Make a check a rule that another linter has under a word of its own, with that linter's severity."""
-    return rule(
-        rule_id,
-        aliases=(alias,),
-        severity=severity or severities[alias],
-        confidence=confidence,
-        persona=persona,
-        dimension=dimension,
-        source=f"{linter}, {alias}",
-        entails=entails,
-        variants=variants,
-    )
+    own = severity or severities[alias]
+    return rule(rule_id, aliases=(alias,), severity=own, source=f"{linter}, {alias}", **metadata)
 
 
 class Profile(NamedTuple):

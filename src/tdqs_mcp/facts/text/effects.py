@@ -83,10 +83,9 @@ def _told_words(prose: Prose, remarks: Sequence[ParameterMention]) -> frozenset[
 
 def silent_target(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
     """Return the parameter for where a call writes, if no text says what happens to a file that is there."""
-    targets = (node for node in shape.nodes if node.is_top and node.is_required and any(_by_destination(node)))
-    target = next(targets, None) if prose.language in ("en", None) else None
-    is_told = target is None or not _words("outcomes").isdisjoint(_told_words(prose, remarks))
-    return None if is_told or target is None else target.name
+    is_told = prose.language not in ("en", None) or not _words("outcomes").isdisjoint(_told_words(prose, remarks))
+    tops = (node for node in shape.nodes if node.is_top and node.is_required and not is_told)
+    return next((node.name for node in tops if any(_by_destination(node))), None)
 
 
 def silent_force(prose: Prose, remarks: Sequence[ParameterMention]) -> bool:
