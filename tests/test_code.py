@@ -773,6 +773,23 @@ DISPROVED = {
         "boat = {'id': name}\n    boat[K] = 4\n    return boat",
         False,
     ),
+    "lacks a key of a list": (
+        "Returns `id`, `name` and `depth`.",
+        "import httpx\n    all = []\n    for boat in httpx.get(name):\n        all.append({'id': 1, 'name': name})\n    return all",
+        True,
+    ),
+    "adds the key to all of a list": (
+        "Returns `id`, `name` and `depth`.",
+        "boats = [{'id': name, 'name': name}]\n    for boat in boats:\n        boat['depth'] = 4\n    return boats",
+        False,
+    ),
+    "adds the key elsewhere": (
+        "Returns an object with keys id, depth.",
+        "boat = {'id': name}\n    fill(boat)\n    return boat",
+        False,
+    ),
+    "adds the key to a copy": ("Returns an object with keys id, depth.", "return dict({'id': name}, depth=4)", False),
+    "has the keys inside": ("Returns `id`, `name` and `depth`.", "return {'id': name, 'boat': B}", False),
     "names more": ("Returns an object with keys id, depth of each berth.", "return {'id': name}", False),
     "asks a machine": (
         "Returns an object with keys id, depth.",
@@ -786,7 +803,7 @@ DISPROVED = {
 def test_a_statement_is_disproved_only_by_code_that_was_read_whole(tmp_path, command, case):
     text, body, is_disproved = DISPROVED[case]
     (tmp_path / "server.py").write_text(
-        HEAD + "M = load()\nK = load()\n\n"
+        HEAD + "M = load()\nK = load()\nB = load()\n\ndef fill(boat):\n    boat['depth'] = 4\n\n"
         f'@server.tool()\ndef plot(name: str):\n    """Plot a boat. {text}"""\n    {body}\n',
         encoding="utf-8",
     )

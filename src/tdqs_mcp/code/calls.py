@@ -72,6 +72,9 @@ _CONVERTING = frozenset(
     "json.dumps JSON.stringify json.loads JSON.parse typing.cast builtins.dict copy.copy copy.deepcopy".split()
 )
 
+_EXTENDING = frozenset(["builtins.dict", "Object.assign"])
+"""Calls that make a map of one and further items: `dict(boat, berth=4)`."""
+
 _NUMERIC = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "parseFloat"])
 """Calls that give back the number that they are given."""
 
@@ -206,6 +209,7 @@ class Calls(Resolution):
             trace.functions.setdefault(place, inner + depth + 1)
         trace.environment |= part.environment
         trace.written |= part.written
+        trace.changed |= part.changed
         trace.is_read_only |= part.is_read_only
 
     def _run(
@@ -399,6 +403,9 @@ class Calls(Resolution):
             return Listing(values=arguments, parameters=parameters_of(arguments))
         if name == "Object.keys" and isinstance(first, Argument) and not first.name:
             return UNKNOWN  # names alone; `args[key]` with such a key is a use of all
+        if name in _EXTENDING and isinstance(first, Dictionary) and (keywords or arguments[1:]):
+            items = (*(("...", value) for value in arguments), *keywords.items())
+            return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
         if name in _PASS_THROUGH and arguments:
             if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
                 self._use(first)  # Object.entries(args): whatever is in it

@@ -722,6 +722,10 @@ class Interpreter(Calls):
 
     def _mutate(self, owner: SyntaxNode, change: str, values: Sequence[Value], line: int, frame: CallFrame) -> None:
         """Note a change of something that outlives the call; a local variable is made of what is put into it."""
+        if isinstance(owner, Name | Attribute | Subscript):
+            with self.muted():
+                present = self.evaluate(owner, frame)
+            self.trace.changed |= {value.items for value in alternatives(present) if isinstance(value, Dictionary)}
         root = owner
         while isinstance(root, Attribute | Subscript):
             root = root.value
@@ -729,7 +733,7 @@ class Interpreter(Calls):
         parameters = parameters_of(values)
         if root is owner and isinstance(root, Name) and isinstance(local, Listing) and change in _ADDING_ITEMS:
             items = [item for value in values for item in _items(value, change)]
-            frame.names[root.id] = bounded(replace(local, values=(*local.values, *items)))
+            local = frame.names[root.id] = bounded(replace(local, values=(*local.values, *items)))
         if isinstance(root, Name) and local is not None and parameters - local.parameters:
             frame.names[root.id] = replace(local, parameters=local.parameters | parameters)
         if change in (".update()", ".setdefault()"):

@@ -18,7 +18,7 @@ from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, Partia
 from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
-    KEYED,
+    WITH_KEYS,
     CodeEffect,
     CodeError,
     CodeLimit,
@@ -204,7 +204,7 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
         dead_enum_values=tuple(_dead(trace, parameters)),
         limits=tuple(_limits(trace, registration)),
         errors=tuple(_errors(trace.errors)),
-        returns=_returns(trace.results),
+        returns=_returns(trace),
         credentials=tuple(sorted(name for name in trace.environment if name.isupper())),
         unresolved=tuple(_unresolved(trace.unresolved)),
         description=text_of(description) if description is not None else None,
@@ -367,14 +367,18 @@ def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:
         yield Unresolved(text=text, file=file, line=line)
 
 
-def _returns(results: Iterable[Value]) -> str | None:
+def _returns(trace: CallTrace) -> str | None:
     """Return the form of the results: the keys of an object, text, or a list; null where one of them is not known.
 
     Errors that are returned as results are none.
     """
-    values = [value for result in results for value in alternatives(result) if not _is_error(value)]
-    forms = {_form(value) for value in values} - {"nothing"}
-    return forms.pop() if len(forms) == 1 else None
+    values = [value for result in trace.results for value in alternatives(result) if not _is_error(value)]
+    forms = {_form(value, trace) for value in values} - {"nothing"}
+    return forms.pop() if len(forms) == 1 else "list" if forms and all(map(_is_list, forms)) else None
+
+
+def _is_list(form: str | None) -> bool:
+    return (form or "").startswith("list")
 
 
 def _is_error(value: Value) -> bool:
@@ -385,21 +389,24 @@ def _is_error(value: Value) -> bool:
     return text is not None and text.lower().startswith("error")
 
 
-def _form(value: Value) -> str | None:
+def _form(value: Value, trace: CallTrace) -> str | None:
     match value:
         case Constant(value=str()) | PartialText():
             return "text"
         case Constant(value=None):
             return "nothing"
-        case Listing():
-            return "list"
+        case Listing(values=values):
+            forms = {_form(item, trace) or "" for item in values}
+            form = forms.pop() if len(forms) == 1 else ""
+            return f"list of {form.replace('object', 'objects', 1)}" if form.startswith("object") else "list"
         case Dictionary(items=items):
             content = value.get("content")
             if isinstance(content, Listing) and content.values and isinstance(content.values[0], Dictionary):
                 inner = content.values[0].get("text")
-                return _form(inner) if inner is not None else None
+                return _form(inner, trace) if inner is not None else None
             keys = list(dict.fromkeys(key for key, _ in items))
-            return None if "" in keys or "..." in keys or not keys else KEYED + ", ".join(keys)
+            is_open = "" in keys or "..." in keys or not keys or items in trace.changed
+            return None if is_open else f"object{WITH_KEYS}{', '.join(keys)}"
         case _:
             return None
 

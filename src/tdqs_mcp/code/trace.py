@@ -97,6 +97,9 @@ class CallTrace:
     guards: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """How a parameter's text must begin, because the code refuses others."""
 
+    changed: set[tuple[tuple[str, Value], ...]] = field(default_factory=set)
+    """Items of dictionaries as they were before something was put into them, under whatever name."""
+
     written: set[Value] = field(default_factory=set)
     """Paths of files that were written: to delete or rename them afterwards takes nothing of the user's."""
 

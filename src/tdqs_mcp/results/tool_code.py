@@ -16,8 +16,8 @@ _LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 COUNTED = "counted from 0"
 """The limit of a parameter that the code holds against the length of a list."""
 
-KEYED = "object with keys "
-"""Beginning of the form of a result whose keys are all known."""
+WITH_KEYS = " with keys "
+"""Words before the keys in the form of a result of which all are known, an object or a list of such."""
 
 
 class EffectKind(StrEnum):

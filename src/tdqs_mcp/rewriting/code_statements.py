@@ -29,7 +29,16 @@ from tdqs_mcp.facts.text.words import (
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.improvements import Component, Route
-from tdqs_mcp.results.tool_code import COUNTED, CodeEffect, CodeError, CodePlace, EffectKind, ToolCode, names_host
+from tdqs_mcp.results.tool_code import (
+    COUNTED,
+    WITH_KEYS,
+    CodeEffect,
+    CodeError,
+    CodePlace,
+    EffectKind,
+    ToolCode,
+    names_host,
+)
 from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
@@ -550,7 +559,7 @@ def _returned(subject: Subject, code: ToolCode) -> str:
 
 def _telling_keys(code: ToolCode) -> Sequence[str]:
     """Return the keys of a result; none where all of them could be any result's: `success`, `message`."""
-    head, _, keys = (code.returns or "").partition(" with keys ")
+    head, _, keys = (code.returns or "").partition(WITH_KEYS)
     names = keys.split(", ") if head == "object" else []
     return names if any(name.lower() not in words_from("rewriting", "bare_keys") for name in names) else ()
 

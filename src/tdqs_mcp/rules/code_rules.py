@@ -15,7 +15,7 @@ from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_sav
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.results.tool_code import (
-    KEYED,
+    WITH_KEYS,
     CodeEffect,
     CodeLimit,
     CodePlace,
@@ -192,20 +192,22 @@ def disproved_statement(measured: Measured) -> Iterator[Hit]:
 def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
     """Return what disproves a sentence, its line and the advice; None where nothing does.
 
-    That a file is not written, and a key not returned, is proven only where the code was followed to its end and asks
-    neither another machine nor a program.
+    That a file is not written, and a key not returned, is proven only where the code was followed to its end, the file
+    also only where it asks neither another machine nor a program. "Returns `id` and `name`" may speak of what is inside
+    the result, unless most of these are its keys.
     """
     if ("readOnlyHint", True) in stated_hints(sentence):
         if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
             return None
         effects = [effect for effect in code.effects if effect.kind in _CHANGES]
         return f"the code changes something: {_lines(effects)}", _ordered(effects)[0], "say what it changes"
-    is_whole = not code.unresolved and all(effect.kind in _NEAR_READS for effect in code.effects)
-    if is_whole and code.read_only is True and states_saving(sentence):
+    is_near = all(effect.kind in _NEAR_READS for effect in code.effects)
+    if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
         return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
-    keys = (code.returns or "").removeprefix(KEYED)
-    missing = [key for key in stated_keys(sentence) if key not in keys.split(", ")]
-    if is_whole and missing and keys != code.returns and keys:
+    keys = (code.returns or "").partition(WITH_KEYS)[2]
+    stated, is_object = stated_keys(sentence)
+    missing = [key for key in stated if key not in keys.split(", ")]
+    if keys and missing and not code.unresolved and (is_object or 2 * len(missing) < len(stated)):
         claim = f"the code that starts at {code.handler} returns {keys} and never {', '.join(missing)}"
         return claim, code.handler, "name the keys that it returns"
     return None

@@ -126,10 +126,11 @@ def states_saving(sentence: str) -> bool:
     return bool(_PATTERNS.saving.match(sentence[:MAX_TEXT])) and not _PATTERNS.reserved.search(sentence)
 
 
-def stated_keys(sentence: str) -> tuple[str, ...]:
-    """Return the keys of the result, where the sentence does nothing but name them."""
+def stated_keys(sentence: str) -> tuple[tuple[str, ...], bool]:
+    """Return the keys of the result, where the sentence does nothing but name them; and whether it names an object."""
     match = _PATTERNS.returned_keys.match(sentence[:MAX_TEXT])
-    return tuple(word for word in re.findall(r"\w+", match[1]) if word != "and") if match else ()
+    words = re.findall(r"\w+", match[1] or match[2]) if match else ()
+    return tuple(word for word in words if word != "and"), bool(match and match[1])
 
 
 @cache
