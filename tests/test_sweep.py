@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic, process_time, sleep
 from types import SimpleNamespace
 
+import anyio
 import pyarrow as pa
 import pytest
 import registry
@@ -313,6 +314,25 @@ def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     assert (tally.judged, tally.ungraded, tally.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overall"] is not None
     assert has_nothing_to_do(sweep(lines(LOANS), **named)[0])
+
+
+def test_questions_about_several_servers_are_under_way_at_once(sweep, loopback, monkeypatch):
+    """A shard waits for no other: the first answer comes only when a second server has been asked about."""
+    monkeypatch.setattr(records, "SHARD_TOOLS", 1)
+
+    class Patient(Response):
+        async def __call__(self, *channel):
+            await anyio.to_thread.run_sync(loopback.wait_for, 3)
+            await super().__call__(*channel)
+
+    def answer(body):
+        content = {"choices": [{"message": {"content": USUAL[rubric_of(body)]}, "finish_reason": "stop"}]}
+        return Patient(json.dumps(content), media_type="application/json")
+
+    loopback.answer = answer
+    servers = [{"id": f"s{number}", "tools": [tool(f"list_{number}")]} for number in range(2)]
+    named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
+    assert sweep(lines(*servers), **named)[0].judged == 2, "a server has two questions, and the third is another's"
 
 
 @pytest.fixture

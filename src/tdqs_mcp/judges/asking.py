@@ -63,6 +63,8 @@ async def complete_all(model: Model, requests: Sequence[Request]) -> list[str | 
     if not _has_event_loop():  # a call of our server computes in a thread; only its event loop can wait
         answers_from_loop: list[str | Failure] = anyio.from_thread.run(complete_all, model, requests)
         return answers_from_loop
+    if len(requests) == 1:
+        return [await model.complete(requests[0])]
     answers: dict[str, str | Failure] = {}
     needed: list[Request] = []
 
