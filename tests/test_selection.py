@@ -106,7 +106,7 @@ def test_what_is_ignored_is_out_unless_only_its_lane_is():
         ({"names": [""]}, "''"),
         ({"names": ["TDQ1 "]}, "'TDQ1 '"),
         ({"names": ["missing"]}, "'missing'"),
-        ({"profile": "glamma"}, "'glamma'; there are strict, glama,"),
+        ({"profile": "glamma"}, "'glamma'; did you mean glama?; there are strict, glama,"),
     ],
 )
 def test_an_unknown_word_is_refused_and_the_nearest_are_named(words, said):
