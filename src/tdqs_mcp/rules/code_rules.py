@@ -33,7 +33,10 @@ HINTS_SOURCE = "MCP specification, ToolAnnotations"
 CODE_SOURCE = "the tool's code"
 
 _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.SQL_WRITE})
-"""Changes that are no reads under any reading; an HTTP request may be one."""
+"""Changes that are no reads under any reading."""
+
+_CHANGING_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
+"""Methods of requests that change something; a POST may be a search, and `update()` only a client's name for one."""
 
 _CHANGES = _CERTAIN | {EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE, EffectKind.PROCESS, EffectKind.STATE_IN_MEMORY}
 _NEAR_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ})
@@ -45,14 +48,15 @@ _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
 
 @rule("TDQ801", severity=Severity.ERROR, source=HINTS_SOURCE)
 def read_only_changes(measured: Measured) -> Iterator[Hit]:
-    """The definition says that the tool only reads, and its code changes something.
+    """The definition says that the tool only reads, and its code changes something; a warning where that is less sure.
 
-    An error where the agent's own words go into a file or a database; a warning for other changes.
+    Sure are a file or a database that the agent's own words go into, and a request by PUT, PATCH or DELETE with them,
+    always or where a parameter says so.
     """
     for subject, code in _coded(measured):
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
             effects = [effect for effect in code.effects if effect.kind in _CHANGES]
-            is_certain = any(effect.kind in _CERTAIN and effect.is_given and not effect.condition for effect in effects)
+            is_certain = any(effect.is_given and _is_certain(effect) for effect in effects)
             yield Hit(
                 "/annotations/readOnlyHint",
                 f"readOnlyHint is true, but the code changes something: {_lines(effects)}",
@@ -61,6 +65,11 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
                 subject.tool,
                 code=_place(measured, _ordered(effects)[0]),
             )
+
+
+def _is_certain(effect: CodeEffect) -> bool:
+    is_request = effect.kind is EffectKind.HTTP_WRITE and effect.text in _CHANGING_METHODS
+    return is_request or effect.kind in _CERTAIN
 
 
 @rule("TDQ802", severity=Severity.WARNING, source=HINTS_SOURCE)

@@ -13,6 +13,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.judges.verdict_guard import guard_problems
+from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import (
@@ -353,7 +354,7 @@ def common_findings(score: ServerScore) -> list[tuple[Finding, int]]:
 
 
 def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
-    """The first fix of each tool by rule, the rule with which the server's score gains most first.
+    """The first fix of each tool by rule: what the code disproves, then what the server's score gains most by.
 
     The mean is 60% of the description quality, the minimum 40% (TDQS 1.2), so what the lowest tool gains counts more.
     """
@@ -365,13 +366,16 @@ def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
     def gain(fixes: Sequence[Fix]) -> int:
         return sum(_gain(fix) * (60 + 40 * count * (fix.tool.tdqs == lowest)) for fix in fixes)
 
-    return sorted(groups.values(), key=gain, reverse=True)
+    def rank(fixes: Sequence[Fix]) -> tuple[int, int]:
+        return max(fix.finding.severity.rank * _is_disproved(fix) for fix in fixes), gain(fixes)
+
+    return sorted(groups.values(), key=rank, reverse=True)
 
 
 def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
     """The fixes of each tool that has any, the lowest TDQS first: the minimum is 40% of a server's description quality.
 
-    Those of a tool begin with errors, and among equals with what raises the score most.
+    Those of a tool begin with errors and what the code disproves, and among equals with what raises the score most.
     """
     by_index: dict[int, list[Fix]] = {tool.index: [] for tool in score.tools}
     tools = {tool.index: tool for tool in score.tools}
@@ -380,12 +384,18 @@ def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
         if tool and not _is_settled(finding, tool):
             by_index[tool.index].append(Fix(tool=tool, finding=finding))
 
-    def rank(fix: Fix) -> tuple[bool, int, int]:
+    def rank(fix: Fix) -> tuple[bool, bool, int, int]:
         severity = fix.finding.severity
-        return severity is Severity.ERROR, _gain(fix), severity.rank
+        return severity is Severity.ERROR, _is_disproved(fix), _gain(fix), severity.rank
 
     lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
     return [sorted(by_index[tool.index], key=rank, reverse=True) for tool in lowest if by_index[tool.index]]
+
+
+def _is_disproved(fix: Fix) -> bool:
+    """Return whether the tool's code proves the definition wrong, whatever that does to the score."""
+    finding = fix.finding
+    return finding.code is not ABSENT and finding.severity is not Severity.INFO
 
 
 def _gain(fix: Fix) -> int:
