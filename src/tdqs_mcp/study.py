@@ -25,6 +25,7 @@ from tdqs_mcp.results.studies import (
     Summary,
     VariantPair,
 )
+from tdqs_mcp.rewriting.tool_selection import exact_p_value, wilson_interval
 from tdqs_mcp.sources.input_files import TaskRun
 
 DIGITS = 9
@@ -231,19 +232,17 @@ def _distinct(scopes: Sequence[_ScopeRuns]) -> list[_ScopeRuns]:
 
 
 def _summary(scope: _ScopeRuns, variant: str) -> Summary:
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415
-
     runs = list(scope.runs[variant].values())
     successes = sum(run.success for run in runs)
-    low, high = proportion_confint(successes, len(runs), alpha=LEVEL, method="wilson")
+    low, high = wilson_interval(successes, len(runs))
     is_single = _is_single(runs)
     return Summary(
         **scope.place,
         variant=variant,
         runs=len(runs),
         success=100 * successes / len(runs),
-        low=100 * float(low) if is_single else None,
-        high=100 * float(high) if is_single else None,
+        low=100 * low if is_single else None,
+        high=100 * high if is_single else None,
         score=_mean(run.score for run in runs),
         near_misses=_count_near_misses(runs),
         steps=_mean(run.steps for run in runs),
@@ -331,7 +330,7 @@ def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
     old, new = scope.runs[before], scope.runs[after]
     shared = [key for key in old if key in new]
     pairs = [(old[key], new[key]) for key in shared]
-    tests = _paired_tests(pairs) if pairs else _unpaired_tests(list(old.values()), list(new.values()))
+    sides = [[pair[place] for pair in pairs] for place in (0, 1)] if pairs else [list(old.values()), list(new.values())]
     return VariantPair(
         **scope.place,
         before=before,
@@ -340,7 +339,7 @@ def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
         without_partner=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
         funnel=_funnel(pairs),
-        tests=tuple(tests),
+        tests=tuple(_tests(*sides, is_paired=bool(pairs))),
     )
 
 
@@ -373,35 +372,42 @@ def _task(run: TaskRun) -> str:
     return f"{run.domain}\n{run.task}"
 
 
-def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTest]:
-    """McNemar's exact test for success, Wilcoxon's signed-rank test for score and steps."""
+def _tests(old: Sequence[TaskRun], new: Sequence[TaskRun], *, is_paired: bool) -> Iterator[MetricTest]:
+    """McNemar's exact test for success, Wilcoxon's signed-rank test for the rest; without pairs Mann-Whitney's U."""
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
     for metric, value in _METRICS.items():
-        measured_pairs = [
-            (old_run, before, after)
-            for old_run, new_run in pairs
-            if (before := value(old_run)) is not None and (after := value(new_run)) is not None
-        ]
-        if not measured_pairs:
+        sides = [old, new]
+        if is_paired:
+            complete = [pair for pair in zip(old, new, strict=True) if None not in map(value, pair)]
+            sides = [[pair[place] for pair in complete] for place in (0, 1)]
+        before, after = ([number for run in runs if (number := value(run)) is not None] for runs in sides)
+        if not (before and after):
             continue
-        runs = [run for run, _, _ in measured_pairs]
-        changes = [round(after - before, DIGITS) for _, before, after in measured_pairs]
-        p_value, size = _mcnemar(changes) if metric == "success" else _wilcoxon(changes)
+        if is_paired:
+            runs = sides[0]
+            changes = [round(later - earlier, DIGITS) for earlier, later in zip(before, after, strict=True)]
+            difference = estimate(changes, [], [list(map(_task, runs))])
+            test, p_value, size = "Wilcoxon signed-rank", *_wilcoxon(changes)
+            if metric == "success":
+                gained, lost = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+                test, p_value, size = "McNemar, exact", exact_p_value(gained, lost), None
+        else:
+            runs = [run for side in sides for run in side if value(run) is not None]
+            is_after = [0.0] * len(before) + [1.0] * len(after)
+            difference = estimate([*before, *after], [is_after], [list(map(_task, runs))])
+            result = mannwhitneyu(after, before)
+            size = 2 * float(result.statistic) / (len(before) * len(after)) - 1
+            test, p_value = "Mann-Whitney U", float(result.pvalue)
         yield MetricTest(
             metric=metric,
-            test=Own("McNemar, exact" if metric == "success" else "Wilcoxon signed-rank"),
-            units=len(measured_pairs),
-            **_averages([before for _, before, _ in measured_pairs], [after for _, _, after in measured_pairs]),
-            difference=estimate(changes, [], [list(map(_task, runs))]),
+            test=Own(test),
+            units=len(runs),
+            **_averages(before, after),
+            difference=difference,
             p_value=p_value if _is_single(runs) else None,
             size=size,
         )
-
-
-def _mcnemar(changes: Sequence[float]) -> tuple[float, None]:
-    from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415
-
-    ups, downs = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
-    return float(mcnemar([[0, downs], [ups, 0]], exact=True).pvalue), None
 
 
 def _wilcoxon(changes: Sequence[float]) -> tuple[float | None, float | None]:
@@ -413,29 +419,6 @@ def _wilcoxon(changes: Sequence[float]) -> tuple[float | None, float | None]:
         return None, None
     gains = float(wilcoxon(changes, alternative="greater").statistic)
     return float(wilcoxon(changes).pvalue), 4 * gains / (moved * (moved + 1)) - 1
-
-
-def _unpaired_tests(old: Sequence[TaskRun], new: Sequence[TaskRun]) -> Iterator[MetricTest]:
-    """Mann-Whitney's U test, for variants that were run with different tasks."""
-    from scipy.stats import mannwhitneyu  # noqa: PLC0415
-
-    for metric, value in _METRICS.items():
-        groups = [[(run, number) for run in runs if (number := value(run)) is not None] for runs in (old, new)]
-        if not all(groups):
-            continue
-        before, after = ([number for _, number in runs] for runs in groups)
-        runs = [run for side in groups for run, _ in side]
-        test = mannwhitneyu(after, before)
-        is_after = [0.0] * len(before) + [1.0] * len(after)
-        yield MetricTest(
-            metric=metric,
-            test=Own("Mann-Whitney U"),
-            units=len(runs),
-            **_averages(before, after),
-            difference=estimate([*before, *after], [is_after], [list(map(_task, runs))]),
-            p_value=float(test.pvalue) if _is_single(runs) else None,
-            size=2 * float(test.statistic) / (len(before) * len(after)) - 1,
-        )
 
 
 def _corrected(pairs: Sequence[VariantPair]) -> Iterator[VariantPair]:

@@ -22,7 +22,6 @@ from tdqs_mcp.results.studies import (
     ChoiceEstimates,
     ChoicePredictor,
     ChoiceStudy,
-    Estimate,
     OutcomeStudy,
     Predictor,
     TasklessTool,
@@ -117,10 +116,7 @@ def _study_choices(benchmark: ChoiceBenchmark, tools: Mapping[ToolKey, ToolValue
         predictors=tuple(
             ChoicePredictor(name=name, right=by_right[name], satisfied=by_satisfied[name]) for name in by_right
         ),
-        checks=tuple(
-            ChoiceEstimates(name=Own(name), right=check(tools, right), satisfied=check(tools, satisfied))
-            for name, check in _CHECKS.items()
-        ),
+        checks=tuple(_checks(tools, (right, satisfied))),
     )
 
 
@@ -131,26 +127,23 @@ _CHOICE_OUTCOMES: tuple[Callable[[RecordedChoice], float], ...] = (
 """Right tool, and constraints met."""
 
 
-def _beside_empty(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation]) -> Estimate | None:
-    """The effect of TDQS if it is held constant whether there is a description."""
+def _checks(
+    tools: Mapping[ToolKey, ToolValues], outcomes: Sequence[Sequence[Observation]]
+) -> Iterator[ChoiceEstimates]:
+    """Yield the effect of TDQS beside whether there is a description, and the smallest without one of the servers."""
     described = {key: {**values, "described": float(values[TWICE] > 0)} for key, values in tools.items()}
-    return predict_by(TDQS, described, observed, controls=(TWICE, "described"))
-
-
-def _least(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation]) -> Estimate | None:
-    """The smallest effect of TDQS that is left if one server is."""
-    servers = {sample.server for sample in observed}
-    estimates = (
-        predict_by(TDQS, tools, [sample for sample in observed if sample.server != server])
-        for server in sorted(servers)
+    right, satisfied = (predict_by(TDQS, described, own, controls=(TWICE, "described")) for own in outcomes)
+    name = Own("if it is held constant whether there is a description")
+    yield ChoiceEstimates(name=name, right=right, satisfied=satisfied)
+    servers = sorted({sample.server for sample in outcomes[0]})
+    right, satisfied = (
+        min(filter(None, estimates), key=lambda effect: effect.value, default=None)
+        for estimates in (
+            [predict_by(TDQS, tools, [sample for sample in own if sample.server != server]) for server in servers]
+            for own in outcomes
+        )
     )
-    return min(filter(None, estimates), key=lambda effect: effect.value, default=None)
-
-
-_CHECKS = {
-    "if it is held constant whether there is a description": _beside_empty,
-    "without the server that adds most": _least,
-}
+    yield ChoiceEstimates(name=Own("without the server that adds most"), right=right, satisfied=satisfied)
 
 
 def _variant_shares(choices: Sequence[RecordedChoice]) -> Iterator[VariantShare]:

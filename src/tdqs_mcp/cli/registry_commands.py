@@ -141,10 +141,7 @@ def study(
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
-        if isinstance(result, ChoiceStudy):
-            page.show([result], _CHOICES)
-        else:
-            page.show([result], _BENCHMARK)
+        page.show([result], _CHOICES if isinstance(result, ChoiceStudy) else _BENCHMARK)
     elif outcomes:
         page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
 

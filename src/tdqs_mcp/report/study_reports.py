@@ -355,10 +355,11 @@ def selection_blocks(selection: Selection) -> list[Block]:
     counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
     shares = [
         (share.server, str(share.queries), _percent(share.share), _percent(share.others))
-        for share in selection.highest_shares
+        for share in sorted(selection.shares, key=lambda share: -(share.share or 0))
     ]
     confusions = _confusion_rows(selection.confusions)
     confusion_heads = columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5)
+    later = _confusion_rows(selection.against.confusions if selection.against else ())
     lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
     share_heads = columns("server", "queries", "picked", "on queries made from others", left=4)
@@ -368,12 +369,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("By kind of request", _kinds(selection)),
         ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
         ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
-        (
-            "Picked instead since the change",
-            Table(
-                confusion_heads, _confusion_rows(selection.against.confusions if selection.against else ())[:MAX_SHOWN]
-            ),
-        ),
+        ("Picked instead since the change", Table(confusion_heads, later[:MAX_SHOWN])),
         (
             "Words of users that the definition lacks",
             Table(columns("tool", "words", "queries", left=2), lacking[:MAX_SHOWN]),
@@ -443,8 +439,7 @@ def _confusion_matrix(selection: Selection) -> Table:
     counts = Counter({(pair.tool or NO_TOOL, pair.picked): pair.count for pair in selection.confusions})
     names = list(dict.fromkeys(name for pair in counts for name in pair))[:MAX_CONFUSED]
     for choice in selection.choices:
-        server = f"{choice.query.server}/" if choice.query.server and len(selection.servers) > 1 else ""
-        name = f"{server}{choice.query.tool}" if choice.query.tool else NO_TOOL
+        name = choice.query.label(selection.servers) or NO_TOOL
         if choice.first == 1:
             counts[name, name] += 1
         elif choice.rank is None and not (choice.instead or choice.failure):

@@ -1,7 +1,7 @@
 """Outcomes of tests: gates and suites, the calibration of a judge, the selection of tools by query."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -190,6 +190,10 @@ class Query:
 
     withheld: tuple[str, ...] = ()
     """Words of the tool that the query leaves out on purpose; empty for a query from a file."""
+
+    def label(self, servers: Sequence[str]) -> str:
+        """Return the tool's name, after its server's where there are several."""
+        return f"{self.server}/{self.tool}" if self.server and self.tool and len(servers) > 1 else self.tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,11 +434,6 @@ class Selection(Document):
         after = self.against.choices if self.against else ()
         pairs = zip(self.choices, after, strict=bool(after))
         return [(choice, other) for choice, other in pairs if other.found < choice.found or other.first < choice.first]
-
-    @property
-    def highest_shares(self) -> list[TopShare]:
-        """Shares of the servers that have tools of the same name, the highest first."""
-        return sorted(self.shares, key=lambda share: -(share.share or 0))
 
     @published(after="lacking")
     def queries(self) -> tuple[QueryResult, ...]:

@@ -123,7 +123,7 @@ BATCH = 20
 
 def batches(tools: Sequence[Tool], queries: Sequence[str]) -> list[PromptBatch]:
     """Return the prompts for the queries, in order; equal tools and queries give the same bytes."""
-    labels = list(_labels(tools))
+    labels = list(_places(tools))
     listed = []
     for start in range(0, len(queries), BATCH):
         texts = queries[start : start + BATCH]
@@ -147,7 +147,7 @@ class ModelSelector:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Plan | Failure]:  # noqa: ARG002
         """The model's plans; a query whose answer fails, or stays out of form, is a Failure with the reason."""
-        read = partial(_read, places={label: place for place, label in enumerate(_labels(tools))})
+        read = partial(_read, places=_places(tools))
         requests = [
             Request(
                 prompt=Prompt(system=batch.system, user=f"Request: {text}"), name="select", schema=_PLAN, check=read
@@ -169,7 +169,7 @@ class AnswerSelector:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Plan | Failure]:  # noqa: ARG002
         """The plans in the answers; a query without an answer, or with one out of form, is a Failure."""
-        places = {label: place for place, label in enumerate(_labels(tools))}
+        places = _places(tools)
         return [self._plan(identity, places) for batch in batches(tools, queries) for identity, _ in batch.queries]
 
     def open_batches(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[PromptBatch]:
@@ -204,13 +204,18 @@ _CALL = object_schema({"tool": {"type": "string"}, "arguments": {"type": "string
 _PLAN = object_schema({"calls": {"type": "array", "items": _CALL}})
 
 
-def _labels(tools: Sequence[Tool]) -> Iterator[str]:
-    """A name for each tool that no other one has: a second `search` is `search (2)`."""
-    names: set[str] = set()
-    for tool in tools:
-        candidates = (f"{tool.name} ({number})" if number else tool.name for number in (0, *range(2, len(tools) + 2)))
-        names.add(label := next(candidate for candidate in candidates if candidate not in names))
-        yield label
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return the names so that none is twice: a second `search` is `search (2)`."""
+    labels: dict[str, None] = {}
+    for name in names:
+        candidates = (f"{name} ({number})" if number else name for number in (0, *range(2, len(names) + 2)))
+        labels[next(candidate for candidate in candidates if candidate not in labels)] = None
+    return list(labels)
+
+
+def _places(tools: Sequence[Tool]) -> dict[str, int]:
+    """Return the positions of the tools by the names under which an agent calls them."""
+    return {label: place for place, label in enumerate(_distinct([tool.name for tool in tools]))}
 
 
 def _system(tools: Sequence[tuple[str, Tool]]) -> str:
@@ -400,12 +405,7 @@ class Index:
     @classmethod
     def of(cls, catalogs: Sequence[Catalog]) -> "Index":
         """The tools in order. Raises InputError where there are none."""
-        names = [catalog.server for catalog in catalogs]
-        servers: dict[str, None] = {}
-        for name in names:
-            candidates = (f"{name} ({number})" if number else name for number in (0, *range(2, len(names) + 2)))
-            servers[next(candidate for candidate in candidates if candidate not in servers)] = None
-        return cls._named(tuple(servers), catalogs)
+        return cls._named(_distinct([catalog.server for catalog in catalogs]), catalogs)
 
     def like(self, catalogs: Sequence[Catalog]) -> "Index":
         """Other catalogs in the places, and under the names, of these ones. Raises InputError."""
@@ -604,9 +604,8 @@ def _share(parts: Sequence[Fraction]) -> int:
 def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion, ...]:
     texts: dict[tuple[str, str], list[str]] = {}
     for choice in choices:
-        server = f"{choice.query.server}/" if choice.query.server and len(index.servers) > 1 else ""
         for other in choice.instead:
-            texts.setdefault((f"{server}{choice.query.tool}", other), []).append(choice.query.text)
+            texts.setdefault((choice.query.label(index.servers), other), []).append(choice.query.text)
     names = index.by_name()
     labels = {index.label(place): place for place in range(len(index.entries))}
     confusions = []
@@ -615,12 +614,13 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
         place = labels.get(label, next((places[0] for places in own.values()), None))
         right = None if place is None else index.tools[place]
         rival = _terms(index.tools[labels[picked]])
-        clashing = Counter(
+        own_terms = _terms(right) if right else set()
+        clashing = [
             word
             for text in queries
-            for word in search.strange_words(text, _terms(right) if right else set())
+            for word in search.strange_words(text, own_terms)
             if word not in search.strange_words(text, rival)
-        )
+        ]
         parting = search.strange_words(right.description or "", rival) if right else []
         sentence = _parting_sentence(right, rival, picked) if right else None
         confusions.append(
@@ -628,7 +628,7 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
                 tool=label,
                 picked=picked,
                 count=len(queries),
-                clashing=tuple(word for word, _ in clashing.most_common(MAX_NAMED)),
+                clashing=_most_common(clashing),
                 parting=tuple(dict.fromkeys(parting))[:MAX_NAMED],
                 sentence=sentence,
                 differences=()
@@ -669,18 +669,17 @@ def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...
         places = [place for own in names.get(choice.query.tool, {}).values() for place in own]
         if choice.query.withheld or choice.failure is not None or choice.first == 1 or not places:
             continue
-        own = {term for place in places for term in search.search_terms(search.indexed_text(index.tools[place]))}
+        own = {term for place in places for term in _terms(index.tools[place])}
         if words := search.strange_words(choice.query.text, own):
             missed.setdefault(choice.query.tool, []).append(words)
-    counted = [
-        (tool, Counter(word for words in word_lists for word in words), len(word_lists))
-        for tool, word_lists in missed.items()
-    ]
-    ranked = sorted(counted, key=lambda entry: (-entry[2], entry[0]))
+    ranked = sorted(missed.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return tuple(
-        Lacking(tool=tool, words=tuple(word for word, _ in words.most_common(MAX_NAMED)), queries=count)
-        for tool, words, count in ranked
+        Lacking(tool=tool, words=_most_common(chain.from_iterable(lists)), queries=len(lists)) for tool, lists in ranked
     )
+
+
+def _most_common(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word, _ in Counter(words).most_common(MAX_NAMED))
 
 
 def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[TopShare, ...]:
@@ -691,14 +690,14 @@ def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[TopShare, ...
         servers = names.get(choice.query.tool, {})
         for server in servers if choice.failure is None and len(servers) > 1 else ():
             contests.setdefault(server, []).append(choice)
-    return tuple(_share_of(server, contests[server]) for server in index.servers if server in contests)
-
-
-def _share_of(server: str, choices: Sequence[QueryChoice]) -> TopShare:
-    won = [Fraction(server in choice.highest, max(1, len(choice.highest))) for choice in choices]
-    pairs = zip(choices, won, strict=True)
-    foreign = [part for choice, part in pairs if not (choice.query.withheld and choice.query.server == server)]
-    return TopShare(server=server, queries=len(choices), share=_share(won), others=_share(foreign) if foreign else None)
+    shares = []
+    for server, own in contests.items():
+        won = [Fraction(server in choice.highest, max(1, len(choice.highest))) for choice in own]
+        pairs = zip(own, won, strict=True)
+        foreign = [part for choice, part in pairs if not (choice.query.withheld and choice.query.server == server)]
+        foreign_share = _share(foreign) if foreign else None
+        shares.append(TopShare(server=server, queries=len(own), share=_share(won), others=foreign_share))
+    return tuple(sorted(shares, key=lambda share: index.servers.index(share.server)))
 
 
 def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:
