@@ -570,17 +570,14 @@ def _choice(
     floor = top if best is None else best
     rivals = [(place, score) for place, score in ranking.items() if score >= floor and place not in right]
     instead = tuple(dict.fromkeys(index.label(place) for place, score in sorted(rivals) if score == top))
-    if not query.tool:
-        is_silent = Fraction(not ranking)
-        rank = Fraction(1) if is_silent else None
-        return QueryChoice(query=query, rank=rank, first=is_silent, found=is_silent, instead=instead, plan=plan)
     tied = sum(score == best for _, score in rivals)
     ahead = len(rivals) - tied
+    is_hit = best is not None if query.tool else not ranking  # of a request for no tool nothing may be called
     return QueryChoice(
         query=query,
-        rank=None if best is None else 1 + ahead + Fraction(tied, 2),
-        first=_MISS if best is None else Fraction(ahead == 0, 1 + tied),
-        found=_MISS if best is None else Fraction(min(max(0, k - ahead), 1 + tied), 1 + tied),
+        rank=1 + ahead + Fraction(tied, 2) if is_hit else None,
+        first=Fraction(ahead == 0, 1 + tied) if is_hit else _MISS,
+        found=Fraction(min(max(0, k - ahead), 1 + tied), 1 + tied) if is_hit else _MISS,
         instead=instead,
         highest=_highest(names.get(query.tool, {}), ranking),
         plan=plan,
