@@ -313,7 +313,7 @@ def test_without_scipy_smells_are_counted_and_the_test_names_the_extra(sweep, st
     monkeypatch.setattr(score_queries, "find_spec", lambda _: None)
     numbers = store_statistics(store_url, method=report.method)
     assert {(test.statistic, test.p_value, test.adjusted) for test in numbers.maintainers.values()} == {(None,) * 3}
-    assert "tdqs-mcp[study]" in str(statistics_blocks(numbers, command="stats"))
+    assert ".[study]" in str(statistics_blocks(numbers, command="stats"))
 
 
 @pytest.mark.parametrize("options", [{"rubric": "bundles"}, {"rubric": "smells", "is_batch": True}])

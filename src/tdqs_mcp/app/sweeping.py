@@ -149,8 +149,9 @@ def sweep_registry(
             shards, work = plan_shards(records, complete, listed), partial(score_entries, job)
             run_on_dask(shards, work, cluster=request.cluster, report=progress.add, warn=warn)
         else:
-            ask, many = (_ask_model, SERVERS_AT_ONCE) if not request.is_batch else (_submit_batch, 1)
-            shards = plan_shards(records, complete, listed, most=None if request.is_batch else 1)
+            # a batch for as many servers as a shard has, live questions server by server
+            ask, many, most = (_submit_batch, 1, None) if request.is_batch else (_ask_model, SERVERS_AT_ONCE, 1)
+            shards = plan_shards(records, complete, listed, most=most)
             port = judge if request.is_batch else OneByOne(judge=judge)
             ask = partial(ask, method=method, store=store, judge=port, ledger=ledger)
             run_at_once(shards, ask, at_once=many, report=progress.add)

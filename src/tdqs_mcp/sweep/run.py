@@ -174,9 +174,8 @@ class _Runner:
 
     cluster: Cluster
     report: Report
-    under_way: dict[Any, Shard] = field(default_factory=dict)
-    begins: dict[Any, float] = field(default_factory=dict)
-    """By shard under way, the share of the input that is read up to its begin."""
+    under_way: dict[Any, tuple[Shard, float]] = field(default_factory=dict)
+    """Shards by future, each with the share of the input that is read up to its begin."""
 
     def run(self, shards: Iterator[Shard]) -> None:
         """Keeps a bounded number of shards under way until there are no more."""
@@ -184,15 +183,15 @@ class _Runner:
         while shard := _next_with_servers(shards, self._report):
             while len(self.under_way) >= self.count():
                 self._finish_some()
-            future = self.submit(shard)
-            self.under_way[future], self.begins[future] = shard, begin
+            self.under_way[self.submit(shard)] = shard, begin
             begin = shard.progress
         while self.under_way:
             self._finish_some()
 
     def _report(self, shard: Shard, tally: SweepTally) -> None:
         """Report a shard with the share of the input before which everything is done."""
-        self.report(replace(shard, progress=min(self.begins.values(), default=shard.progress)), tally)
+        begins = (begin for _, begin in self.under_way.values())
+        self.report(replace(shard, progress=min(begins, default=shard.progress)), tally)
 
     def _finish_some(self) -> None:
         """Waits until shards are done, and reports them."""
@@ -201,9 +200,9 @@ class _Runner:
         except CancelledError as error:
             raise _lost(self.cluster) from error
         for future in ended:
-            shard = self.under_way.pop(future)
+            shard, _ = self.under_way[future]
             tally = _tally(shard, future.result, lambda alone: self.submit(alone).result(), self.cluster)
-            del self.begins[future]
+            del self.under_way[future]
             self._report(shard, tally)
 
 
