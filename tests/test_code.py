@@ -538,13 +538,16 @@ def test_a_read_only_tool_that_surely_changes_something_is_an_error(read, tmp_pa
         server_py="import requests\nimport stripe as sdk\n" + HEAD + "from mcp.types import ToolAnnotations\n\n"
         "@server.tool(annotations=ToolAnnotations(readOnlyHint=True))\ndef find(a: str) -> str:\n"
         f'    """Find a berth of the harbour."""\n    return {line}\n\n\n'
-        '@server.tool()\ndef ring(a: str, b: str) -> str:\n    """Ring a bell."""\n    return a\n'
+        '@server.tool()\ndef ring(a: str, b: str) -> str:\n    """Ring a bell."""\n    return a\n\n\n'
+        '@server.tool()\ndef tide(a: str) -> str:\n    """Tell the tide."""\n    return a\n'
     )
     done = command("lint", tmp_path, "--select", "TDQ801", "--format", "json")
     assert [finding["severity"] for finding in json.loads(done.stdout)["findings"]] == [SURE_CHANGES[line]]
     assert done.returncode == (SURE_CHANGES[line] == "error")
-    text = command("score", tmp_path).stdout.decode()
-    assert "[TDQ801]" in text.partition("Fix first")[2].partition("2. ")[0]
+    fixes = command("score", tmp_path).stdout.decode().partition("Fix first")[2]
+    assert fixes.index("[TDQ801]") < fixes.index("[TDQ104]")  # which would raise the score
+    if SURE_CHANGES[line] == "error":
+        assert fixes.index("[TDQ801]") < fixes.index("[TDQ805]")
 
 
 def test_a_score_has_the_findings_about_the_code(read, tmp_path, command, write):
