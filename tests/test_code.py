@@ -580,6 +580,28 @@ def test_a_lock_pins_effects_and_verify_tells_new_ones(read, tmp_path, command, 
     assert command("lock", "--check", catalog, "--lock", lock, "--source", tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line", "impact"),
+    [
+        ({}, {"readOnlyHint": True}, "return open(a).read()", "compatible"),
+        ({}, {"readOnlyHint": True}, "return requests.put(a).text", "dangerous"),
+        ({}, {"readOnlyHint": True}, "return requests.post(a).text", "dangerous"),  # unproven
+        ({"readOnlyHint": True}, {"readOnlyHint": False}, "return requests.put(a).text", "compatible"),
+        ({"readOnlyHint": True}, {}, "return requests.put(a).text", "dangerous"),
+    ],
+)
+def test_a_hint_that_the_code_proves_is_no_danger(read, tmp_path, command, write, old, new, line, impact):
+    tool = {"name": "run", "description": "Sync the berths.", "inputSchema": {"type": "object"}}
+    lock, words = tmp_path / "tdqs.lock", ("--source", tmp_path, "--format", "json")
+    read(server_py=f"import requests\n{HEAD}@server.tool()\ndef run(a: str) -> str:\n    {line}\n")
+    assert command("lock", write("c.json", [tool | {"annotations": old}]), "--lock", lock, *words).returncode == 0
+    changed = command("lock", "--check", write("c.json", [tool | {"annotations": new}]), "--lock", lock, *words)
+    (change,) = json.loads(changed.stdout)["changes"]
+    assert change["impact"] == impact
+    assert (change["change"] == "proven-hint") is (impact == "compatible")
+    assert ("which the code proves: server.py:" in change["message"]) is (impact == "compatible")
+
+
 def test_a_lock_without_code_says_that_nothing_of_it_is_pinned(read, tmp_path, command, write):
     tool = {"name": "run", "description": "Sync the berths.", "inputSchema": {"type": "object"}}
     catalog, lock = write("catalog.json", [tool]), tmp_path / "tdqs.lock"

@@ -104,9 +104,9 @@ def lock(
 
     --check tells breaking, dangerous and compatible changes from new wording; exit code 1 if anything changed that the
     lock does not allow. Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now
-    rule out a risk or no longer do, new tools, changed instructions, icons and _meta. The order of keys, of listings
-    and of required is no change; neither is a new calibration, nor a new version of the server. A live server is
-    started and listed twice.
+    rule out a risk or no longer do (unless the code proves them), new tools, changed instructions, icons and _meta.
+    The order of keys, of listings and of required is no change; neither is a new calibration, nor a new version of the
+    server. A live server is started and listed twice.
     """
     refuse(is_check and attestation and not key, "--check --attest needs --key, the public key")
     refuse(attestation and not is_check and len(locators) != 1, "--attest writes about one server; give one")

@@ -242,12 +242,13 @@ def verify(
 ) -> LockReport:
     """Return what has changed since the server was locked; `again` is a second listing, which must not differ.
 
-    With the `code` of the tools, what they do is compared too.
+    With the `code` of the tools, what they do is compared too, and a hint that it proves is no danger.
     """
     vocabulary = _Vocabulary(_hosts(locked), frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
     problems = list(catalog.remarks)
     if code is not None:
+        changes = [(part, _with_proof(part, change, catalog, code)) for part, change in changes]
         changes += _code_changes(locked, catalog, code)
         if all(tool.effects is ABSENT for tool in locked.tools):
             problems.append("the lock holds nothing of the code: pin it with tdqs-mcp lock --source")
@@ -304,6 +305,17 @@ def _tool_changes(locked: LockedServer, catalog: Catalog, vocabulary: _Vocabular
     for part, change in _entry_changes("tool", old, new, vocabulary):
         if not (catalog.incomplete and change.change == "removed-tool"):
             yield part, change
+
+
+def _with_proof(part: Location, difference: Difference, catalog: Catalog, code: CodeReport) -> Difference:
+    """Return a difference; that of a hint, which may be more careful or less, is no danger if the code proves it."""
+    proof = code.find(part.name) if difference.change in ("safer-hint", "dangerous-hint") else None
+    hint = difference.path.rpartition("/")[2]
+    values = [(tool.annotations or {}).get(hint) for tool in catalog.tools if tool.name == part.name]
+    if proof is None or not all(isinstance(value, bool) and value is proof.verdicts[hint] for value in values):
+        return difference
+    message = f"{difference.message.partition(':')[0]}, which the code proves: {proof.handler}"
+    return replace(difference, impact=Impact.COMPATIBLE, change="proven-hint", message=message)
 
 
 def _code_changes(locked: LockedServer, catalog: Catalog, code: CodeReport) -> _Changes:

@@ -28,7 +28,7 @@ MAX_UNRESOLVED = 5
 """Calls that were not followed, of a tool in a terminal."""
 
 _READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
-_HINTS = (("readOnlyHint", "read_only"), ("destructiveHint", "destructive"), ("openWorldHint", "open_world"))
+_HINTS = ("readOnlyHint", "destructiveHint", "openWorldHint")
 
 
 def code_blocks(report: CodeReport, tools: Sequence[str] = ()) -> list[Block]:
@@ -46,7 +46,7 @@ def code_blocks(report: CodeReport, tools: Sequence[str] = ()) -> list[Block]:
         (
             entry.name,
             str(entry.handler or "not found"),
-            *(_verdict(getattr(entry, name)) for _, name in _HINTS),
+            *(_verdict(entry.verdicts[hint]) for hint in _HINTS),
             _kinds(entry),
         )
         for entry in report.tools
@@ -70,7 +70,7 @@ def _verdict(proof: Proof) -> Span:
 
 
 def _tool(tool: ToolCode) -> Iterator[Block]:
-    yield Line(", ".join(f"{hint} {_verdict(getattr(tool, name)).text}" for hint, name in _HINTS))
+    yield Line(", ".join(f"{hint} {_verdict(tool.verdicts[hint]).text}" for hint in _HINTS))
     yield Heading("Effects")
     yield Items([(effect_words(effect), "") for effect in tool.effects], indent=2, limit=MAX_EFFECTS)
     parts = [(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]

@@ -242,6 +242,16 @@ class ToolCode:
     functions: Internal[tuple[CodeSpan, ...]] = ()
     """Handler and functions that it calls, as far as they were followed, in the order of the calls."""
 
+    @property
+    def verdicts(self) -> Mapping[str, Proof]:
+        """Return what the code proves of each hint."""
+        return {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeReport(Document):

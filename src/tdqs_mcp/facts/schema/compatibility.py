@@ -265,7 +265,8 @@ def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
         is_moot = is_read_only and hint in ("destructiveHint", "idempotentHint")
         if after.get(hint) is (not warning) is not before.get(hint) and not is_moot:
             was = str(before[hint]).lower() if isinstance(before.get(hint), bool) else "not said"
-            message = f"{hint} was {was}, is {str(not warning).lower()}: clients may stop asking the user"
+            outcome = "repeat calls by themselves" if hint == "idempotentHint" else "stop asking the user"
+            message = f"{hint} was {was}, is {str(not warning).lower()}: clients may {outcome}"
             breaks.append(Deviation(f"/annotations/{hint}", message, "safer-hint"))
     return tuple(breaks)
 
