@@ -850,6 +850,37 @@ def test_a_sentence_leaves_no_gap(text, sentence, rest):
     assert _without(text, sentence) == rest
 
 
+def ask_in_rounds(command, args, tmp_path, choose):
+    """The report, how many requests each round asked, and the file of answers of an agent that chooses so."""
+    prompts, answers, rows, rounds = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl", [], []
+    while (run := command(*args, "--prompts", prompts, *(("--answers", answers) if rows else ()))).stdout == b"":
+        assert (run.returncode, len(rounds) < 5) == (0, True), run.stderr.decode()
+        batches = [json.loads(line) for line in prompts.read_text().splitlines()]
+        rounds.append(sum(len(batch["requests"]) for batch in batches))
+        for batch in batches:
+            rows += [
+                {"id": asked["id"], "calls": [{"tool": choose(batch["prompt"], asked["request"])}]}
+                for asked in batch["requests"]
+            ]
+        answers.write_text("\n".join(map(json.dumps, rows)))
+    return json.loads(run.stdout), rounds, answers
+
+
+def test_an_agent_elsewhere_shows_which_sentences_a_request_needs(command, write, tmp_path):
+    """It finds the shelf by "Items go back on the shelf." alone."""
+    args = ("rewrite", write("shop.json", TANGLED), "--proven-by", write("wanted.json", WANTED), "--shorten")
+
+    def choose(prompt, request):
+        if "shelf" in request:
+            return "cancel_order" if "Items go back" in prompt else "find_orders"
+        return "send_invoice" if "tax" in request else "find_orders"
+
+    document, _, _ = ask_in_rounds(command, (*args, "--format", "json"), tmp_path, choose)
+    texts = {row["name"]: row["definition"]["description"] for row in document["rewrites"]}
+    assert texts["cancel_order"] == "Cancels an unpaid order. Items go back on the shelf."
+    assert texts["find_orders"] == "Finds the open orders of one customer."
+
+
 def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_ask(command, write, tmp_path):
     """It goes by the words "on the shelf", which one draft takes from its tool; the other draft disturbs nobody."""
     drafts = [
@@ -858,20 +889,12 @@ def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_a
     ]
     args = ("rewrite", write("shop.json", TANGLED), "--draft", write("drafts.json", drafts))
     args += ("--proven-by", write("wanted.json", WANTED), "--format", "json")
-    prompts, answers, rows, rounds = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl", [], []
-    while (run := command(*args, "--prompts", prompts, *(("--answers", answers) if rows else ()))).stdout == b"":
-        assert run.returncode == 0, run.stderr.decode()
-        batches = [json.loads(line) for line in prompts.read_text().splitlines()]
-        rounds.append(sum(len(batch["requests"]) for batch in batches))
-        for batch in batches:
-            is_taken = "unpaid items on the shelf" in batch["prompt"]
-            for asked in batch["requests"]:
-                right = next(row["tool"] for row in WANTED if row["query"] == asked["request"])
-                calls = [{"tool": "send_invoice" if is_taken and "shelf" in asked["request"] else right}]
-                rows.append({"id": asked["id"], "calls": calls})
-        answers.write_text("\n".join(map(json.dumps, rows)))
-        assert len(rounds) < 5
-    document = json.loads(run.stdout)
+
+    def choose(prompt, request):
+        is_taken = "unpaid items on the shelf" in prompt and "shelf" in request
+        return "send_invoice" if is_taken else next(row["tool"] for row in WANTED if row["query"] == request)
+
+    document, rounds, answers = ask_in_rounds(command, args, tmp_path, choose)
     assert {row["name"]: bool(row["changes"]) for row in document["rewrites"]} == {
         "find_orders": True,
         "send_invoice": False,
@@ -886,7 +909,7 @@ def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_a
     assert "1 of 2 changes kept, 1 taken back (0 at the end), after 45 choices (tokens not known)" in shown
     assert re.search(r"Kept: find_orders \([+-]\d+\)", shown)
     assert re.search(r"send_invoice: the rewrite \([+-]\d+ tokens\): 'unpaid items on the shelf \d'", shown)
-    answers.write_text(json.dumps(rows[0]))
+    answers.write_text(answers.read_text().splitlines()[0])
     assert b"17 requests have no answer yet" in command(*args, "--answers", answers).stderr
     assert b"so do --prompts" in command(*args[:-4], "--answers", answers).stderr
     both = command(*args, "--answers", answers, "--judge", "openai:m", "--base-url", "http://127.0.0.1:1")
