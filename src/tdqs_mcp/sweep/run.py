@@ -35,8 +35,8 @@ Report: TypeAlias = Callable[[Shard, SweepTally], None]
 AHEAD = 3
 """Shards that are under way for each worker: enough to keep it busy, few enough to keep memory flat."""
 
-FEW = 4
-"""Shards that this process does by itself: other processes take as long to start, and as much work as two of them."""
+FEW = 6
+"""Shards that this process does by itself: others need 4 s of work to start, as much as two of these."""
 
 CONNECT_TIMEOUT = 10
 """Seconds in which a scheduler answers, or comes back."""
