@@ -103,7 +103,25 @@ def test_the_command_exits_0_at_the_target_and_writes_what_reaches_it(command, w
     assert "is reached" in done.stdout.decode()
     assert tdqs_mcp.score(tdqs_mcp.load(str(tmp_path / "better.json"))).rollup.overall > now
     there = command("rewrite", file, "--target", "D")
-    assert (there.returncode, b"the target 1.0 D is reached" in there.stdout) == (0, True)
+    text = " ".join(there.stdout.decode().split())
+    count = sum(bool(rewrite.changes) for rewrite in tdqs_mcp.rewrite(orders()))
+    assert there.returncode == 0
+    assert f"the target 1.0 D is reached; without --target: {count} more rewrites and " in text
+    assert text.endswith("The target needs no rewrite and no answer")
+
+
+def test_a_rewrite_that_costs_no_tokens_stays_only_if_the_target_needs_it(command, tmp_path):
+    """Hints alone cost nothing."""
+    tools = "".join(
+        f'@server.tool()\ndef {name}(boat: str) -> str:\n    """{text}"""\n    return httpx.{method}(boat).text\n\n\n'
+        for name, text, method in (("get_berth", "Get the berth of a boat.", "get"), ("moor", "Moor a boat.", "put"))
+    )
+    head = 'import httpx\nfrom mcp.server import MCPServer\n\nserver = MCPServer("harbour")\n\n\n'
+    (tmp_path / "server.py").write_text(head + tools, encoding="utf-8")
+    everything = json.loads(command("rewrite", tmp_path, "--format", "json").stdout)["rewrites"]
+    assert any(rewrite["changes"] and rewrite["tokensAfter"] == rewrite["tokensBefore"] for rewrite in everything)
+    document = json.loads(command("rewrite", tmp_path, "--target", "D", "--format", "json").stdout)
+    assert [rewrite["changes"] for rewrite in document["rewrites"]] == [[], []]
 
 
 def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):

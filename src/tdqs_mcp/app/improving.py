@@ -397,7 +397,8 @@ async def reach_target(
         trial = await score_measured(_measure_credited(measured, fewer), judge=judge, spec=spec)
         if (trial.rollup.overall or 0) >= goal:
             remaining, after = fewer, trial
-    reached = find_goal(before, after, remaining, target=goal)
+    spare = sum(bool(rewrite.changes) for rewrite in rewrites) - sum(bool(rewrite.changes) for rewrite in remaining)
+    reached = replace(find_goal(before, after, remaining, target=goal), spare=spare)
     return RewriteReport(**measured.catalog.origin, rewrites=tuple(remaining), goal=reached, spec_version=spec)
 
 

@@ -47,6 +47,7 @@ from tdqs_mcp.results.improvements import (
     RewriteReport,
     Route,
     most_useful,
+    questions_of,
 )
 from tdqs_mcp.results.scores import ToolScore, unjudged
 
@@ -118,7 +119,7 @@ def rewrite_blocks(
     """
     rewrites, open_questions = report.rewrites, most_useful(report.questions)
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
-    blocks += [Line(_goal_words(report.goal))] if report.goal else []
+    blocks += [Line(_goal_words(report.goal, rewrites))] if report.goal else []
     blocks += _proof_blocks(report.proof) if report.proof else []
     changed = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     changed.sort(key=lambda rewrite: (not rewrite.changes, -rewrite.tdqs_change, rewrite.index))
@@ -141,7 +142,7 @@ def rewrite_blocks(
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
     following = _rewrite_next(
-        rewrites, locator, is_saved=is_saved, is_asking=bool(open_questions), is_terminal=is_terminal
+        report, locator, is_saved=is_saved, is_asking=bool(open_questions), is_terminal=is_terminal
     )
     return [*blocks, *following]
 
@@ -179,11 +180,17 @@ def left_words(questions: Sequence[Question]) -> str:
     return f"{needing}: {count_words(len(questions), 'question')}, about {count_words(minutes, 'minute')}"
 
 
-def _goal_words(goal: Goal) -> str:
-    """Return how far the server is from its target."""
+def _goal_words(goal: Goal, rewrites: Sequence[Rewrite]) -> str:
+    """Return how far the server is from its target, and what is left out because it is reached."""
     now, then, target = (score_words(value) for value in (goal.before.overall, goal.after.overall, goal.target))
     if goal.is_reached:
-        return f"overall {now} → {then}: the target {target} is reached"
+        way = f"{now} → {then}" if any(rewrite.changes for rewrite in rewrites) else now
+        spare = [count_words(goal.spare, "more rewrite")] if goal.spare else []
+        spare += (
+            [count_words(open_count, "question")] if (open_count := len(most_useful(questions_of(rewrites)))) else []
+        )
+        more = f"; without --target: {' and '.join(spare)}" if spare else ""
+        return f"overall {way}: the target {target} is reached{more}"
     short = f"overall {now} → {then}, below the target {target}"
     count = count_words(len(goal.questions), "question")
     most = score_words(goal.with_answers)
@@ -405,13 +412,13 @@ def runs_text(runs: Iterable[tuple[str, str]]) -> str:
 
 
 def _rewrite_next(
-    rewrites: Sequence[Rewrite], locator: str, *, is_saved: bool, is_asking: bool, is_terminal: bool
+    report: RewriteReport, locator: str, *, is_saved: bool, is_asking: bool, is_terminal: bool
 ) -> list[Block]:
     """Return what is left to do; the caller says where the changes were saved."""
-    if any(rewrite.unjudged for rewrite in rewrites):
+    if any(rewrite.unjudged for rewrite in report.rewrites):
         words = "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
         return [Line(words, "dim")]
-    is_changed = any(rewrite.changes for rewrite in rewrites)
+    is_changed = any(rewrite.changes for rewrite in report.rewrites)
     head: list[Block] = []
     commands = [f"tdqs-mcp rewrite {locator} --interview"] if is_asking and is_terminal else []
     if is_asking and not is_terminal:
@@ -426,7 +433,8 @@ def _rewrite_next(
         head.append(Line(answers, "dim"))
     commands += [f"tdqs-mcp rewrite {locator} --write FILE"] if is_changed and not is_saved else []
     if not (is_changed or is_asking):
-        return [Line("Nothing to rewrite and nothing to ask", "dim")]
+        needs = "The target needs no rewrite and no answer" if report.goal else "Nothing to rewrite and nothing to ask"
+        return [Line(needs, "dim")]
     return [*head, *(next_lines(*commands) or ([] if is_asking else [Line("Next: read the changes", "dim")]))]
 
 

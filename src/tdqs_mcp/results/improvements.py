@@ -344,6 +344,9 @@ class Goal:
     questions: Internal[tuple[Question, ...]]
     """Those that are enough for the target, in the order in which they are asked; all where none are."""
 
+    spare: Internal[int] = 0
+    """Rewrites that the target can do without."""
+
     @published(after="target", key="reached")
     def is_reached(self) -> bool:
         """True if the rewrites alone reach the target."""

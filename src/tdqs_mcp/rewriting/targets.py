@@ -36,7 +36,7 @@ def drop_unneeded(score: ServerScore, rewrites: Sequence[Rewrite], *, target: in
     """
     heights = {tool.index: tool.tdqs for tool in score.tools}
     own = [rewrite for rewrite in rewrites if rewrite.writer == OFFLINE and not rewrite.is_told and rewrite.before]
-    optional = [rewrite for rewrite in own if rewrite.index in heights and rewrite.tokens_added > 0]
+    optional = [rewrite for rewrite in own if rewrite.index in heights and rewrite.tokens_added >= 0]
     dropped: set[int] = set()
     for rewrite in sorted(optional, key=_price, reverse=True):
         trial = heights | {rewrite.index: rewrite.before.tdqs if rewrite.before else LOWEST}
