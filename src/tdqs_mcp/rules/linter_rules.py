@@ -294,9 +294,9 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
 def _texts_of_arguments(tool: Tool) -> Iterator[tuple[str, str]]:
     """Return each argument's description, or without one what a list in the tool's description says of it."""
     described = {name: schema["description"][:MAX_EXPLANATION] for name, schema in _described(tool)}
-    declared, text = arguments.properties(tool), tool.description or ""
-    is_partial = len(described) < len(declared) and len(text) <= MAX_TEXT
-    entries = {entry.name: entry.text[:MAX_EXPLANATION] for entry in list_entries(text)} if is_partial else {}
+    declared = arguments.properties(tool)
+    text = (tool.description or "")[:MAX_TEXT] if len(described) < len(declared) else ""
+    entries = {entry.name: entry.text[:MAX_EXPLANATION] for entry in list_entries(text)}
     yield from ({name: entries[name] for name in declared if name in entries} | described).items()
 
 

@@ -160,10 +160,7 @@ def _texts_about(
     if isinstance(text, str) and trim(text):
         yield f"{arguments.property_pointer(name)}/description", text
     else:
-        description = tool.description or ""
-        entries = (
-            {entry.name: entry.text for entry in list_entries(description)} if len(description) <= MAX_TEXT else {}
-        )
+        entries = {entry.name: entry.text for entry in list_entries((tool.description or "")[:MAX_TEXT])}
         yield f"description: its entry {name}", entries.get(name, "")
     for source, fact in facts.items():
         if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
