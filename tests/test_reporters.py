@@ -1,6 +1,7 @@
 """Findings for other programs: SARIF, JUnit, GitHub annotations and a pull-request comment."""
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -508,6 +509,62 @@ def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_
 def test_a_report_without_a_file_needs_none():
     report = linting.lint(catalogs.read([SILENT]))
     assert sarif_document([LocatedReport(report=report, catalog=catalogs.read([SILENT]))])["runs"][0]["results"]
+
+
+SHOP = """
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("shop")
+
+
+@server.tool()
+def list_orders(state: str = None) -> list[str]:
+    "Lists the orders."
+    return []
+
+
+@server.tool()
+def cancel_order(order: str) -> dict[str, str]:
+    "Cancels an order."
+    return {}
+"""
+
+
+@pytest.fixture
+def shop(command, write, tmp_path):
+    """Runs a command on a folder of code."""
+    (tmp_path / "shop").mkdir()
+    write("shop/server.py", SHOP)
+
+    def run(*words):
+        return command(*words, "shop", cwd=tmp_path).stdout.decode()
+
+    return run
+
+
+def test_text_has_warnings_before_infos_and_the_lines_of_the_source(shop):
+    """The null that means no default is info; what both tools lack stands at their lines, in short and in full."""
+    lines = shop("lint").splitlines()
+    severities = [line.split()[0] for line in lines if line.startswith(("error", "warning", "info"))]
+    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+    assert {"warning", "info"} <= set(severities)
+    for words in ([], ["--show", "all"]):
+        shown = " ".join(shop("lint", "--select", "TDQ106", *words).split())
+        assert "shop/server.py:8:1 list_orders, shop/server.py:14:1 cancel_order" in shown
+
+
+def test_a_score_says_where_in_the_source_to_begin(shop):
+    fixes = shop("score").partition("Fix first")[2]
+    assert re.search(r"shop/server\.py:9:5 list_orders \(", fixes), fixes
+    assert "1. shop/server.py:15:5 " in shop("score", "--tool", "cancel_order").partition("Best fixes")[2]
+
+
+def test_an_output_schema_that_only_the_sdk_makes_is_said_to_be_missing_in_a_capture_alone(shop):
+    for words in ("score", "lint", "rewrite", "compare shop"):
+        assert "utput schemas of" not in (shown := shop(*words.split()))
+        assert "outputSchema could not" not in shown
+    (problem,) = json.loads(shop("capture"))["problems"]
+    assert problem.startswith("The output schemas of 2 of 2 tools are not here")
 
 
 def test_null_defaults_of_half_the_tools_take_one_line_and_another_unfit_default_its_own(command, write):

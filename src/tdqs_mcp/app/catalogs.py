@@ -154,6 +154,9 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
     lost = [
         f"{tool.name}{odd.path}: {odd.message}." for tool in catalog.tools for odd in tool.defects if odd.is_of_text
     ]
+    if silent := sum(tool.is_open("/outputSchema") for tool in catalog.tools):
+        tools = f"{silent} of {len(catalog.tools)} tools"
+        lost.append(f"The output schemas of {tools} are not here: the code does not tell them.")
     if catalog.remarks or lost:
         document["problems"] = [*catalog.remarks, *lost]
     if catalog.incomplete:

@@ -250,7 +250,7 @@ def locate_report(
 
     That is their code where it was read, else their file, else for SARIF and annotations `named_file`.
     """
-    parsed, places = parse_locator(locator), _places(code) if code else {}
+    parsed, places = parse_locator(locator), source_places(code)
     start = next((parts[""].file for parts in places.values()), named_file)
     located = LocatedReport(report=report, catalog=catalog, places=places, named_file=start)
     if not isinstance(parsed, File) or parsed.path == "-" or not Path(parsed.path).is_file():
@@ -267,8 +267,10 @@ def locate_report(
     return replace(located, file=_below_cwd(path).as_posix(), positions=read_positions)
 
 
-def _places(code: CodeReport) -> dict[str, dict[str, SourcePlace]]:
-    """Return where the parts of each tool stand, with files relative to the working directory."""
+def source_places(code: CodeReport | None) -> dict[str, dict[str, SourcePlace]]:
+    """Return where the parts of each tool stand, with files relative to the working directory; nothing without code."""
+    if code is None:
+        return {}
     folder = _below_cwd(Path(code.folder))
     return {
         tool.name: {path: replace(place, file=(folder / place.file).as_posix()) for path, place in tool.places.items()}

@@ -13,6 +13,7 @@ import click
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.code_review import review_code, review_code_answers
+from tdqs_mcp.app.linting import source_places
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -66,6 +67,7 @@ from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, draw_badge
 from tdqs_mcp.report.code_report import review_blocks
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.report.lint_report import CodePlaces
 from tdqs_mcp.report.score_report import (
     calibration_blocks,
     grade_blocks,
@@ -328,7 +330,7 @@ def _score_definitions(run: _Run) -> None:
         use = partial(judging.score_answers if options.answers else judging.score_blocking, **basis)
         if options.attestation:
             use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
-        _score_tiers(run, use, lost=lost)
+        _score_tiers(run, use, code, lost=lost)
         return
     label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
     labels = run.each(partial(label, rubric=options.rubric, skill=run.skill, **basis), undiscovered=lost)
@@ -418,7 +420,11 @@ def _score_installed(run: _Run) -> None:
 
 
 def _score_tiers(
-    run: _Run, use: Callable[[Catalog], ServerScore], *, lost: Callable[[str, CaptureError], ServerScore] | None
+    run: _Run,
+    use: Callable[[Catalog], ServerScore],
+    code: CodeReport | None,
+    *,
+    lost: Callable[[str, CaptureError], ServerScore] | None,
 ) -> None:
     """Score servers by the tdqs rubric, and end with 1 below the tier of `fail_under`."""
     options, page = run.options, run.page
@@ -435,12 +441,12 @@ def _score_tiers(
     tell_usage()
     if store := os.environ.get("TDQS_STORE", "").strip():
         scores = [score and _among_stored(score, store) for score in scores]
-    places = {
+    arguments = {
         id(score): copyable_locator(locator)
         for score, locator in zip(scores, run.locators, strict=True)
         if score is not None
     }
-    score_views = _score_views(places, tools)
+    score_views = _score_views(arguments, tools, source_places(code))
     if page.form == "html" and catalogs:
         score_views |= {"html": _page_view(catalogs[0], copyable_locator(run.locators[0]), tools[0] if tools else None)}
     page.show(scores, score_views, ending=None if tools else _RANKING)
@@ -497,10 +503,10 @@ def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
     return lambda score: score_page(score, measured, rewrites, locator=locator, tool=tool)
 
 
-def _score_views(places: Mapping[int, str], tools: Sequence[str]) -> dict[str, View]:
+def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: CodePlaces) -> dict[str, View]:
     """Return the views of a score, or of the tools of some names in it."""
     if not tools:
-        return views(lambda score: score_blocks(score, places[id(score)])) | {
+        return views(lambda score: score_blocks(score, arguments[id(score)], places)) | {
             "badge": lambda score: draw_badge(score.server, score.rollup.overall, score.judge)
         }
 
@@ -511,7 +517,7 @@ def _score_views(places: Mapping[int, str], tools: Sequence[str]) -> dict[str, V
         findings = [finding for finding in everything["findings"] if finding["subject"] in subjects]
         return everything | {"tools": scored, "findings": findings}
 
-    return views(lambda score: tool_blocks(score, tools, places[id(score)])) | {"json": only}
+    return views(lambda score: tool_blocks(score, tools, arguments[id(score)], places)) | {"json": only}
 
 
 def _score_skill(run: _Run) -> None:

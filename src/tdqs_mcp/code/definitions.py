@@ -40,6 +40,9 @@ from tdqs_mcp.results.tool_code import SourcePlace
 DOCSTRING = "docstring"
 """The operator of a part of a docstring."""
 
+MADE_BY_SDK = "the SDK's version decides it"
+"""The reason why an output schema that the SDK makes of a return type is not read."""
+
 MAX_NAMED = 3
 """Tools or places that a sentence names."""
 
@@ -104,10 +107,13 @@ def read_tools(
 
 
 def _sentences(definitions: Sequence[StaticDefinition]) -> Iterator[str]:
-    """Yield a sentence for each part that could not be read, with the tools that it is about."""
+    """Yield a sentence for each part that could not be read, with the tools that it is about.
+
+    None about schemas that no code has: there is nothing to do about them, and no rule speaks of them.
+    """
     lost: dict[str, dict[str, str]] = {}
     for definition in definitions:
-        for gap in definition.gaps:
+        for gap in (gap for gap in definition.gaps if gap.reason != MADE_BY_SDK):
             part = gap.path.removeprefix("/").partition("/")[0]
             lost.setdefault(part, {}).setdefault(definition.raw["name"], gap.reason)
     for part, tools in lost.items():
@@ -329,7 +335,7 @@ class DefinitionReader:
             except UnreadError as error:
                 gaps.append(DefinitionGap(path="/outputSchema", reason=str(error)))
         elif isinstance(function, Function) and function.returns is not None:
-            gaps.append(DefinitionGap(path="/outputSchema", reason="the SDK's version decides it"))
+            gaps.append(DefinitionGap(path="/outputSchema", reason=MADE_BY_SDK))
 
     def _are_annotations_added(self, registrations: Iterable[Registration]) -> bool:
         """Return whether annotations are put together anywhere but at a registration."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 
+CodePlaces: TypeAlias = Mapping[str, Mapping[str, SourcePlace]]
+"""Where parts of definitions stand in the source, by the tool's name and JSON pointer."""
+
 SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
@@ -75,19 +78,15 @@ class LocatedReport:
     """The path of the file of definitions, with forward slashes; None for a live server, code or standard input."""
 
     positions: Callable[[], DefinitionText | None] = lambda: None
-    places: Mapping[str, Mapping[str, SourcePlace]] = field(default_factory=dict)
-    """Where parts of definitions stand in the source, by the tool's name and JSON pointer."""
+    places: CodePlaces = field(default_factory=dict)
 
     named_file: str = "tdqs.toml"
     """The file that stands for a server of which no file is known."""
 
     def find(self, place: Location) -> SourcePlace | None:
         """Return where a place is in the source, else in the file; its start for the server's own; None without one."""
-        if place.kind == "tool" and (places := self.places.get(place.name)):
-            path = place.path
-            while path not in places:
-                path = path.rpartition("/")[0]
-            return places[path]
+        if in_code := place_in_code(self.places, place):
+            return in_code
         if self.file is None:
             return None
         text = self.positions()
@@ -118,6 +117,17 @@ class LocatedReport:
             except (LookupError, TypeError, ValueError):
                 return None
         return value
+
+
+def place_in_code(places: CodePlaces, place: Location) -> SourcePlace | None:
+    """Return where the smallest known part around a place stands in the source; None where no part is known."""
+    parts = places.get(place.name) if place.kind == "tool" else None
+    if not parts:
+        return None
+    path = place.path
+    while path not in parts:
+        path = path.rpartition("/")[0]
+    return parts[path]
 
 
 _FAILING = {
@@ -290,7 +300,10 @@ def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: boo
     common = {} if has_source else report.common
     blocks: list[Block] = []
     if common:
-        rows = [row for finding in common.values() for row in _whole(finding, None)]
+        rows = []
+        for wording, finding in common.items():
+            group = [member for member in report.findings if member.wording == wording]
+            rows += [*_whole(finding, None), *_lines_in_code(group, located, len(group))]
         blocks += [Heading(_all(len(report.tools))), _table(rows)]
     for place, findings in report.by_part:
         own = [finding for finding in findings if finding.wording not in common]
@@ -358,14 +371,13 @@ def _tool_words(report: LintReport) -> Iterator[str]:
 def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int) -> list[_Row]:
     """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted.
 
-    What most servers lack takes one line each, and never the place of what is worse.
+    What most servers lack keeps its line. The worse a finding is, the sooner it gets more of them.
     """
     report = located.report
-    usual = [group for group in groups if report.is_ubiquitous(group)]
     special = [group for group in groups if not report.is_ubiquitous(group)]
-    count = rows_shown(len(special), MAX_GROUPS - len(usual))
+    count = rows_shown(len(special), MAX_GROUPS - len(groups) + len(special))
     left_out = special[count:]
-    groups = [*special[:count], *usual, *left_out]
+    groups = [*(group for group in groups if group not in left_out), *left_out]
     forms = [_forms(group, located) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
     count = len(groups) - len(left_out)
@@ -373,8 +385,8 @@ def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int)
         count -= 1
     left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
     level = [0] * count
-    errors = [place for place in range(count) if groups[place][0].severity is Severity.ERROR]
-    for places in (errors, [place for place in range(count) if place not in errors]):
+    for severity in Severity:
+        places = [place for place in range(count) if groups[place][0].severity is severity]
         for step, place in product(range(1, MAX_FORMS), places):
             if level[place] == step - 1 and step < len(forms[place]):
                 cost = heights[place][step] - heights[place][step - 1]
@@ -393,13 +405,16 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
     is_single = len(group) == 1 and first.subject.kind != "server"
     where = f" in {located.label(first)}" if is_single else _where(group, report)
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(where, "dim"))
+    in_code = _lines_in_code(group, located, MAX_EXAMPLES)
     if report.is_ubiquitous(group):
-        return [[(_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))]]
+        title: _Row = (_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))
+        return [[title], *([[title, *in_code]] if in_code else [])]
     if len({finding.message for finding in group}) == 1:
-        title: _Row = (_severity(first), (*head, f": {first.message}"))
+        title = (_severity(first), (*head, f": {first.message}"))
         names = list(dict.fromkeys(finding.subject.label for finding in group))
         is_named = 1 < len(names) < len(report.tools)
         named_: list[_Row] = [("", Span(first_of(names, MAX_NAMED), "dim"))] if is_named else []
+        named_ = in_code if in_code and not is_single else named_
         return [[title], [title, *_fix(first)], [title, *named_, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
     fix = _fix(first) if is_same else []
@@ -412,6 +427,12 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
         title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
         forms.append([title, *(row for example in examples[:count] for row in example), *fix])
     return forms
+
+
+def _lines_in_code(group: Sequence[Finding], located: LocatedReport, limit: int) -> list[_Row]:
+    """The first tools of a group with their lines; nothing where no code was read."""
+    is_read = any(finding.subject.name in located.places for finding in group)
+    return [("", Span(first_of(list(map(located.label, group)), limit), "dim"))] if is_read else []
 
 
 def _where(group: Sequence[Finding], report: LintReport) -> str:

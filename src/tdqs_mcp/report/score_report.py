@@ -6,6 +6,7 @@ The numbers, the lowest tools, what is uncertain and what to fix first.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from tdqs_mcp.facts.spelling import first_of
@@ -41,7 +42,7 @@ from tdqs_mcp.report.blocks import (
     unjudged_words,
 )
 from tdqs_mcp.report.escape import printable, visible
-from tdqs_mcp.report.lint_report import SEVERITY_STYLES, sentence
+from tdqs_mcp.report.lint_report import SEVERITY_STYLES, CodePlaces, place_in_code, sentence
 from tdqs_mcp.results.checks import CalibrationReport, Cell
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
@@ -52,6 +53,8 @@ from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.scoring.score import Fix, fixes_by_rule, fixes_by_tool
 
 NearestName: TypeAlias = Callable[[str], str | None]
+
+NO_PLACES: CodePlaces = MappingProxyType({})
 
 SCORE_MARKER = "<!-- tdqs-mcp score -->"
 
@@ -78,10 +81,10 @@ WIDE_SPREAD = 2
 """Points between two jurors that are worth a word: one point is what one model's own samples differ by."""
 
 
-def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
+def score_blocks(score: ServerScore, locator: str = "LOCATOR", places: CodePlaces = NO_PLACES) -> list[Block]:
     """A server's score; a terminal gets the lowest tools, a pull request as many as fit.
 
-    `locator` is what commands that help name.
+    `locator` is what commands that help name; what to fix stands at its line of the source where `places` has it.
     """
     rollup, judge = score.rollup, judge_words(score.judge)
     head = f"{named(score.server, score.version)} · {count_words(score.tool_count, 'tool')}"
@@ -104,7 +107,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
         close = count_words(len(score.close_tools), "tool")
         words = f"{close} too close to call between two tiers (tdqs-mcp calibrate)"
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
-    return [*blocks, *_fixes(score, locator), OnlyIn("text", _legend(score)), Marker(SCORE_MARKER)]
+    return [*blocks, *_fixes(score, locator, places), OnlyIn("text", _legend(score)), Marker(SCORE_MARKER)]
 
 
 def _coherence(score: ServerScore) -> list[Block]:
@@ -260,17 +263,17 @@ def _reasons(judged: ToolScore | SkillScore) -> Table:
     return Table(columns("dimension", "score", "why", left=3), rows, has_head=False)
 
 
-def _fixes(score: ServerScore, locator: str) -> list[Block]:
+def _fixes(score: ServerScore, locator: str, places: CodePlaces) -> list[Block]:
     """The fixes by rule, the rule of the lowest tool first."""
     groups = fixes_by_rule(score)
     if not groups:
         return []
     nearest = nearest_names(tool.name for tool in score.tools)
-    blocks = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
+    blocks = [OnlyIn(form, _groups(groups[:most], nearest, places)) for form, most in MAX_GROUPS.items()]
     return [Heading("Fix first"), *blocks, *_next(score, groups[0][0], locator)]
 
 
-def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block]:
+def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName, places: CodePlaces) -> list[Block]:
     heads: list[tuple[Words, str]] = []
     below = []
     for fixes in groups:
@@ -278,17 +281,18 @@ def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName) -> list[Block
         is_common = len(fixes) > 1 and all(fix.finding.message == first.message for fix in fixes)
         head = first.message if is_common else ""
         if len(fixes) == 1:
-            head = _with_tool(fixes[0], _about(fixes[0], nearest))
+            head = _with_tool(fixes[0], _about(fixes[0], nearest), places)
         heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
         count = rows_shown(len(fixes), MAX_TOOLS)
-        tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common)) for fix in fixes[:count]]
+        tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common), places) for fix in fixes[:count]]
         more = [f"and {len(fixes) - count} more tools"] if len(fixes) > count else []
         below.append(Items([(line, "dim") for line in (*tools, *more) if len(fixes) > 1], indent=3))
     return [Items(heads, is_numbered=True, below=below)]
 
 
-def _with_tool(fix: Fix, about: str) -> str:
-    tool = f"{fix.tool.name} ({score_words(fix.tool.tdqs)})"
+def _with_tool(fix: Fix, about: str, places: CodePlaces) -> str:
+    place = place_in_code(places, fix.finding.subject)
+    tool = f"{f'{place} ' if place else ''}{fix.tool.name} ({score_words(fix.tool.tdqs)})"
     return f"{tool}: {about}" if about else tool
 
 
@@ -319,29 +323,38 @@ def _next(score: ServerScore, fix: Fix, locator: str) -> list[Block]:
     return next_lines(*commands)
 
 
-def tool_blocks(score: ServerScore, tools: Sequence[str], locator: str = "LOCATOR") -> list[Block]:
+def tool_blocks(
+    score: ServerScore, tools: Sequence[str], locator: str = "LOCATOR", places: CodePlaces = NO_PLACES
+) -> list[Block]:
     """The tools of these names: why each dimension has its score, and the best fixes."""
     nearest = nearest_names(entry.name for entry in score.tools)
     fixes = {group[0].tool.index: group for group in fixes_by_tool(score)}
     named = [entry for entry in score.tools if entry.name in tools]
-    blocks = [block for entry in named for block in _tool(score, entry, fixes.get(entry.index, []), nearest, locator)]
+    blocks: list[Block] = []
+    for entry in named:
+        group = fixes.get(entry.index, [])
+        blocks += [*_tool(score, entry), *(_best_fixes(score, group, nearest, locator, places) if group else [])]
     return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name in tools])]
 
 
-def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: NearestName, locator: str) -> list[Block]:
+def _tool(score: ServerScore, tool: ToolScore) -> list[Block]:
     rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
-    blocks: list[Block] = [
+    return [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
         Line(_remarks(tool)),
         _reasons(tool),
     ]
-    if not fixes:
-        return blocks
-    best = [
-        (f"{'; '.join(filter(None, (_about(fix, nearest), fix.finding.suggestion)))} [{fix.finding.rule}]", "")
-        for fix in fixes[:MAX_TOOL_FIXES]
-    ]
-    return [*blocks, Heading("Best fixes"), Items(best, is_numbered=True), *_next(score, fixes[0], locator)]
+
+
+def _best_fixes(
+    score: ServerScore, fixes: Sequence[Fix], nearest: NearestName, locator: str, places: CodePlaces
+) -> list[Block]:
+    best = []
+    for fix in fixes[:MAX_TOOL_FIXES]:
+        place = place_in_code(places, fix.finding.subject)
+        words = "; ".join(filter(None, (_about(fix, nearest), fix.finding.suggestion)))
+        best.append((f"{f'{place} ' if place else ''}{words} [{fix.finding.rule}]", ""))
+    return [Heading("Best fixes"), Items(best, is_numbered=True), *_next(score, fixes[0], locator)]
 
 
 def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:

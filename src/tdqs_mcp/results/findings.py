@@ -278,10 +278,10 @@ class LintReport(OfServer):
 
     @property
     def by_harm(self) -> list[list[Finding]]:
-        """Groups of `by_rule`, what misleads an agent before what is left out, and what most servers lack at last."""
+        """Groups of `by_rule`; of a severity, what misleads an agent first, and what most servers lack at last."""
 
-        def key(group: list[Finding]) -> tuple[bool, int, int]:
-            return self.is_ubiquitous(group), -group[0].severity.rank, harm_of(group[0])
+        def key(group: list[Finding]) -> tuple[int, bool, int]:
+            return -group[0].severity.rank, self.is_ubiquitous(group), harm_of(group[0])
 
         return sorted(self.by_rule, key=key)
 
