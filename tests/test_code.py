@@ -839,6 +839,9 @@ DISPROVED = {
     ),
     "adds the key to a copy": ("Returns an object with keys id, depth.", "return dict({'id': name}, depth=4)", False),
     "has the keys inside": ("Returns `id`, `name` and `depth`.", "return {'id': name, 'boat': B}", False),
+    "no image": ("Returns an image.", "return '<svg>' + name + '</svg>'", True),
+    "an image": ("Returns an image.", "return Image(data=name)", False),
+    "an image as text": ("Returns an image as base64.", "return 'data:image/png;base64,' + name", False),
     "names more": ("Returns an object with keys id, depth of each berth.", "return {'id': name}", False),
     "asks a machine": (
         "Returns an object with keys id, depth.",
@@ -1222,3 +1225,30 @@ def test_a_word_in_the_middle_of_a_client_s_method_leaves_its_verb_open(read):
     assert tool_of(read, "return client.user_posts(a)", before=before).read_only is True
     assert tool_of(read, "return client.user_post_create(a)", before=before).read_only == "unknown"
     assert tool_of(read, 'return client.user(a).name.replace("-", "")', before=before).read_only is True
+
+
+def test_what_takes_nothing_of_the_user_s_is_no_deletion(read):
+    temporary = """
+        import os
+        import tempfile
+        from pathlib import Path
+        handle, name = tempfile.mkstemp()
+        part = Path(name)
+        part.write_text(a)
+        part.replace(Path(b))
+        part.unlink(missing_ok=True)
+        """
+    assert [effect.kind for effect in tool_of(read, temporary).effects if "delete" in effect.kind] == []
+    renamed = "from pathlib import Path\nreturn Path(a).name.replace('-', '_')"
+    assert tool_of(read, renamed).read_only is True
+    image = "import io\nfrom PIL import Image\nbuffer = io.BytesIO()\nImage.open(a).convert('RGB').save(buffer)"
+    assert tool_of(read, image).read_only is True
+
+
+def test_what_a_function_that_keeps_a_log_writes_leaves_the_verdict_open(read):
+    before = (
+        "def write_log(text):\n    open('log', 'a').write(text)\n\ndef keep(text):\n    open('log', 'a').write(text)\n"
+    )
+    logged = tool_of(read, "write_log(a)\nreturn a", before=before)
+    assert (logged.effects, logged.read_only) == ((), "unknown")
+    assert tool_of(read, "keep(a)\nreturn a", before=before).read_only is False

@@ -11,6 +11,7 @@ from tdqs_mcp.code.knowledge import (
     agreed_post,
     command_kind,
     is_client,
+    is_logging,
     purpose_of_post,
     statement_harm,
 )
@@ -198,6 +199,7 @@ class Calls(Resolution):
             (trace.errors, part.errors),
             (trace.limits, part.limits),
             (trace.unresolved, part.unresolved),
+            (trace.housekeeping, part.housekeeping),
         ):
             sink.extend(
                 replace(
@@ -513,7 +515,7 @@ class Calls(Resolution):
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
-        is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in ("http", "verb", "client")
+        is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in ("http", "verb", "client", "named")
         if is_post and effect.text not in ("POST query", "POST mutation"):
             names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
             effect = agreed_post(effect, purpose_of_post([self.trace.name, *names]))
@@ -521,6 +523,10 @@ class Calls(Resolution):
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "file-write" and text in MAKING and not parameters:
             return  # the server makes its own folder
+        if kind == "file-move" and len(arguments) > 1 and ")." in target.name:
+            return  # path.name.replace("-", "_"): a path itself is replaced by one other
+        if any(isinstance(value, External) and value.name.startswith("io.") for value in arguments[:1]):
+            return  # image.save(buffer)
         if kind == "sql-unknown":
             guards = [word for name in parameters_of(arguments[:1]) for word in self.trace.guards.get(name, ())]
             is_read = bool(guards) and all(word.upper() in ("SELECT", "WITH", "MATCH", "SHOW") for word in guards)
@@ -553,6 +559,9 @@ class Calls(Resolution):
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
+        below = [active[0].function.name for active in self.trace.active][1:]  # the handler's own name is the tool's
+        if kind == "file-write" and any(map(is_logging, below)):
+            sink = self.trace.housekeeping
         self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)
@@ -633,7 +642,10 @@ def _takes_path(target: External) -> bool:
 
 
 def _is_temporary(value: Value) -> bool:
-    return isinstance(value, External) and value.name.startswith("tempfile.")
+    """Return whether a value is a file that the tool makes for itself: `mkstemp()[1]`, `Path(…)` of it."""
+    parts = [inner for inner in alternatives(value) if isinstance(inner, External)]
+    is_own = any(part.name.startswith("tempfile.") and part.name != "tempfile.gettempdir()" for part in parts)
+    return is_own or any(_is_temporary(inner) for part in parts for inner in part.arguments[:1])
 
 
 def _is_chosen(value: Value) -> bool:

@@ -92,6 +92,10 @@ class Spec:
                 return _plain(kind, last_name(target.name)) if is_move else None
             case "verb":
                 return _by_client(target, details[0] if details else "http", arguments, keywords)
+            case "named":
+                effect = _by_client(target, details[0], arguments, keywords)
+                is_vague = effect is not None and not _SENDING.isdisjoint(_words(last_name(target.name))[:1])
+                return replace(effect, kind="http-unknown") if effect is not None and is_vague else effect  # run_texts
             case "client":
                 if "()" in target.name.rpartition(".")[0]:
                     return _by_client(target, details[0], arguments, keywords)
@@ -146,7 +150,7 @@ class Knowledge:
             return ()
         specs = data.methods.get(last) if "." in name else None
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
-            return () if last[:1].isupper() else (Spec(("client", "http")),)
+            return () if last[:1].isupper() else (Spec(("named", "http")),)
         # `pymongo.MongoClient().get`: what a library that is not known calls so may be a request
         owner = name.removesuffix(f"().{last}").rpartition(".")[2]
         is_open = specs is not None and owner[:1].isupper() and _has_verb(last) and all(map(_is_none, specs))
@@ -227,7 +231,15 @@ def is_client(name: str) -> bool:
     return _CLIENT.search(name) is not None
 
 
-_CLIENT = re.compile(r"(^|[a-z0-9_/-])([Aa]pi|API|[Cc]lient|[Ss]dk|SDK)s?$")
+_CLIENT = re.compile(r"(^|[_/-])(api|client|sdk)s?$|(^|[a-z0-9_])(Api|API|Client|SDK)s?$")
+
+
+def is_logging(name: str) -> bool:
+    """Return whether the name of a function says that it keeps a log: `appendToLog`, `write_audit`."""
+    return not _LOGGING.isdisjoint(_words(name))
+
+
+_LOGGING = frozenset("log logs logger logging audit telemetry".split())
 
 
 def _is_none(spec: Spec) -> bool:
@@ -342,7 +354,7 @@ def _purpose(name: str) -> str:
 
 _SENDING = frozenset(
     "request requests http https api rest rpc graphql url response json data client retry fetch query call method "
-    "endpoint transport tool handler".split()
+    "endpoint transport tool handler post execute run perform process".split()
 )
 """Words of functions that send whatever they are told."""
 

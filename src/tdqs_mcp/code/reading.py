@@ -144,7 +144,7 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
 
     for trace in traces:
         # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
-        trace.housekeeping = [
+        trace.housekeeping += [
             sighting
             for sighting in trace.effects
             if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")

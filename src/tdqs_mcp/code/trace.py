@@ -6,7 +6,7 @@ from tdqs_mcp.code.nodes import Function
 from tdqs_mcp.code.project import NameScope, ProjectModule
 from tdqs_mcp.code.values import Closure, Value
 
-MAX_CALLS = 3000
+MAX_CALLS = 1000
 """Calls that are followed for one tool."""
 
 SURE = 2

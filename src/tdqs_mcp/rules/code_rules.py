@@ -1,5 +1,6 @@
 """Lane 8: a definition held against the code of its tool; each message quotes both, with file and line."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -184,7 +185,7 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ809", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
 def disproved_statement(measured: Measured) -> Iterator[Hit]:
-    """A sentence says that the tool only reads, writes a file or returns named keys, and its code does otherwise."""
+    """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
     for subject, code in _coded(measured):
         contradictions = ((text, _disproof(text, subject, code)) for text in subject.prose.sentences)
         for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
@@ -196,6 +197,10 @@ def disproved_statement(measured: Measured) -> Iterator[Hit]:
                 code=_place(measured, place),
             )
             break
+
+
+_IMAGE = re.compile(r"^returns? (?:an?|the) (?:\w+ )?(?:image|screenshot|picture)(?: content)?\.?$", re.IGNORECASE)
+"""A sentence that says no more than that an image comes back: a path, an address or base64 is text."""
 
 
 def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
@@ -213,6 +218,8 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
     is_near = all(effect.kind in _NEAR_READS for effect in code.effects)
     if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
         return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
+    if code.returns == "text" and _IMAGE.search(sentence):
+        return f"the code that starts at {code.handler} returns text", code.handler, "say what the text is"
     keys = (code.returns or "").partition(WITH_KEYS)[2]
     stated, is_object = stated_keys(sentence)
     missing = [key for key in stated if key not in keys.split(", ")]
