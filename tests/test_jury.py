@@ -285,7 +285,7 @@ def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loo
         (PROFILES, "mini,gpt", "there is no judge profile 'gpt' in"),
         (None, "mini,gpt", "config.toml (profiles: none); add [judges.mini]"),
         ("[judges.mini]\napi-key = 'x'", "mini,gpt", "take it out and set TDQS_API_KEY_MINI"),
-        ("[judges.mini]\nurl = 'x'", "mini,gpt", "there is no key 'url'; the keys are kind, base-url, model"),
+        ("[judges.mini]\nurl = 'x'", "mini,gpt", "there is no key 'url'; did you mean base-url?"),
         ("[judges.mini]\nkind = 'magic'", "mini,gpt", "`kind` must be one of offline, anthropic, openai"),
         ("[judges.mini]\nsamples = 0", "mini,gpt", "must be 1 to 9"),
         ("[judges.mini]\nsamples = true", "mini,gpt", "must be 1 to 9"),
