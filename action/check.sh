@@ -28,11 +28,12 @@ trim() {
   line="${line%"${line##*[![:space:]]}"}"
 }
 
-# The same file in the pull request's target branch, under its own name, which names the server.
+# The same file or folder in the pull request's target branch, under its own name, which names the server.
 base_of() {
-  local file="$work/base-$2/${1##*/}"
-  mkdir -p "${file%/*}"
-  git fetch --quiet --depth=1 origin "$GITHUB_BASE_REF" && git show "FETCH_HEAD:./$1" >"$file" && echo "$file"
+  local place="$work/base-$2"
+  mkdir -p "$place"
+  git fetch --quiet --depth=1 origin "$GITHUB_BASE_REF" || return 1
+  git archive FETCH_HEAD -- "$1" 2>/dev/null | tar -x -C "$place" 2>/dev/null && echo "$place/$1"
 }
 
 # What has changed in a catalog since the target branch, for the summary and the comment.
@@ -41,7 +42,7 @@ compare() {
   if [[ -z "$before" ]]; then
     before="$(base_of "$1" "$2")" || { echo "the target branch has no $1 to compare with"; return 0; }
   fi
-  if [[ -f "$before" ]] && cmp -s -- "$before" "$3"; then return 0; fi
+  if [[ -e "$before" ]] && diff -rq -- "$before" "$3" >/dev/null; then return 0; fi
   "$scripts/tdqs-mcp" compare --format markdown --output "$work/compare.md" -- "$before" "$3" || return 0
   cat "$work/compare.md" >>"$comment"
 }
@@ -72,30 +73,35 @@ trap 'echo "::$token::"' EXIT
 
 for ((number = 0; number < ${#locators[@]}; number++)); do
   catalog="${locators[$number]}"
-  if [[ ! -f "$catalog" ]]; then
-    # A live server is started once, and every report is about the same answer of it.
-    captured="$work/catalog-$number.json"
+  compared="$catalog"
+  input=/dev/null
+  # Files, folders and py: bring their own code, which a capture of them would lose.
+  if [[ ! -e "$catalog" && "$catalog" != py:* ]]; then
+    # A live server is started once, and every report is about the same answer of it, which comes from standard input,
+    # so that no report names a file that will be gone.
+    compared="$work/catalog-$number.json"
     code=0
-    "$scripts/tdqs-mcp" capture --output "$captured" -- "$catalog" >/dev/null || code=$?
+    "$scripts/tdqs-mcp" capture --output "$compared" -- "$catalog" >/dev/null || code=$?
     if ((code)); then
       worst=2
       continue
     fi
-    catalog="$captured"
+    input="$compared"
+    catalog=-
   fi
-  check lint "${options[@]}" -- "$catalog"
-  "$scripts/tdqs-mcp" lint "${options[@]}" --format markdown --output "$work/lint.md" -- "$catalog" >/dev/null 2>&1 || true
-  "$scripts/tdqs-mcp" score --format markdown --output "$work/score.md" -- "$catalog" >/dev/null 2>&1 || true
+  check lint "${options[@]}" -- "$catalog" <"$input"
+  "$scripts/tdqs-mcp" lint "${options[@]}" --format markdown --output "$work/lint.md" -- "$catalog" <"$input" >/dev/null 2>&1 || true
+  "$scripts/tdqs-mcp" score --format markdown --output "$work/score.md" -- "$catalog" <"$input" >/dev/null 2>&1 || true
   if [[ "${INPUT_COMMENT:-}" == true && -n "${GITHUB_BASE_REF:-}" ]]; then
-    compare "${locators[$number]}" "$number" "$catalog"
+    compare "${locators[$number]}" "$number" "$compared"
   fi
   cat "$work"/*.md >>"$summary" 2>/dev/null || true
   rm -f "$work"/*.md
   if [[ -n "${INPUT_SARIF:-}" ]]; then
-    check lint "${options[@]}" --format code-scanning --output "$INPUT_SARIF" -- "$catalog"
+    check lint "${options[@]}" --format code-scanning --output "$INPUT_SARIF" -- "$catalog" <"$input"
   fi
   if [[ -n "${INPUT_FAIL_UNDER:-}" ]]; then
-    check score --fail-under "$INPUT_FAIL_UNDER" -- "$catalog"
+    check score --fail-under "$INPUT_FAIL_UNDER" -- "$catalog" <"$input"
   fi
 done
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -122,6 +123,29 @@ def test_a_live_server_is_started_once(action, tmp_path):
     assert done.returncode == 1, done.stderr
     assert (tmp_path / "starts").read_text() == "x"
     assert "live · 1 tool" in done.stdout
+
+
+CARELESS = ROOT / "examples" / "careless"
+
+
+def test_a_folder_of_code_is_linted_as_by_hand_with_its_code(action, tdqs_mcp, tmp_path):
+    shutil.copytree(CARELESS, tmp_path / "careless")
+    done = action(locator="careless")
+    by_hand = tdqs_mcp("lint", "careless", "--fail-on", "error", cwd=tmp_path).stdout.decode()
+    assert "TDQ801 read-only-changes in careless/server.ts:11:98" in " ".join(by_hand.split())
+    assert " ".join(by_hand.split()) in " ".join(done.stdout.split())
+    assert "tdqs-check" not in done.stdout
+
+
+def test_no_report_of_a_live_server_names_a_file_that_will_be_gone(action, tmp_path):
+    server = tmp_path / "server.py"
+    server.write_text(
+        "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('live')\n"
+        "@server.tool()\ndef process(data: str) -> str:\n    'Process'\nserver.run('stdio')\n"
+    )
+    done = action(**{"locator": f"stdio:{sys.executable} {server}", "fail-under": "B"})
+    assert "Next: tdqs-mcp " in done.stdout
+    assert "tdqs-check" not in done.stdout + (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 
 def test_the_action_runs_a_suite_alone(action, write, tmp_path):
@@ -275,6 +299,24 @@ def test_one_comment_follows_a_pull_request(action, github, pull_request, tmp_pa
     assert run() == ["<!-- tdqs-mcp comparison -->\nThe tool definitions are those of the target branch."]
 
 
+def test_a_folder_of_code_is_compared_with_the_target_branch(action, github, pull_request, tmp_path):
+    """The folder is new in the target branch first, then changed by the pull request."""
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    origin = tmp_path / "origin"
+    shutil.copytree(CARELESS, origin / "api" / "careless")
+    shutil.copytree(CARELESS, pull_request / "careless")
+    for words in (["add", "--all"], ["commit", "--quiet", "--message=Code"]):
+        git = ["git", "-c", "user.name=Shop", "-c", "user.email=shop@example.org"]
+        subprocess.run([*git, *words], cwd=origin, env=env, check=True)
+    given = COMMENTED | {"locator": "careless"}
+    assert action(github=github.event(tmp_path), cwd=pull_request, **given).returncode == 0
+    assert len(github.comments) == 120
+    code = pull_request / "careless" / "server.py"
+    code.write_text(code.read_text("utf-8").replace("def read_note(", "def open_note("), "utf-8")
+    assert action(github=github.event(tmp_path), cwd=pull_request, **given).returncode == 0
+    assert "open\\_note" in github.comments[-1]["body"]
+
+
 def test_a_stranger_s_comment_with_our_mark_is_left_alone(action, github, pull_request, tmp_path):
     github.comments[5]["body"] = stranger = "<!-- tdqs-mcp comparison -->\nAll is well."
     github.strange.add(5)
@@ -329,7 +371,8 @@ def repository(tmp_path):
 
     def run(**files):
         for name, content in files.items():
-            (folder / name.replace("__", ".")).write_text(json.dumps(content), encoding="utf-8")
+            text = content if isinstance(content, str) else json.dumps(content)
+            (folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
         subprocess.run(["git", "add", "--all"], check=True, cwd=folder, env=env)
         command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose"]
         return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
@@ -353,4 +396,12 @@ def test_the_hooks_fail_a_bad_catalog_and_say_why(repository):
 
 def test_the_hooks_take_nothing_where_there_is_no_catalog(repository):
     done = repository(package__json={"name": "x"})
+    assert done.stdout.count("(no files to check)Skipped") == 4
+
+
+def test_the_hooks_lint_and_score_a_server_in_code(repository):
+    done = repository(server__py=(CARELESS / "server.py").read_text("utf-8"))
+    assert done.returncode == 1
+    assert "TDQ801" in done.stdout
     assert done.stdout.count("(no files to check)Skipped") == 2
+    assert (done.stdout.count("Passed"), done.stdout.count("Failed")) == (1, 1)

@@ -27,6 +27,7 @@ from own_server import in_process
 from test_language_server import editor
 
 import tdqs_mcp
+from tdqs_mcp.cli import cli
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rules import registry
@@ -110,6 +111,14 @@ def modules_of_extras(besides):
     hidden = set().union(*(needed[extra] for extra in ("attest", "embeddings", "postgres", "sweep", "lsp", "study")))
     hidden -= set().union(*(needed[extra] for extra in besides))
     return [module for module, names in packages_distributions().items() if hidden & set(names)]
+
+
+def test_every_command_that_a_page_names_in_code_exists():
+    files = [*PAGES, "CONTRIBUTING.md", "action.yml", ".pre-commit-hooks.yaml", "plugin/README.md"]
+    files += [file.relative_to(ROOT).as_posix() for file in (ROOT / "plugin" / "skills").rglob("*.md")]
+    named = {word for file in files for word in re.findall(r"[`/ ]tdqs-mcp ([a-z]+)(?= --|`)", read(file))}
+    assert len(named) > 10
+    assert named <= set(cli.list_commands(None))
 
 
 def pattern_of(shown):
