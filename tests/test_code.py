@@ -495,7 +495,17 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
         "value": False,
         "justification": "file-write (open w) at server.py:7",
     }
-    assert tool["openWorldHint"]["value"] is False
+    assert tool["openWorldHint"] == {
+        "value": False,
+        "justification": "no call of the handler changes anything public or of third parties",
+    }
+    body = "    return httpx.get(f'https://x.test/{a}').text\n"
+    read(server_py=f"import httpx\n{HEAD}@server.tool()\ndef run(a: str) -> str:\n{body}")
+    (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert tool["openWorldHint"]["value"] is False  # of MCP's meaning it is true
+    assert tool["openWorldHint"]["justification"].endswith(
+        "it only reads there: http-read (GET) to x.test at server.py:8"
+    )
 
 
 def test_programs_get_the_line_of_the_code(read, tmp_path, command, write):

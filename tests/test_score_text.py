@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from definitions import FINE, LOOKUP, flat, tool
+from definitions import FINE, LOOKUP, flat, takes, tool
 from rich.console import Console
 
 from tdqs_mcp.app import judging
@@ -161,6 +161,29 @@ def test_the_likely_range_of_a_score_stands_beside_it_and_in_json(command, write
     for form in ("text", "markdown"):
         heading = command("score", file, "--tool", "create_order", "--format", form).stdout.decode().splitlines()[0]
         assert shown in heading
+
+
+def test_a_tool_is_unsure_where_no_tier_is_likely_enough(command, write):
+    reads = {"readOnlyHint": True}
+    boards = tool("get_boards", "Get a list of boards the user has access to.", flat(0), annotations=reads)
+    file = write("tools.json", [boards, *POOR, FINE, LONG])
+    tools = json.loads(command("score", file, "--format", "json").stdout)["tools"]
+    odds = [max(entry["outlook"]["tiers"].values()) for entry in tools]
+    count = sum(chance < 0.6 for chance in odds)
+    text = command("score", file).stdout.decode()
+    assert 0 < count < len(tools)
+    assert text.count("unsure: ") == count == sum(entry["outlook"]["tooCloseToCall"] for entry in tools)
+    assert f"{count} tool{'s' * (count > 1)}: no tier is 60% likely" in text
+
+
+def test_a_text_that_leaves_out_too_much_is_not_told_to_say_the_same_in_fewer_words(catalog):
+    text = "Get details of a specific board.\n\nArgs:\n    board_id: The board ID"
+    boards = tool("get_boards", "Get a list of boards the user has access to.", flat(0))
+    scored = judging.score_offline(catalog(tool("get_board", text, takes("board_id")), boards)).tools[0]
+    reasons = {key: judgement.justification for key, judgement in scored.judgements.items()}
+    assert scored.scores["conciseness_structure"] == 3
+    assert "leaves out too much" in reasons["contextual_completeness"]
+    assert "fewer words" not in reasons["conciseness_structure"]
 
 
 def test_a_score_whose_error_is_not_known_has_no_range(catalog):

@@ -149,7 +149,11 @@ def _justified(tool: ToolCode) -> Iterator[tuple[str, dict[str, Any]]]:
         ("openWorldHint", _changes_others(tool, remote), remote),
     ):
         is_known = isinstance(proof, bool)
-        reasons = [effect_words(effect) for effect in evidence] or ["no call of the handler changes anything"]
+        nothing = "no call of the handler changes anything"
+        if hint == "openWorldHint":
+            read = [effect_words(effect) for effect in tool.effects if effect.kind is EffectKind.HTTP_READ]
+            nothing += f" public or of third parties{'; it only reads there: ' if read else ''}{'; '.join(read)}"
+        reasons = [effect_words(effect) for effect in evidence] or [nothing]
         lost = [f"not followed: {call.text} at {call.file}:{call.line}" for call in tool.unresolved[:MAX_UNRESOLVED]]
         words = reasons if is_known else lost or reasons
         yield hint, {"value": proof if is_known else None, "justification": "; ".join(words)}

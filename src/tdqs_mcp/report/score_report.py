@@ -47,7 +47,7 @@ from tdqs_mcp.results.checks import CalibrationReport, Cell
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, ServerGrade, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore, lowest_servers
-from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.results.verdicts import CLOSE, Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.scoring.score import Fix, fixes_by_rule, fixes_by_tool
@@ -105,7 +105,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR", places: CodePlace
     blocks.append(problem_items([problem.removesuffix(f": {unjudged}") for problem in score.problems]))
     if score.close_tools:
         close = count_words(len(score.close_tools), "tool")
-        words = f"{close} too close to call between two tiers (tdqs-mcp calibrate)"
+        words = f"{close}: no tier is {CLOSE}% likely (tdqs-mcp calibrate)"
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
     return [*blocks, *_fixes(score, locator, places), OnlyIn("text", _legend(score)), Marker(SCORE_MARKER)]
 
@@ -233,8 +233,8 @@ def _remarks(tool: ToolScore) -> tuple[Part, ...]:
         flags.append(f"enforced {score_words(tool.enforced.tdqs)}")
     if tool.outlook is None or not tool.outlook.is_close:
         return (Span(", ".join(flags), "red"),)
-    odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
-    return Span(", ".join(flags), "red"), Span(f"{', ' if flags else ''}close: {odds}", "dim")
+    odds = ", ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
+    return Span(", ".join(flags), "red"), Span(f"{', ' if flags else ''}unsure: {odds}", "dim")
 
 
 def _standing(tool: ToolScore) -> Span:

@@ -254,7 +254,7 @@ class ServerScore(OfServer, Document):
 
     @property
     def close_tools(self) -> list[ToolScore]:
-        """Tools that are too close to call between two tiers."""
+        """Tools of which no tier is likely enough."""
         return [tool for tool in self.tools if tool.outlook and tool.outlook.is_close]
 
     @property
