@@ -722,14 +722,13 @@ class Interpreter(Calls):
 
     def _mutate(self, owner: SyntaxNode, change: str, values: Sequence[Value], line: int, frame: CallFrame) -> None:
         """Note a change of something that outlives the call; a local variable is made of what is put into it."""
-        if isinstance(owner, Name | Attribute | Subscript):
-            with self.muted():
-                present = self.evaluate(owner, frame)
-            self.trace.changed |= {value.items for value in alternatives(present) if isinstance(value, Dictionary)}
         root = owner
         while isinstance(root, Attribute | Subscript):
             root = root.value
         local = frame.names.get(root.id) if isinstance(root, Name) else None
+        for value in alternatives(local) if local is not None else ():
+            inner = value.values if isinstance(value, Listing) and root is not owner else (value,)
+            self.trace.changed |= {item.items for item in inner if isinstance(item, Dictionary)}
         parameters = parameters_of(values)
         if root is owner and isinstance(root, Name) and isinstance(local, Listing) and change in _ADDING_ITEMS:
             items = [item for value in values for item in _items(value, change)]
