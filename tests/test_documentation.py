@@ -167,8 +167,11 @@ def test_an_editor_shows_what_the_readme_shows(tmp_path):
     assert re.search(pattern_of(first_block("README.md", "markdown")), f"{printed}\n", re.DOTALL), printed
 
 
-def test_the_readme_has_at_most_150_lines():
-    assert len(read("README.md").splitlines()) <= 150
+def test_the_readme_has_at_most_150_lines_and_a_command_that_sets_up_and_tests():
+    text = read("README.md")
+    assert len(text.splitlines()) <= 150
+    [line] = re.findall(r"^.*pytest$", text, re.MULTILINE)  # .ci/run runs the line that it finds so
+    assert line == "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/pytest"
 
 
 def rows(page, heading):
