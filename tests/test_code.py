@@ -378,6 +378,46 @@ def test_a_parameter_counts_as_unused_only_if_nothing_depends_on_it(read):
     assert tool_of(read, "return load(1, 2) + str(locals())", before=passed_on).unused_parameters == ()
 
 
+def test_a_parameter_that_a_typed_field_takes_on_is_used(read):
+    before = """
+import enum, requests
+
+class Tide(str, enum.Enum):
+    HIGH = "high"
+
+class Query(BaseModel):
+    tide: Tide = Tide.HIGH
+
+def ask(query):
+    return requests.post("https://tides.test", json={"tide": query.tide})
+"""
+    body = "return ask(Query(tide=a))"
+    assert tool_of(read, body, before=f"from pydantic import BaseModel\n{before}").unused_parameters == ("b",)
+
+
+@pytest.mark.parametrize(("use", "unused"), [("note(kwargs.get('b'))", ()), ("pass", ("b",))])
+def test_a_parameter_that_a_decorator_may_read_is_not_called_unused(read, use, unused):
+    text = f"""{HEAD}
+import functools
+
+def noted(title):
+    def decorator(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            {use}
+            return function(*args, **kwargs)
+        return wrapper
+    return decorator
+
+@server.tool()
+@noted("run")
+def run(a: str = "", b: str = "") -> str:
+    return a
+"""
+    (tool,) = read(server_py=text).tools
+    assert tool.unused_parameters == unused
+
+
 def test_limits_defaults_and_errors_have_their_lines(read):
     tool = tool_of(
         read,

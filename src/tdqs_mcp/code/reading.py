@@ -302,7 +302,7 @@ def _allowed(schema: Value) -> tuple[str, ...]:
 
 def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield parameters on which nothing depends; none where a part of the code was not followed."""
-    is_whole = registration.handler is not None and not any(
+    is_whole = (registration.handler is not None and not registration.is_overheard) and not any(
         sighting.kind in ("depth", "nesting") for sighting in trace.unresolved
     )
     if is_whole and ALL not in trace.used and trace.used | {sighting.kind for sighting in trace.effects}:

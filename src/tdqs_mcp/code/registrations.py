@@ -16,6 +16,7 @@ from tdqs_mcp.code.nodes import (
     Literal,
     Name,
     ObjectLiteral,
+    Spread,
     SyntaxNode,
     children,
     walk,
@@ -89,6 +90,9 @@ class Registration:
 
     dispatched: bool = False
     """The handler answers for several tools, told apart by their names."""
+
+    is_overheard: bool = False
+    """A decorator of the project reads the arguments on their way to the handler: `kwargs.get("prompt")`."""
 
     problem: str = ""
 
@@ -168,8 +172,26 @@ class Finder:
             elif word.lower().endswith("tool") or (
                 word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)
             ):
+                before = len(self._found.direct)
                 self._add(call, function.name, self._closure(function, scope), scope, function)
+                wrappers = (part for part in function.decorators if part is not decorator)
+                if any(self._overhears(part, scope) for part in wrappers):
+                    self._found.direct[before:] = [
+                        replace(registration, is_overheard=True) for registration in self._found.direct[before:]
+                    ]
                 return
+
+    def _overhears(self, decorator: SyntaxNode, scope: NameScope) -> bool:
+        """Return whether a function inside a decorator does more with `*args` and `**kwargs` than to pass them on."""
+        outer = self._value(decorator.function if isinstance(decorator, CallSite) else decorator, scope)
+        inside = walk(outer.function.body) if isinstance(outer, Closure) else ()
+        for wrapper in (node for node in inside if isinstance(node, Function)):
+            caught = {parameter.name for parameter in wrapper.parameters if parameter.star}
+            nodes = list(walk(wrapper.body))
+            passed = {id(node.value) for node in nodes if isinstance(node, Spread)}
+            if any(isinstance(node, Name) and node.id in caught and id(node) not in passed for node in nodes):
+                return True
+        return False
 
     def _closure(self, function: Function, scope: NameScope) -> Closure:
         receiver = None

@@ -553,8 +553,8 @@ class Resolution(ABC):
                 (base, self._handed_up(current, base, value, constructor_arguments)) for base in self._bases(current)
             ]
         own = dict(value.arguments)
-        if not values and key in own:
-            return own[key]
+        if key in own and (not values or self._method(value.of, "__init__")[0] is None):
+            return join([own[key], *values])  # PostParams(text=text): what is given, beside what the class declares
         if not values and "**" in own:
             return self.member(own["**"], key)
         if not values:
