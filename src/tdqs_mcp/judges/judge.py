@@ -251,8 +251,10 @@ class AnswerCache(ModelWrapper):
 
     async def complete(self, request: Request) -> str | Failure:
         """The cached answer, else the model's, which is cached as it arrives. Runs at once ask for it once."""
-        async with self.cache.claim(self._key(request)):  # another run may be asking for it
-            if (answer := self.find(request)) is not None:
+        if (answer := self.find(request)) is not None:  # it also makes the folder that a claim needs
+            return answer
+        async with self.cache.claim(self._key(request)):
+            if (answer := self.find(request)) is not None:  # another run has asked for it meanwhile
                 return answer
             outcome = await self.model.complete(request)
             if isinstance(outcome, str):
