@@ -104,7 +104,7 @@ async def test_an_agent_goes_from_score_through_rewrite_to_proof_on_a_live_serve
         assert scored["catalog"] in drafts["next"]
         for draft in drafts["rewrites"]:
             raw[draft["name"]] = json.loads(unfence(draft["full"]["definition"]))
-        proof = await call("compare_definitions", old=scored["catalog"], new=list(raw.values()))
+        proof = await call("compare_definitions", old=scored["catalog"], new=drafts["newCatalog"])
         assert proof["newCatalog"] == drafts["newCatalog"]
         assert (proof["before"]["score"], proof["after"]["score"]) == (drafts["overallBefore"], drafts["overallScore"])
         assert proof["tokensAfter"] - proof["tokensBefore"] == sum(each["tokensAdded"] for each in drafts["rewrites"])
