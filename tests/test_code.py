@@ -1293,12 +1293,3 @@ def test_what_takes_nothing_of_the_user_s_is_no_deletion(read):
     assert tool_of(read, renamed).read_only is True
     image = "import io\nfrom PIL import Image\nbuffer = io.BytesIO()\nImage.open(a).convert('RGB').save(buffer)"
     assert tool_of(read, image).read_only is True
-
-
-def test_what_a_function_that_keeps_a_log_writes_leaves_the_verdict_open(read):
-    before = (
-        "def write_log(text):\n    open('log', 'a').write(text)\n\ndef keep(text):\n    open('log', 'a').write(text)\n"
-    )
-    logged = tool_of(read, "write_log(a)\nreturn a", before=before)
-    assert (logged.effects, logged.read_only) == ((), "unknown")
-    assert tool_of(read, "keep(a)\nreturn a", before=before).read_only is False

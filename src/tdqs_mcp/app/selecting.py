@@ -197,7 +197,8 @@ def _without(text: str, sentence: str) -> str:
     before, _, after = text.partition(sentence)
     if before.endswith("\n"):
         return f"{before}{after.lstrip()}".strip()
-    return f"{before.rstrip(' ')}{' ' * (after[:1] != chr(10))}{after.lstrip(' ')}".strip()
+    gap = "" if after.startswith("\n") else " "
+    return f"{before.rstrip(' ')}{gap}{after.lstrip(' ')}".strip()
 
 
 async def _prove(

@@ -11,7 +11,6 @@ from tdqs_mcp.code.knowledge import (
     agreed_post,
     command_kind,
     is_client,
-    is_logging,
     purpose_of_post,
     statement_harm,
 )
@@ -390,12 +389,11 @@ class Calls(Resolution):
             return first
         if name in _DECLARING:
             return UNKNOWN
-        if (
-            name.removeprefix("tslib.") == "__awaiter"
-        ):  # TypeScript's helper for older JavaScript: the last argument is the function's body
+        helper = name.removeprefix("tslib.")
+        if helper == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
             bodies = [value for value in arguments if isinstance(value, Closure)]
             return self.call(bodies[0], (), {}, node, frame) if bodies else UNKNOWN
-        if name.removeprefix("tslib.") in COMPILED:
+        if helper in COMPILED:
             return first
         if name == "builtins.locals":
             self._use(*frame.names.values())
@@ -559,9 +557,6 @@ class Calls(Resolution):
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
-        below = [active[0].function.name for active in self.trace.active][1:]  # the handler's own name is the tool's
-        if kind == "file-write" and any(map(is_logging, below)):
-            sink = self.trace.housekeeping
         self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)

@@ -234,14 +234,6 @@ def is_client(name: str) -> bool:
 _CLIENT = re.compile(r"(^|[_/-])(api|client|sdk)s?$|(^|[a-z0-9_])(Api|API|Client|SDK)s?$")
 
 
-def is_logging(name: str) -> bool:
-    """Return whether the name of a function says that it keeps a log: `appendToLog`, `write_audit`."""
-    return not _LOGGING.isdisjoint(_words(name))
-
-
-_LOGGING = frozenset("log logs logger logging audit telemetry".split())
-
-
 def _is_none(spec: Spec) -> bool:
     return spec.words == ("none",)
 

@@ -418,9 +418,8 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings
 
 def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     """Return whether a demand says no more than a schema can: "Board ID cannot be empty", but not "Either a or b"."""
-    predicate = (
-        text[match.start() :] if (match := _DEMAND.search(text)) else text
-    )  # "Application name must be a string"
+    match = _DEMAND.search(text)
+    predicate = text[match.start() :] if match else text  # "Application name must be a string"
     stems = {stem(part.lower()) for word in words_of(predicate) for part in name_parts(word)}
     named = [parameter for parameter in subject.signals.parameters if parameter.name in words_of(text)]
     is_choice = len(named) > 1 and not all(parameter.is_required for parameter in named)
@@ -643,9 +642,10 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
             yield f"{COUNTED.capitalize()}.", limit
     limited = [limit for limit in own_limits(name, code) if limit.text.startswith("one of ")]
     closed = [(limit.text.removeprefix("one of ").split(", "), limit) for limit in limited]
-    for values, place in [*closed, *_refused_values(name, code)][: "enum" not in schema and "anyOf" not in schema]:
-        if not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
-            yield f"One of {listed(values, 'or')}.", place
+    values, place = next(iter([*closed, *_refused_values(name, code)]), ((), None))
+    is_said = "enum" in schema or "anyOf" in schema
+    if place and not is_said and not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
+        yield f"One of {listed(values, 'or')}.", place
 
 
 def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], CodePlace]]:

@@ -21,6 +21,7 @@ from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset.names import NameNeighbors, read_names
 from tdqs_mcp.judges.asking import CheckedRequest, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Material, Tool
@@ -400,6 +401,9 @@ def _check_task(task: _Task, tool: Tool, place: str) -> ToolTask:
     return ToolTask(tool=tool.name, kind=kind, task=task.task, arguments=task.arguments, expects=task.expects)
 
 
+MAX_SIBLINGS = 12
+"""Tools of similar names that a prompt for requests shows: together, prompts grow with the tools, not their square."""
+
 REQUESTS = "requests"
 """The folder of the prompts for requests that test which tools an agent chooses."""
 
@@ -447,8 +451,10 @@ async def write_requests(
     by_name = {tool.name: tool for tool in tools}
     jobs = [(by_name[run[-1]], run) for run in runs] or [(tool, ()) for tool in tools]
     questions: list[CheckedRequest[list[Query]]] = []
+    neighbors = NameNeighbors(read_names(by_name))
     for tool, run in jobs:
-        siblings = [f"{other.name}: {other.description or ''}"[:MAX_ANSWER] for other in tools if other is not tool]
+        near = [by_name[name] for name in (*run[:-1], *neighbors.nearest(tool.name, MAX_SIBLINGS))]
+        siblings = [f"{other.name}: {other.description or ''}"[:MAX_ANSWER] for other in near]
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
