@@ -252,6 +252,7 @@ def test_what_is_disproven_is_a_conflict_that_quotes_the_other_side(catalog, sen
         "Once shipped, an order cannot be cancelled any more.",
         "Choose this whenever plans change.",
         "At most 20 orders a day can be cancelled.",
+        "`wait_seconds` may be 120 (2 minutes).",
         "Needs the role of an administrator.",
         "Only works for customers in Antarctica.",
     ],
@@ -265,6 +266,14 @@ def test_a_sentence_is_proven_by_a_source_that_says_it_and_by_no_other(catalog):
     given = Material(facts=(Fact(number=1, text="At most 20 orders a day can be cancelled.", tool="cancel_order"),))
     assert checked(catalog, "At most 20 orders a day can be cancelled.", material=given).sources == ("fact 1",)
     assert checked(catalog, "At most 20 orders an hour can be cancelled.", material=given).sources == ()
+
+
+def test_a_title_among_the_annotations_stands_like_any_other_text_of_the_author(catalog):
+    measured = measure(catalog(*SHOP[1:]))
+    checker, [subject, *_] = DraftChecker(measured), measured.subjects
+    draft = {**subject.tool.raw, "annotations": {"title": "Find orders", "readOnlyHint": True}}
+    kept = checker.check_draft(subject, draft, withholds_conflicts=False)
+    assert (kept.definition, kept.refused) == (draft, ())
 
 
 def test_a_closed_list_refuses_other_values_and_an_open_one_none():

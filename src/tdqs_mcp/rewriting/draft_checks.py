@@ -373,8 +373,8 @@ def _proofs(subject: Subject, material: Material) -> Mapping[str, str]:
 
 def _fact(claim: Claim, tool: str) -> Fact:
     """The claim as a fact, whose conflicts are found like those of the author's facts."""
-    if claim.path.startswith("/annotations/"):
-        hint, _, value = claim.text.partition(": ")
+    hint, _, value = claim.text.partition(": ")
+    if claim.path == f"/annotations/{hint}":
         return Fact(text=value, tool=tool, place=f"{ANNOTATIONS}{hint}", origin="draft")
     steps = list(split_pointer(claim.path))
     is_top = len(steps) == 4 and steps[:2] == ["inputSchema", "properties"]

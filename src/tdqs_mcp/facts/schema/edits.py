@@ -65,7 +65,7 @@ def _differences(old: object, new: object) -> Iterator[tuple[tuple[str, ...], ob
 def _kind(steps: tuple[str, ...], before: object) -> EditKind:
     if steps == ("description",):
         return EditKind.DESCRIPTION
-    if steps == ("title",):
+    if steps in (("title",), ("annotations", "title")):
         return EditKind.TITLE
     if len(steps) == 2 and steps[0] == "annotations" and steps[1] in HINTS:
         return EditKind.HINT
