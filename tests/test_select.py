@@ -9,14 +9,14 @@ from itertools import pairwise
 import jsonschema
 import numpy as np
 import pytest
-from definitions import tool
+from definitions import takes, tool
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from loopback import Chat
 from schemas import SCHEMAS
 
 import tdqs_mcp
-from tdqs_mcp.app.selecting import _without
+from tdqs_mcp.app.proving import _without
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import name_parts, words_of
@@ -907,13 +907,111 @@ def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_a
     )
     shown = " ".join(command(*args[:-2], "--answers", answers).stdout.decode().split())
     assert "1 of 2 changes kept, 1 taken back (0 at the end), after 45 choices (tokens not known)" in shown
-    assert re.search(r"Kept: find_orders \([+-]\d+\)", shown)
+    assert re.search(r"Kept find_orders: the rewrite \([+-]\d+ tokens\)", shown)
     assert re.search(r"send_invoice: the rewrite \([+-]\d+ tokens\): 'unpaid items on the shelf \d'", shown)
     answers.write_text(answers.read_text().splitlines()[0])
     assert b"17 requests have no answer yet" in command(*args, "--answers", answers).stderr
     assert b"so do --prompts" in command(*args[:-4], "--answers", answers).stderr
     both = command(*args, "--answers", answers, "--judge", "openai:m", "--base-url", "http://127.0.0.1:1")
     assert b"name two agents" in both.stderr
+
+
+STOCK = (
+    tool("move_stock", "Moves items.", takes(source="string", warehouse="string")),
+    tool("count_stock", "Counts what a warehouse has, by warehouse.", takes(item="string")),
+)
+TO_WAREHOUSE = [{"query": f"into the warehouse with lot {number}", "tool": "move_stock"} for number in range(8)]
+"""BM25 takes `count_stock`, which says "warehouse" twice; only the other tool has it as a parameter."""
+
+
+def test_a_search_adds_what_parts_a_confused_pair_and_keeps_what_helps_on_both_halves(command, write):
+    counted = [{"query": f"counts in the warehouse, part {number}", "tool": "count_stock"} for number in range(8)]
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE + counted))
+    document = json.loads(command(*args, "--format", "json").stdout)
+    proof, texts = document["proof"], {row["name"]: row["definition"] for row in document["rewrites"]}
+    added = "Unlike `count_stock`, it takes `source` and `warehouse`."
+    assert texts["move_stock"]["description"] == f"Moves items. {added}"
+    assert texts["count_stock"] == STOCK[1]
+    assert [trial["sentence"] for trial in proof["trials"] if trial["kept"]] == [added]
+    assert (proof["leadingGained"], proof["gained"], proof["lost"]) == (4, 4, 0)
+    [row] = [row for row in document["rewrites"] if row["changes"]]
+    assert (row["writer"], row["claims"][0]["sources"]) == (
+        "offline",
+        ["schema: only move_stock has source", "schema: only move_stock has warehouse"],
+    )
+    shown = " ".join(command(*args).stdout.decode().split())
+    assert f"Kept move_stock: plus '{added}'" in shown
+    # A budget that has no room for a version more leaves the definitions as they are.
+    none = json.loads(command(*args, "--budget", "calls=30", "--format", "json").stdout)
+    assert (none["proof"]["trials"], none["proof"]["choices"]) == ([], 0)
+
+
+def test_what_helps_only_the_half_that_searches_is_not_kept(command, write):
+    """No request of the other half speaks of the warehouse, so the sentence gains nothing there."""
+    texts = sorted(
+        (f"{words} {number}" for words in ("into the warehouse with lot", "moves items") for number in range(30)),
+        key=short_hash,
+    )
+    halves = []
+    for text in texts:
+        if text.startswith(("into", "moves")[len(halves) % 2]):
+            halves.append(text)
+    wanted = [{"query": text, "tool": "move_stock"} for text in halves]
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", wanted), "--format", "json")
+    document = json.loads(command(*args).stdout)
+    assert document["proof"]["leadingGained"] > 0
+    assert (document["proof"]["gained"], document["proof"]["lost"]) == (0, 0)
+    assert not any(row["changes"] for row in document["rewrites"])
+
+
+PARTED = "Puts items from one place to another; to learn how many there are, use `count_stock`."
+
+
+def test_a_model_that_reads_the_failing_requests_words_a_tool_anew_within_the_budget(command, write, chat):
+    """The agent goes by the word "another"; the first answer of the writer quotes a request and goes back to it."""
+    written = [{"tool": "move_stock", "description": "Goes into the warehouse with lot numbers."}]
+
+    def answer(body):
+        if body["response_format"]["json_schema"]["name"] == "reflect":
+            if written and len(body["messages"]) == 2:
+                return json.dumps(written[0])
+            return json.dumps({"tool": "move_stock", "description": PARTED})
+        if body["response_format"]["json_schema"]["name"] != "select":
+            return json.dumps({"description": "Moves items.", "purpose": "Moves items."})
+        return planned("move_stock" if "another" in body["messages"][0]["content"] else "count_stock")
+
+    chat.answer = answer
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE))
+    args += ("--judge", "openai", "--writer", "openai", "--format", "json")
+    run = command(*args, "--budget", "calls=60", env=judged(chat))
+    assert run.returncode == 0, run.stderr.decode()
+    document = json.loads(run.stdout)
+    kinds = [body["response_format"]["json_schema"]["name"] for body in chat.bodies]
+    assert len(chat.bodies) <= 60
+    assert kinds.count("reflect") == 2
+    correction = next(body for body in chat.bodies if "quotes a request" in json.dumps(body["messages"]))
+    assert "into the warehouse with" in correction["messages"][-1]["content"]
+    proof, texts = document["proof"], {row["name"]: row["definition"]["description"] for row in document["rewrites"]}
+    assert texts["move_stock"] == PARTED
+    assert ("move_stock", "reword") in {(trial["tool"], trial["kind"]) for trial in proof["trials"] if trial["kept"]}
+    assert (proof["leadingGained"], proof["gained"], proof["lost"]) == (4, 4, 0)
+    # The held half is asked about two versions, at the end.
+    requests = [body["messages"][1]["content"] for body in chat.bodies if "Request: " in str(body["messages"][1])]
+    assert len(set(requests[-8:])) == 4
+    assert not set(requests[-8:]) & set(requests[:-8])
+
+
+def test_an_agent_elsewhere_is_asked_about_more_versions_only_within_a_budget(command, write, tmp_path):
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE))
+
+    def choose(prompt, request):
+        return "move_stock" if "Unlike `count_stock`, it takes" in prompt else "count_stock"
+
+    document, rounds, _ = ask_in_rounds(command, (*args, "--budget", "calls=60", "--format", "json"), tmp_path, choose)
+    assert [trial["kind"] for trial in document["proof"]["trials"] if trial["kept"]] == ["add"]
+    assert document["proof"]["choices"] == sum(rounds) <= 60
+    run = command(*args, "--prompts", tmp_path / "p.jsonl", "--answers", write("none.jsonl", ""))
+    assert b"Nothing is proven" in run.stdout
 
 
 @pytest.fixture
@@ -978,6 +1076,32 @@ def test_what_parts_a_confused_pair_is_quoted_or_read_from_its_schemas(command, 
     shown = " ".join(command(*args).stdout.decode().split())
     assert "mail_bill, not post_bill: 'To mail paper, see post_bill.'" in shown
     assert "give_bill, not take_bill: no sentence, and no difference of schema or hint either" in shown
+
+
+def test_what_the_code_of_only_one_of_two_tools_does_parts_them(command, write, tmp_path):
+    """Two tools of one text: one writes a file. Where the other's code is not known to the end, nothing is said."""
+    server = tmp_path / "server.py"
+    server.write_text(
+        "from mcp.server import MCPServer\nimport plugin\nserver = MCPServer('shop')\n"
+        + "".join(
+            f'@server.tool()\ndef {name}(path: str) -> str:\n    "Handles a bill."\n    {body}\n    return "x"\n'
+            for name, body in (
+                ("keep_bill", "open(path, 'w').write('x')"),
+                ("show_bill", "text = path.upper()"),
+                ("send_bill", "plugin.run(path)"),
+            )
+        )
+    )
+    tools = [tool(name, "Handles a bill.") for name in ("keep_bill", "show_bill", "send_bill")]
+    wanted = [{"query": "handles a bill", "tool": name} for name in ("keep_bill", "show_bill", "send_bill")]
+    args = ("select", write("bills.json", tools), "--queries", write("wanted.json", wanted))
+    report = reported(command(*args, "--source", server, "--format", "json"))
+    pairs = {(row["tool"], row["picked"]): row["differences"] for row in report["confusions"]}
+    assert pairs["keep_bill", "show_bill"] == ["only 'keep_bill' writes files (server.py:7)"]
+    assert pairs["show_bill", "keep_bill"] == ["only 'keep_bill' writes files (server.py:7)"]
+    assert pairs["keep_bill", "send_bill"] == []
+    shown = " ".join(command(*args, "--source", server).stdout.decode().split())
+    assert "keep_bill, not show_bill: no sentence; only 'keep_bill' writes files (server.py:7)" in shown
 
 
 def written_request(kind, query, *names):

@@ -135,9 +135,9 @@ def writer_of(writer: str | None, options: JudgeChoice, ledger: Ledger) -> Model
     return _make_model(settings, by="writer", ledger=ledger)
 
 
-def model_of(options: JudgeChoice, *, by: str) -> Model | None:
+def model_of(options: JudgeChoice, *, by: str, ledger: Ledger | None = None) -> Model | None:
     """The model that is named for other work than judging; None where none is."""
-    return _make_model(options.settings(), by=by)
+    return _make_model(options.settings(), by=by, ledger=ledger)
 
 
 def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) -> Model | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.app import improving, linting, selecting
+from tdqs_mcp.app import improving, linting, proving, selecting
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import LOCATOR, command, given_options, group_options
@@ -54,6 +54,7 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError, UnansweredError
 from tdqs_mcp.facts.toolset.search import ListDetail
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
+from tdqs_mcp.judges.budget import Budget, Ledger
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
@@ -75,6 +76,7 @@ from tdqs_mcp.results.improvements import (
     RewriteReport,
     most_useful,
 )
+from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
@@ -237,7 +239,7 @@ def rewrite(
         names = match_tools([tool.name for tool in catalog.tools], tools) if tools else None
         return [] if experiment.is_shorter else rewrite_tools(catalog, tools=names, **options)
 
-    finish = _finish(experiment, choice)
+    finish = _finish(experiment, choice, ledger, writer=author, code=code)
     if target is not None:
         finish = partial(blocking(improving.reach_target), target=target, judge=chosen)
 
@@ -349,23 +351,33 @@ def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> Rewr
     return RewriteReport(**catalog.origin, rewrites=tuple(rewrites), spec_version=spec)
 
 
-def _finish(experiment: Experiment, choice: JudgeChoice) -> Callable[..., RewriteReport]:
+def _finish(
+    experiment: Experiment, choice: JudgeChoice, ledger: Ledger, *, writer: Model | None, code: CodeReport | None
+) -> Callable[..., RewriteReport]:
     """Return what makes a report of rewrites, by an experiment where there is one."""
     if not experiment.requests:
         return _report
-    selector = _selector(model_of(choice, by="selector"), None)
+    # The ledger has the budget, which also limits a search that asks no model.
+    selector = _selector(model_of(replace(choice, budget=Budget()), by="selector", ledger=ledger), None)
     if experiment.prompts or experiment.answers:
         refuse(selector, "--judge and --prompts or --answers name two agents; leave one of them out")
         selector = AnswerSelector(answers=read_plan_answers(experiment.answers) if experiment.answers else {})
-    return partial(_prove, experiment=experiment, selector=selector)
+    search = partial(proving.prove_rewrites, budget=choice.budget, writer=writer, code=code)
+    return partial(_prove, experiment=experiment, selector=selector, search=search)
 
 
 def _prove(
-    catalog: Catalog, rewrites: Sequence[Rewrite], *, experiment: Experiment, selector: Selector | None, spec: str
+    catalog: Catalog,
+    rewrites: Sequence[Rewrite],
+    *,
+    experiment: Experiment,
+    selector: Selector | None,
+    search: Callable[..., Any],
+    spec: str,
 ) -> RewriteReport:
     """The rewrites, or the shorter descriptions, that prove themselves; ends with prompts where answers are missing."""
     queries = read_queries(experiment.requests) if experiment.requests else []
-    prove = selecting.shorten if experiment.is_shorter else partial(selecting.prove_rewrites, rewrites=rewrites)
+    prove = proving.shorten if experiment.is_shorter else partial(search, rewrites=rewrites)
     try:
         proven, proof = blocking(prove)(catalog, queries=queries, selector=selector)
     except UnansweredError as error:
@@ -520,6 +532,7 @@ _SELECT = views(selection_blocks)
     "Exit 1 where fewer queries find their tool; with --against, after the change.",
     metavar="PERCENT",
 )
+@source_option("what its code says of a confused pair")
 @model_options
 @live_options
 @page_options("html")
@@ -537,6 +550,7 @@ def select(
     answers: Path | None,
     k: int,
     fail_under: int | None,
+    source: Path | None,
     choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
@@ -550,7 +564,7 @@ def select(
     Several LOCATORs are searched together. With --lazy the agent sees no schemas, so arguments do not count.
     --write-requests has the model write requests of several kinds for each tool of one LOCATOR, without its words.
     """
-    model = model_of(choice, by="selector")
+    model, code = model_of(choice, by="selector"), read_code_of(locators, source, live.cwd)
     catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
     if written:
         _write_requests(catalogs, model, written, read_runs(calls) if calls else ())
@@ -572,6 +586,7 @@ def select(
             mutation=Mutation(mutate) if mutate else None,
             selector=agent if answers else _selector(model, embeddings),
             listing=detail,
+            code=code,
             k=k,
         )
     for problem in result.problems:

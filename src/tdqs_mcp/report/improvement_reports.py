@@ -33,7 +33,7 @@ from tdqs_mcp.report.blocks import (
     unjudged_lines,
     unjudged_words,
 )
-from tdqs_mcp.results.checks import Proof
+from tdqs_mcp.results.checks import Proof, ProofTrial, TrialKind
 from tdqs_mcp.results.comparisons import Comparison, Impact, LockedChange, LockReport, LockState
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
@@ -147,27 +147,42 @@ def rewrite_blocks(
     return [*blocks, *following]
 
 
+_TRIED = {
+    TrialKind.ADD: "plus",
+    TrialKind.CUT: "without",
+    TrialKind.REWRITE: "the rewrite",
+    TrialKind.REWORD: "reworded",
+}
+
+
+def _trial_words(trial: ProofTrial) -> str:
+    sentence = f" {trial.sentence!r}" if trial.sentence else ""
+    return f"{trial.tool}: {_TRIED[trial.kind]}{sentence} ({trial.tokens:+} tokens)"
+
+
 def _proof_blocks(proof: Proof) -> list[Block]:
     """Return what was tried and what it cost, how the held requests do with what is kept, and what was taken back."""
     lost = [trial for trial in proof.trials if trial.lost is not None]
-    remaining, late = len(proof.trials) - len(lost), sum(trial.on_held for trial in lost)
+    remaining, late = [trial for trial in proof.trials if trial.is_kept], sum(trial.on_held for trial in lost)
+    useless = len(proof.trials) - len(remaining) - len(lost)
     changes = count_words(len(proof.trials), "change")
-    counts = f"{remaining} of {changes} kept, {len(lost)} taken back ({late} at the end)"
+    counts = f"{len(remaining)} of {changes} kept, {len(lost)} taken back ({late} at the end)"
+    counts += f", {useless} without use" if useless else ""
     outcome = f"+{proof.gained} / -{proof.lost} (at most {proof.high / 10:.0f} % do worse, 95 %)"
-    rows = []
-    for trial in lost:
-        change = repr(trial.sentence) if trial.sentence else "the rewrite"
-        rows.append((f"{trial.tool}: {change} ({trial.tokens:+} tokens): {trial.lost!r}", ""))
-    remaining_changes = [f"{trial.tool} ({trial.tokens:+})" for trial in proof.trials if trial.lost is None]
     spent = "tokens not known"
     if proof.tokens_read is not None:
         spent = f"{proof.tokens_read:,} tokens read, {proof.tokens_written:,} written, {price(proof.cost)}"
     blocks: list[Block] = [
-        Line(f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices ({spent})"),
-        Line(f"{proof.held} other requests: {outcome if remaining + late else 'not asked, nothing was left to try'}"),
+        Line(
+            f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices ({spent}); "
+            f"+{proof.leading_gained} / -0"
+        ),
+        Line(f"{proof.held} other requests: {outcome if remaining or late else 'not asked, nothing was left to try'}"),
         Line(f"{proof.tokens:+,} tokens in each list, {proof.tokens / 1000:+,.1f} million in a thousand requests"),
     ]
-    blocks += [Line(f"Kept: {first_of(remaining_changes, MAX_ROWS)}")] if remaining_changes else []
+    rows = [(_trial_words(trial), "") for trial in remaining]
+    blocks += [Heading("Kept"), Items(rows, indent=2, limit=MAX_ROWS)] if rows else []
+    rows = [(f"{_trial_words(trial)}: {trial.lost!r}", "") for trial in lost]
     heading = Heading("Taken back, with a request that does worse")
     return [*blocks, heading, Items(rows, indent=2, limit=MAX_ROWS)] if rows else blocks
 

@@ -394,12 +394,11 @@ def _confusion_rows(confusions: Sequence[Confusion]) -> list[tuple[str, ...]]:
 
 def _parting_line(pair: Confusion) -> str:
     """Return a sentence of the wanted tool, or what else sets it apart from the picked one."""
-    if pair.sentence:
-        return f"{pair.tool}, not {pair.picked}: {pair.sentence!r}"
-    differences = (
-        f"; {'; '.join(pair.differences)}" if pair.differences else ", and no difference of schema or hint either"
+    sentence = repr(pair.sentence) if pair.sentence else "no sentence"
+    nothing = "" if pair.sentence else ", and no difference of schema or hint either"
+    return f"{pair.tool}, not {pair.picked}: {'; '.join((sentence, *pair.differences))}" + (
+        "" if pair.differences else nothing
     )
-    return f"{pair.tool}, not {pair.picked}: no sentence{differences}"
 
 
 def _figures(selection: Selection) -> Table:

@@ -443,6 +443,22 @@ class Selection(Document):
         return tuple(QueryResult(query=before.query, choice=before, after=other) for before, other in pairs)
 
 
+class TrialKind(StrEnum):
+    """How a change that requests have tried was made."""
+
+    REWRITE = "rewrite"
+    """The definition that was to be proven."""
+
+    REWORD = "reword"
+    """A description by a model that has read the requests that fail."""
+
+    ADD = "add"
+    """A sentence that catalog or code prove."""
+
+    CUT = "cut"
+    """A sentence that was taken out."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofTrial:
     """A change that requests have tried."""
@@ -452,14 +468,16 @@ class ProofTrial:
     """Words that it brings or takes away, by which a lost request is put down to it."""
 
     tool: Name
+    kind: TrialKind
     sentence: str | None = None
-    """The sentence that was taken out; null where a definition was rewritten."""
+    """The sentence that was added or taken out; null for a whole definition."""
 
     tokens: int
     """Tokens that it adds to every list of the tools, an estimate; below zero where it saves them."""
 
+    is_kept: Annotated[bool, Key("kept")] = False
     lost: str | None = None
-    """A request that does worse with it, for which it was taken back; null where it is kept."""
+    """A request that does worse with it, for which it was taken back; null also where it helped nothing."""
 
     on_held: bool = False
     """That request is one of the held half."""
@@ -471,10 +489,10 @@ class Proof:
 
     selector: str
     requests: int
-    """Those that chose what to keep."""
+    """Those that led the search."""
 
     held: int
-    """Those that were asked once, about all that the others kept."""
+    """Those that were asked once, about the version that does best for the others."""
 
     choices: int
     """Questions to the selector."""
@@ -485,6 +503,9 @@ class Proof:
     tokens_written: int | None
     cost: Dollars | None
     """Null too where a price is not known."""
+
+    leading_gained: int
+    """Requests that led the search and do better with the kept changes; none of them does worse."""
 
     gained: int
     """Held requests that do better."""
@@ -498,4 +519,4 @@ class Proof:
     @published(after="lost")
     def tokens(self) -> int:
         """Tokens that the kept changes add to every list of the tools."""
-        return sum(trial.tokens for trial in self.trials if trial.lost is None)
+        return sum(trial.tokens for trial in self.trials if trial.is_kept)

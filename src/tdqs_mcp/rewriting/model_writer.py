@@ -1,4 +1,4 @@
-"""Texts that a model writes: definitions, whose refused words go back to it, tasks to record calls, test requests."""
+"""Texts that a model writes: definitions, whose refused words go back to it, tasks, test requests, what parts tools."""
 
 import json
 import re
@@ -468,15 +468,15 @@ def _read_requests(answer: str, *, tool: Tool, run: Sequence[str], tools: Mappin
     kinds = {request.kind for request in requests}
     if (kinds != {"recorded"} or len(requests) > 1) if run else not {"plain", "none"} <= kinds:
         raise ContractError("requests must have the kinds that are asked for")
-    texts = [f" {' '.join(words_of(other.description or ''))} " for other in tools.values()]
+    texts = [other.description or "" for other in tools.values()]
     for place, request in enumerate(requests):
-        names, words = [call.tool for call in request.calls], words_of(request.query)
+        names = [call.tool for call in request.calls]
         ends = [] if request.kind == "none" else [tool.name]
         if not {*names, *request.also} <= tools.keys() or names[-1:] != ends or (run and names != list(run)):
             raise ContractError(f"requests.{place}.calls must be calls of these tools, the last one of {ends}")
         if named := next((name for name in tools if name.lower() in request.query.lower().split()), None):
             raise ContractError(f"requests.{place}.query names the tool {named!r}")
-        if any(f" {' '.join(words[start : start + 3])} " in text for start in range(len(words) - 2) for text in texts):
+        if _quotation(request.query, texts, 3):
             raise ContractError(f"requests.{place}.query quotes a description")
     return [
         Query(
@@ -488,3 +488,72 @@ def _read_requests(answer: str, *, tool: Tool, run: Sequence[str], tools: Mappin
         )
         for request in requests
     ]
+
+
+REFLECT = "reflect"
+"""The folder of the prompts for descriptions that part confused tools."""
+
+MAX_QUOTED = 4
+"""Words in a row from which a description quotes a request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confused:
+    """Tools that an agent takes for each other, the right one first."""
+
+    subjects: Sequence[Subject]
+    tools: Sequence[Tool]
+    """The same tools as they are worded now."""
+
+    failing: Sequence[str]
+    met: Sequence[str]
+    """Requests for one of them that go right."""
+
+
+class _Reworded(BaseModel):
+    tool: str
+    description: _Words
+
+
+async def part(
+    confusions: Sequence[Confused], *, model: Model, checker: DraftChecker, growth: int
+) -> list[tuple[str, Mapping[str, Any]] | Failure]:
+    """A tool's name and new definition for each confusion, without disproven words and without words of a request."""
+    schema = object_schema({"tool": _TEXT, "description": _TEXT})
+    questions: list[CheckedRequest[tuple[str, Mapping[str, Any]]]] = []
+    for confused in confusions:
+        read = partial(_read_reworded, confused=confused, checker=checker, growth=growth)
+        foreign = {
+            "tools": "\n".join(pretty_json(tool.raw) for tool in confused.tools),
+            "failing": "\n".join(confused.failing),
+            "met": "\n".join(confused.met),
+        }
+        prompt = render_stage(REFLECT, foreign=foreign, settings={"growth": str(growth)})
+        questions.append((Request(prompt=prompt, name=REFLECT, schema=schema, check=read), read))
+    return await ask(model, questions)
+
+
+def _read_reworded(
+    answer: str, *, confused: Confused, checker: DraftChecker, growth: int
+) -> tuple[str, Mapping[str, Any]]:
+    """The tool and its definition in an answer. Raises ContractError, and Refusal for words that may not stand."""
+    reworded = read_stage(_Reworded, answer)
+    subject = next((own for own in confused.subjects if own.tool.name == reworded.tool), None)
+    if subject is None:
+        raise ContractError(f"tool: must be one of {[own.tool.name for own in confused.subjects]}")
+    if quoted := _quotation(reworded.description, (*confused.failing, *confused.met), MAX_QUOTED):
+        raise Refusal(f"the description quotes a request: {quoted!r}")
+    definition = {**subject.tool.raw, "description": reworded.description}
+    if (over := tokens_added(subject, definition) - growth) > 0:
+        raise Refusal(f"the description is {over} tokens too long")
+    draft = checker.check_draft(subject, definition, withholds_conflicts=True)
+    if draft.refused:
+        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS]))
+    return subject.tool.name, draft.definition
+
+
+def _quotation(text: str, sources: Sequence[str], length: int) -> str | None:
+    """So many words in a row of a text that stand in one of the sources; None where there are none."""
+    words, places = words_of(text), [f" {' '.join(words_of(source))} " for source in sources]
+    runs = (" ".join(words[start : start + length]) for start in range(len(words) - length + 1))
+    return next((run for run in runs if any(f" {run} " in place for place in places)), None)

@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tdqs_mcp.canonical import canonical_json, round_half_up, short_hash, trim, visible
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.facts.schema.arguments import properties
 from tdqs_mcp.facts.schema.conformance import find_fault
-from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
@@ -42,6 +39,7 @@ from tdqs_mcp.results.checks import (
     TopShare,
 )
 from tdqs_mcp.results.contract import Own
+from tdqs_mcp.rewriting.parting import MAX_NAMED, Codes, code_differences, differences, parting_sentence
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 
@@ -383,9 +381,6 @@ def _plan_changes(pairs: Sequence[tuple[QueryChoice, QueryChoice]]) -> list[Plan
 ALPHA = 0.05
 """Corrected probability below which a change counts as proven."""
 
-MAX_NAMED = 8
-"""Names in one message."""
-
 Z = NormalDist().inv_cdf(0.975)
 """Standard deviations on either side that hold 95% of a normal distribution."""
 
@@ -498,7 +493,7 @@ def choose(
 
 
 def report(
-    index: Index, choices: tuple[QueryChoice, ...], *, selector: str, k: int, problems: tuple[str, ...]
+    index: Index, choices: tuple[QueryChoice, ...], *, selector: str, k: int, problems: tuple[str, ...], codes: Codes
 ) -> Selection:
     """The figures of the choices."""
     return Selection(
@@ -508,7 +503,7 @@ def report(
         tool_count=len(index.entries),
         choices=choices,
         figures=figures(choices),
-        confusions=_confusions(choices, index),
+        confusions=_confusions(choices, index, codes),
         plans=tuple(_plan_shares(choices)),
         kinds=tuple(_kind_shares(choices)),
         lacking=_lacking(choices, index),
@@ -518,7 +513,7 @@ def report(
     )
 
 
-def compare(before: Selection, after: tuple[QueryChoice, ...], index: Index, *, label: str) -> Selection:
+def compare(before: Selection, after: tuple[QueryChoice, ...], index: Index, *, label: str, codes: Codes) -> Selection:
     """The report, with the same queries put to those of an index; the tests take in what both have answered."""
     both = zip(before.choices, after, strict=True)
     pairs = [(former, other) for former, other in both if former.failure is None and other.failure is None]
@@ -529,7 +524,7 @@ def compare(before: Selection, after: tuple[QueryChoice, ...], index: Index, *, 
         top1=_paired([(former.first, other.first) for former, other in pairs]),
         recall=_paired([(former.found, other.found) for former, other in pairs]),
         plans=tuple(_plan_changes(pairs)),
-        confusions=_confusions([other for former, other in pairs if other.first < former.first], index),
+        confusions=_confusions([other for former, other in pairs if other.first < former.first], index, codes),
     )
     return replace(before, against=against, problems=tuple(dict.fromkeys(before.problems + _unanswered(after))))
 
@@ -598,7 +593,7 @@ def _share(parts: Sequence[Fraction]) -> int:
     return round_half_up(whole.numerator, whole.denominator)
 
 
-def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion, ...]:
+def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> tuple[Confusion, ...]:
     texts: dict[tuple[str, str], list[str]] = {}
     for choice in choices:
         for other in choice.instead:
@@ -610,7 +605,8 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
         own = names.get(label, {})
         place = labels.get(label, next((places[0] for places in own.values()), None))
         right = None if place is None else index.tools[place]
-        rival = _terms(index.tools[labels[picked]])
+        rival_tool = index.tools[labels[picked]]
+        rival = _terms(rival_tool)
         own_terms = _terms(right) if right else set()
         clashing = [
             word
@@ -619,7 +615,8 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
             if word not in search.strange_words(text, rival)
         ]
         parting = search.strange_words(right.description or "", rival) if right else []
-        sentence = _parting_sentence(right, rival, picked) if right else None
+        sentence = parting_sentence(right, rival, picked) if right else None
+        shown = () if sentence or right is None else differences(right, rival_tool)
         confusions.append(
             Confusion(
                 tool=label,
@@ -628,31 +625,10 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
                 clashing=_most_common(clashing),
                 parting=tuple(dict.fromkeys(parting))[:MAX_NAMED],
                 sentence=sentence,
-                differences=()
-                if sentence or right is None
-                else tuple(_differences(right, index.tools[labels[picked]])),
+                differences=(*shown, *(code_differences(right, rival_tool, codes) if right else ())),
             )
         )
     return tuple(confusions)
-
-
-def _parting_sentence(right: Tool, rival: AbstractSet[str], picked: str) -> str | None:
-    """Return the sentence of a description that names the other tool, else the one with most words that it lacks."""
-    sentences = sentences_of(right.description or "")
-    merits = [(picked in sentence, len(set(search.strange_words(sentence, rival)))) for sentence in sentences]
-    best = max(merits, default=(False, 0))
-    return sentences[merits.index(best)] if best[1] else None
-
-
-def _differences(right: Tool, picked: Tool) -> Iterator[str]:
-    """Yield what the schemas and hints of two tools show that sets them apart."""
-    for tool, other in ((right, picked), (picked, right)):
-        if own := [repr(name) for name in properties(tool) if name not in properties(other)]:
-            yield f"only {tool.name!r} takes {first_of(own, MAX_NAMED)}"
-    for hint in HINTS:
-        values = [(tool.annotations or {}).get(hint) for tool in (right, picked)]
-        if values[0] is not values[1] and all(isinstance(value, bool | None) for value in values):
-            yield f"{hint} is {' and '.join('not given' if value is None else str(value).lower() for value in values)}"
 
 
 def _terms(tool: Tool) -> set[str]:
