@@ -378,7 +378,7 @@ async def _children(
     pool: Mapping[_Version, Sequence[QueryChoice]], tried: Mapping[_Edit, None], propose: _Propose
 ) -> list[_Version]:
     """Versions to try next: those of the front together, then one with a new change, the best parents first."""
-    front, known = _front(pool), {frozenset(version) for version in pool}
+    front, measured = _front(pool), {frozenset(version) for version in pool}
     for parent in front:
         merged = []
         for other in front:
@@ -387,7 +387,7 @@ async def _children(
                 child = child if edit in child else _with_edit(child, edit)
             merged.append(child)
         new = [_with_edit(parent, edit) for edit in await propose(parent, pool[parent]) if edit not in tried]
-        children = {frozenset(child): child for child in (*merged, *new) if frozenset(child) not in known}
+        children = {frozenset(child): child for child in (*merged, *new) if frozenset(child) not in measured}
         if children:
             return list(children.values())
     return []
@@ -396,13 +396,14 @@ async def _children(
 def _front(pool: Mapping[_Version, Sequence[QueryChoice]]) -> list[_Version]:
     """The versions that no other one equals or beats for every request, best for most requests first (Pareto)."""
     merits = {version: [_merit(choice) for choice in choices] for version, choices in pool.items()}
+
+    def reaches(version: _Version, bar: _Version) -> bool:
+        return all(map(tuple.__ge__, merits[version], merits[bar]))
+
     front: list[_Version] = []
-    for version, own in merits.items():
-        if not any(all(theirs >= mine for theirs, mine in zip(merits[other], own, strict=True)) for other in front):
-            beaten = {
-                other for other in front if all(mine >= theirs for theirs, mine in zip(merits[other], own, strict=True))
-            }
-            front = [other for other in front if other not in beaten] + [version]
+    for version in pool:
+        if not any(reaches(other, version) for other in front):
+            front = [*(other for other in front if not reaches(version, other)), version]
     best = [max(column) for column in zip(*(merits[version] for version in front), strict=True)]
     wins = {version: sum(map(tuple.__eq__, merits[version], best)) for version in front}
     return sorted(front, key=lambda version: -wins[version])

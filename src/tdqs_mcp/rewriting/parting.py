@@ -1,4 +1,4 @@
-"""What sets two confused tools apart: a sentence of the right one, its schema and hints, what its code does."""
+"""Differences of two confused tools: a sentence of the right one, its schema and hints, what its code does."""
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -73,6 +73,6 @@ def _own_effects(tool: Tool, other: Tool, codes: Codes) -> list[CodeEffect]:
     code, rival = codes.get(tool.name), codes.get(other.name)
     if code is None or rival is None or rival.handler is None or rival.unresolved:
         return []
-    theirs = {effect.words for effect in rival.effects}
+    rival_words = {effect.words for effect in rival.effects}
     certain = (effect for effect in code.effects if not effect.condition and effect.kind not in _UNCERTAIN)
-    return list({effect.words: effect for effect in certain if effect.words not in theirs}.values())
+    return list({effect.words: effect for effect in certain if effect.words not in rival_words}.values())

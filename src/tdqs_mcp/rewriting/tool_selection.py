@@ -616,7 +616,7 @@ def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> t
         ]
         parting = search.strange_words(right.description or "", rival) if right else []
         sentence = parting_sentence(right, rival, picked) if right else None
-        shown = () if sentence or right is None else differences(right, rival_tool)
+        by_schema = () if sentence or right is None else differences(right, rival_tool)
         confusions.append(
             Confusion(
                 tool=label,
@@ -625,7 +625,7 @@ def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> t
                 clashing=_most_common(clashing),
                 parting=tuple(dict.fromkeys(parting))[:MAX_NAMED],
                 sentence=sentence,
-                differences=(*shown, *(code_differences(right, rival_tool, codes) if right else ())),
+                differences=(*by_schema, *(code_differences(right, rival_tool, codes) if right else ())),
             )
         )
     return tuple(confusions)
