@@ -431,6 +431,22 @@ def test_a_sentence_about_another_tool_or_about_nothing_earns_nothing(write):
     assert score(f"Shows the working tree status. {informed}") >= plain + 3
 
 
+@pytest.mark.parametrize("join", [". ", " - ", "; ", ", ", ": ", "\n", " "])
+def test_what_follows_the_first_clause_must_be_particular_whatever_joins_it(catalog, join):
+    def score(text):
+        return sync.score(catalog(tool("list_orders", text, flat(1)))).tools[0].tdqs
+
+    plain = score("Lists the orders of one customer.")
+    empty = (
+        "If nothing matches the given values, results may or may not be available, so use it where it fits your needs."
+    )
+    assert score(f"Lists the orders of one customer{join}{empty}") <= plain + 1
+    informed = (
+        "Returns up to 50 orders by date, newest first, and fails with 403 unless the key has the read_orders scope."
+    )
+    assert score(f"Lists the orders of one customer{join}{informed}") >= plain + 3
+
+
 @pytest.mark.parametrize(
     "unseen",
     [

@@ -148,7 +148,7 @@ def _wording(subject: Subject, text: Text, readings: Sequence[SentenceReading]) 
     return {
         "sentence_words": _words(heard) // max(1, len(heard)),
         "lines": (subject.tool.description or "").strip().count("\n"),
-        "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
+        "new_first": len(readings[0].sentence.fresh) if readings else 0,
         "restates": int(bool(stems) and not purpose - FUNCTION_STEMS - text.own),
         "only_name": int(prose.is_only_name or (len(heard) == 1 and name_parts(heard[0].sentence.text) == name)),
         "tiny": int(len(stems) < TINY),

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
@@ -75,6 +75,9 @@ class Text:
     """A definition's sentences, and the words that it has besides."""
 
     sentences: Sequence[Sentence]
+    clauses: Sequence[Sentence]
+    """Of the first sentence, where more than a word or two follows its first clause: that clause, and the rest."""
+
     stems: frozenset[str]
     """Words of all sentences that an agent sees."""
 
@@ -106,6 +109,9 @@ _PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w")
 
 _BRIEF = 4
 """Words below which a line is no prose."""
+
+_CLAUSE_END = re.compile(r"\s[-–—]+\s|[;:(,—；：（，]\s?|\n|(?<=[a-z0-9)])\s(?=[A-Z][a-z]* [a-z])")  # noqa: RUF001
+"""Where a clause ends: a mark or a line's end, or before what looks like a sentence behind one that nobody ended."""
 
 _HEADING_WORDS = 6
 """Last words of a heading that count for what stands under it."""
@@ -149,12 +155,14 @@ def read_text(subject: Subject) -> Text:
         about=own.union(*names.values(), *described.values()),
         properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
     )
-    sentences = tuple(_sentences(context))
-    words = subject.prose.words
-    spoken = enumerate(subject.prose.spoken)
-    stems = _stems(word for place, sentence in spoken if place not in subject.prose.silent for word in sentence)
+    prose = subject.prose
+    sentences = tuple(_sentences(context, zip(count(), prose.sentences, prose.spoken, _headings(prose))))
+    words = prose.words
+    spoken = enumerate(prose.spoken)
+    stems = _stems(word for place, sentence in spoken if place not in prose.silent for word in sentence)
     return Text(
         sentences=sentences,
+        clauses=tuple(_sentences(context, _clauses(prose.sentences[0]))) if prose.sentences else (),
         stems=stems,
         repeated=len(words) - len(_stems(words)),
         own=own,
@@ -163,7 +171,20 @@ def read_text(subject: Subject) -> Text:
     )
 
 
-def _sentences(context: _Context) -> Iterator[Sentence]:
+Line = tuple[int, str, Sequence[str], Sequence[str]]
+"""The position of a sentence, its text or a clause of it, the words, and the last words of its heading."""
+
+
+def _clauses(text: str) -> Iterator[Line]:
+    """The first clause of the first sentence, and the rest; nothing where one of them is short."""
+    ends = _CLAUSE_END.finditer(text)
+    end = next((end for end in ends if len(words_of(text[: end.start()])) > 1), None)
+    if end and sum(len(_parts(word)) for word in words_of(text[end.end() :])) >= _BRIEF:
+        for clause in (text[: end.start()], text[end.end() :].strip()):
+            yield 0, clause, words_of(clause), ()
+
+
+def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
     prose = context.subject.prose
     cues: dict[int, list[str]] = {}
     for cue, places in prose.cue_places.items():
@@ -171,9 +192,8 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             cues.setdefault(place, []).append(f"cue {cue}")
     fresh_before: set[str] = set()
     earlier: set[str] = set()
-    lines = zip(prose.sentences, prose.spoken, _headings(prose), strict=True)
-    for place, (verbatim, sentence, heading) in enumerate(lines):
-        skipped = lead_in_length(verbatim) if place == 0 else 0
+    for number, (place, verbatim, sentence, heading) in enumerate(lines):
+        skipped = lead_in_length(verbatim) if number == 0 else 0
         text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, sentence)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = list(map(stem, words))
@@ -185,7 +205,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         entry = name if name in context.properties and place not in prose.silent else None
         is_heading, is_item, is_label = _is_heading(text), bool(_ITEM.match(text)), bool(_LABEL.match(text))
         traits = {
-            "first": FULL * (place == 0),
+            "first": FULL * (number == 0),
             "heading": FULL * is_heading,
             "item": FULL * is_item,
             "label": FULL * is_label,
@@ -193,7 +213,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "under heading": FULL * bool(heading),
             "item under heading": FULL * (is_item and bool(heading)),
             "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
-            **_share(context, content, fresh=fresh, earlier=earlier, is_first=place == 0, is_entry=bool(entry)),
+            **_share(context, content, fresh=fresh, earlier=earlier, is_first=number == 0, is_entry=bool(entry)),
             **_reference(context, words[:MAX_WORDS], content=content, earlier=earlier),
             "repeats itself": FULL * (len(stems) - len(set(stems))) // max(1, len(stems)),
             "proper name": FULL * (_PROPER.search(text) is not None),
@@ -205,7 +225,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         }
         yield Sentence(
             text=verbatim,
-            terms=_terms(context, text, words[:MAX_WORDS], stems, heading=heading, is_first=place == 0),
+            terms=_terms(context, text, words[:MAX_WORDS], stems, heading=heading, is_first=number == 0),
             traits={trait: value for trait, value in traits.items() if value},
             stems=frozenset(stems),
             fresh=fresh,
@@ -213,7 +233,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
-            is_silent=place in prose.silent or (place > 0 and traits["said before"] == FULL),
+            is_silent=place in prose.silent or (number > 0 and traits["said before"] == FULL),
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
         fresh_before |= fresh
@@ -428,8 +448,14 @@ class SentenceModel:
     """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
     def read(self, text: Text) -> tuple[SentenceReading, ...]:
-        """Return what each sentence tells; the first one is always about the tool, and what repeats tells nothing."""
-        return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(text.sentences))
+        """Return what each sentence tells; the first one is always about the tool, and what repeats tells nothing.
+
+        What follows the first clause of the first sentence is a sentence of its own where it would fit any tool.
+        """
+        sentences = text.sentences
+        if text.clauses and self._read(text.clauses[1], is_first=False).share == 0:
+            sentences = (*text.clauses, *sentences[1:])
+        return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(sentences))
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
         if sentence.is_silent:
