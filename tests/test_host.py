@@ -332,3 +332,54 @@ async def test_whatever_a_model_is_asked_for_reports_its_progress(mode, loopback
             assert heard
             assert all(0 < done <= total for done, total in heard)
             assert [done for done, _ in heard] == sorted({done for done, _ in heard}), "it only ever grows"
+
+
+async def test_the_caller_s_plans_are_prepared_held_against_the_right_ones_and_confusions_are_named():
+    """Two tools of nearly one text; of six requests for the one three go to the other, one with a needless call."""
+    tools = [
+        tool("close_berth", "Closes a berth for ships.", flat(1)),
+        tool("block_berth", "Closes a berth for ships until the tide turns.", flat(1)),
+        tool("list_berths", "Lists the berths."),
+    ]
+    requests = [
+        {
+            "query": f"no ship may use berth {number}",
+            "calls": [{"tool": "close_berth", "arguments": {"p0": str(number)}}],
+        }
+        for number in range(6)
+    ]
+    async with in_process() as client:
+        call = caller(client)
+        same = {"part": "plans", "model": "reader"}
+        prepared = await call("judge_definitions", catalog=tools, requests=requests, **same)
+        assert "You plan the calls of an agent" in prepared["system"]
+        assert (len(prepared["prompts"]), prepared["leftCount"]) == (6, 6)
+        answers = []
+        for prompt in prepared["prompts"]:
+            number = int(prompt["user"].split("berth ")[1][0])
+            wanted = {"tool": "close_berth" if number < 3 else "block_berth", "arguments": {"p0": str(number)}}
+            calls = [{"tool": "list_berths", "arguments": {}}, wanted] if number == 0 else [wanted]
+            answers.append({"name": "plan", "inputHash": prompt["inputHash"], "answer": {"calls": calls}})
+        stray = {"name": "plan", "inputHash": "0" * 16, "answer": {"calls": []}}
+        broken = {**answers[5], "answer": {"calls": [{"tool": "sink_berth", "arguments": {}}]}}
+        catalog = {"catalog": prepared["catalog"], "requests": requests, **same}
+        part = await call("judge_definitions", answers=[*answers[:2], stray, broken], **catalog)
+        assert (part["accepted"], part["leftCount"], len(part["refused"])) == (2, 4, 2)
+        assert "sink_berth" in part["refused"][1]["reason"]
+        open_requests = await call("judge_definitions", **catalog)
+        assert len(open_requests["prompts"]) == 4
+        whole = await call("judge_definitions", answers=answers[2:], **catalog)
+    shares = {row["demand"]: (row["met"], row["plans"]) for row in whole["plans"]}
+    assert (shares["right end"], shares["nothing needless"], shares["right arguments"]) == ((3, 6), (5, 6), (3, 3))
+    [pair] = whole["confusions"]
+    assert (pair["count"], pair["sentence"]) == (3, None)
+    assert whole["leftCount"] == 0
+    assert "suggest_rewrite" in whole["next"]
+
+
+async def test_without_requests_plans_are_tested_by_those_that_the_definitions_give():
+    async with in_process() as client:
+        tools = [tool("list_berths", "Shows every mooring place with its depth, and which ship lies there.")]
+        prepared = await caller(client)("judge_definitions", catalog=tools, part="plans")
+    assert "mooring" in prepared["prompts"][0]["user"]
+    assert "berth" not in prepared["prompts"][0]["user"].partition("Request")[2]

@@ -13,11 +13,13 @@ from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence_name, unseen
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.report.server_advice import common_gaps, server_advice, text_and_gaps
+from tdqs_mcp.results.checks import Selection
 from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, by_tool, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.rewriting.tool_selection import PromptBatch
 from tdqs_mcp.scoring.score import dimension_means, first_fixes
 
 MAX_MESSAGE = 160
@@ -42,7 +44,7 @@ PAGE_BUDGET = 24_000
 Scored: TypeAlias = ServerScore | LabelScore
 GradedTool: TypeAlias = ToolScore | LabeledTool
 AnyTool: TypeAlias = GradedTool | UngradedTool
-Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill", "code"]
+Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill", "code", "plans"]
 Entry = TypeVar("Entry")
 
 
@@ -438,6 +440,45 @@ def review_answer(
         **_replies(replies),
         **_missing(missing),
         "problems": first_problems(review.problems),
+        "next": next_step,
+    }
+    return AgentAnswer(content=content)
+
+
+def requests_answer(batch: PromptBatch, *, catalog: str, schema: Mapping[str, Any], left: int) -> AgentAnswer:
+    """Return the requests that share an order of the tools; each is answered by itself."""
+    content = {
+        "notice": NOTICE,
+        "catalog": catalog,
+        "part": "plans",
+        "system": fence_exact(batch.system),
+        "prompts": [
+            {"name": PLAN, "inputHash": key, "user": fence_exact(f"Request: {text}")} for key, text in batch.queries
+        ],
+        "leftCount": left,
+        "answerSchema": dict(schema),
+        "next": f"Plan each request as the system prompt says, then the same call with answers, each named {PLAN}.",
+    }
+    return AgentAnswer(content=content)
+
+
+PLAN = "plan"
+"""The name of an answer that is a plan."""
+
+
+def plans_answer(
+    selection: Selection, *, catalog: str, replies: Sequence[AnswerStatus], left: int, next_step: str
+) -> AgentAnswer:
+    """Return how the caller's plans do, what is confused, and what would part it."""
+    content = {
+        "notice": NOTICE,
+        "catalog": catalog,
+        "part": "plans",
+        **answer(selection, only="figures plans kinds"),
+        "confusions": within_budget(answer(confusion) for confusion in selection.confusions),
+        **_replies(replies),
+        "leftCount": left,
+        "problems": first_problems(selection.problems),
         "next": next_step,
     }
     return AgentAnswer(content=content)

@@ -148,7 +148,10 @@ class ModelSelector:
         read = partial(_read, places=_places(tools))
         requests = [
             Request(
-                prompt=Prompt(system=batch.system, user=f"Request: {text}"), name="select", schema=_PLAN, check=read
+                prompt=Prompt(system=batch.system, user=f"Request: {text}"),
+                name="select",
+                schema=PLAN_SCHEMA,
+                check=read,
             )
             for batch in batches(tools, queries)
             for _, text in batch.queries
@@ -160,8 +163,8 @@ class ModelSelector:
 class AnswerSelector:
     """An agent elsewhere that got the same prompts from a file."""
 
-    answers: Mapping[str, Mapping[str, Any]]
-    """By id."""
+    answers: Mapping[str, Mapping[str, Any] | str]
+    """By id, as JSON or its text."""
 
     name: str = "answers"
 
@@ -191,7 +194,8 @@ class AnswerSelector:
         if identity not in self.answers:
             return Failure(reason=f"no answer has the id {identity}")
         try:
-            return _read_plan(self.answers[identity], places)
+            answer = self.answers[identity]
+            return _read_plan(parse_json(answer) if isinstance(answer, str) else answer, places)
         except ContractError as error:
             return Failure(reason=f"the answer {identity} broke the output format: {error}")
 
@@ -199,7 +203,7 @@ class AnswerSelector:
 _CALL = object_schema({"tool": {"type": "string"}, "arguments": {"type": "string"}})
 """Arguments are a text, as in function calls: strict modes take no object without fixed keys."""
 
-_PLAN = object_schema({"calls": {"type": "array", "items": _CALL}})
+PLAN_SCHEMA = object_schema({"calls": {"type": "array", "items": _CALL}})
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -117,6 +117,10 @@ def _tools_in(question: str) -> tuple[str, ...]:
     return (question.partition(".")[0],)
 
 
+MAX_PLANS = 2_000
+"""Plans of one caller: ten times what a call takes."""
+
+
 class Memory:
     """The latest catalogs, reports and drafts of one caller; no other caller sees them, or pushes them out."""
 
@@ -126,6 +130,9 @@ class Memory:
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
         self.folders: LRUCache[str, Path] = LRUCache(MAX_CATALOGS)
         self.codes: LRUCache[str, CodeReport] = LRUCache(MAX_CODES)
+        self.plans: LRUCache[str, Mapping[str, Any] | str] = LRUCache(MAX_PLANS)
+        """Answers of part plans, by model and id."""
+
         self.model = ""
         """The name under which the caller has judged last."""
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from tdqs_mcp.app import judging
+from tdqs_mcp.app import judging, selecting
 from tdqs_mcp.app.code_review import review_code
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
@@ -20,12 +21,15 @@ from tdqs_mcp.report.agent_answers import (
     Scored,
     Window,
     judgement_answer,
+    plans_answer,
     prompts_answer,
+    requests_answer,
     review_answer,
 )
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import HOST, Verdict
+from tdqs_mcp.rewriting.tool_selection import PLAN_SCHEMA, AnswerSelector
 from tdqs_mcp.rubrics.answer import CODE_FINDINGS, SHADOWING, answer_schema, read_shadowing_answer
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 from tdqs_mcp.rubrics.rubric import CODE, load
@@ -34,6 +38,10 @@ from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, Progress, ProgressJudge, run_call
 from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, score_catalog
 from tdqs_mcp.server.tool_schemas import mcp_tool
+from tdqs_mcp.sources.input_files import parse_queries
+
+MAX_LIST = 80_000
+"""Characters of a list of tools in one answer."""
 
 MAX_ANSWER = 20_000
 """Characters of one answer that is kept: four times what a verdict with long reasons takes."""
@@ -155,6 +163,7 @@ class JudgeTools(ToolGroup):
         rubric: schema.Rubric = "tdqs",
         model: schema.ShortText = "",
         part: Part = "tools",
+        requests: schema.Requests = [],  # noqa: B006
         tool: str | None = None,
         source: str = "",
         again: bool = False,
@@ -165,10 +174,12 @@ class JudgeTools(ToolGroup):
 
         Use it when a model should judge and sampling is not offered, for example rubric smells; else use score_server.
         Without answers it returns system prompt, schema and 10 prompts a page; with answers, the score so far. Parts
-        tools and coherence make the score, others are optional. Answers are kept by model name, at most 200 a call; an
-        invalid one is refused. suggest_rewrite uses them with judge "host".
+        tools and coherence make the score; plans tests which tools you choose. At most 200 answers a call are kept;
+        invalid ones are refused. suggest_rewrite uses them with judge "host".
         """
         definitions, key = await self._context.read_catalog(call, catalog)
+        if part == "plans":
+            return await self._take_plans(call, definitions, key, requests=requests, answers=answers, model=model)
         code = await self._context.read_code(call, source)
         whole = {"coherence": coherence, "shadowing": shadowing, "skill": skill}
         parts = {name: answer for name, answer in whole.items() if answer is not None}
@@ -266,6 +277,49 @@ class JudgeTools(ToolGroup):
         end = "Check each finding in the code, then correct the definition or the code: nothing proves a finding."
         next_step = incomplete_note(definitions) + (rest if judgement.missing else end)
         return review_answer(review, catalog=key, next_step=next_step, replies=replies, missing=judgement.missing)
+
+    async def _take_plans(
+        self,
+        call: CallContext,
+        definitions: Catalog,
+        key: str,
+        *,
+        requests: Sequence[Mapping[str, Any]],
+        answers: Sequence[schema.Answer],
+        model: str,
+    ) -> AgentAnswer:
+        """Keep the plans; return the first requests without one, or how the plans do so far."""
+        plans = self._context.memory.plans
+        plans.update({f"{model} {answer.input_hash}": answer.answer for answer in answers})
+        own = {name.rpartition(" ")[2]: plan for name, plan in plans.items() if name.rpartition(" ")[0] == model}
+        queries = parse_queries(list(requests), origin="'requests'") if requests else None
+        selector = AnswerSelector(answers=own)
+        selection = await run_call(call, partial(selecting.select, [definitions], queries=queries, selector=selector))
+        chosen = [choice.query for choice in selection.choices]
+        left = sum(choice.failure is not None for choice in selection.choices)
+        if left and not answers:
+            batch = selecting.selection_batches([definitions], chosen, selector=selector)[0]
+            if len(batch.system) > MAX_LIST:
+                raise InputError(f"the list has {len(batch.system)} characters: use tdqs-mcp select --prompts")
+            return requests_answer(batch, catalog=key, schema=PLAN_SCHEMA, left=left)
+        every = selecting.selection_batches([definitions], chosen, selector=AnswerSelector(answers={}))
+        ids = [identity for batch in every for identity, _ in batch.queries]
+        failures = dict(zip(ids, (choice.failure for choice in selection.choices), strict=False))
+        stray = "no request has this id with this catalog and these requests"
+        replies = [
+            AnswerStatus(name=answer.input_hash, refused=failures.get(answer.input_hash, stray)) for answer in answers
+        ]
+        for reply in replies:
+            if reply.refused:
+                plans.pop(f"{model} {reply.name}", None)
+        following = f"Draft what is confused with suggest_rewrite and catalog {key}, then part plans with newCatalog."
+        return plans_answer(
+            selection,
+            catalog=key,
+            replies=replies,
+            left=left,
+            next_step="The same call without answers has the next requests." if left else following,
+        )
 
     def _judgement(self, catalog: Catalog, rubric: str, model: str, code: CodeReport | None = None) -> CallerJudgement:
         cases = judging.to_be_judged(catalog, rubric=rubric, code=code)

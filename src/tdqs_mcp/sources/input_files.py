@@ -273,8 +273,14 @@ def read_queries(path: Path) -> list[Query]:
     text = read_text(path)
     data: object = _lines(text)
     data = parse_text(text, origin=origin) if data is None else data
-    entries = data.get("queries") if isinstance(data, Mapping) and "queries" in data else data
-    entries = [entries] if isinstance(entries, Mapping) else entries
+    return parse_queries(
+        data.get("queries") if isinstance(data, Mapping) and "queries" in data else data, origin=origin
+    )
+
+
+def parse_queries(data: object, *, origin: str) -> list[Query]:
+    """The queries of JSON. Raises InputError, which says which entry cannot be used."""
+    entries = [data] if isinstance(data, Mapping) else data
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{origin} holds no queries; give {QUERIES_SHAPE}")
     return [_query(entry, f"query {number} in {origin}") for number, entry in enumerate(entries, start=1)]
