@@ -174,8 +174,8 @@ class JudgeTools(ToolGroup):
 
         Use it when a model should judge and sampling is not offered, for example rubric smells; else use score_server.
         Without answers it returns system prompt, schema and 10 prompts a page; with answers, the score so far. Parts
-        tools and coherence make the score; plans tests which tools you choose. At most 200 answers a call are kept;
-        invalid ones are refused. suggest_rewrite uses them with judge "host".
+        tools and coherence make the score; plans tests which tools you choose. Invalid answers are refused.
+        suggest_rewrite uses them with judge "host".
         """
         definitions, key = await self._context.read_catalog(call, catalog)
         if part == "plans":
@@ -284,7 +284,7 @@ class JudgeTools(ToolGroup):
         definitions: Catalog,
         key: str,
         *,
-        requests: Sequence[Mapping[str, Any]],
+        requests: Sequence[Any],
         answers: Sequence[schema.Answer],
         model: str,
     ) -> AgentAnswer:
@@ -302,8 +302,8 @@ class JudgeTools(ToolGroup):
             if len(batch.system) > MAX_LIST:
                 raise InputError(f"the list has {len(batch.system)} characters: use tdqs-mcp select --prompts")
             return requests_answer(batch, catalog=key, schema=PLAN_SCHEMA, left=left)
-        every = selecting.selection_batches([definitions], chosen, selector=AnswerSelector(answers={}))
-        ids = [identity for batch in every for identity, _ in batch.queries]
+        whole = selecting.selection_batches([definitions], chosen, selector=AnswerSelector(answers={}))
+        ids = [identity for batch in whole for identity, _ in batch.queries]
         failures = dict(zip(ids, (choice.failure for choice in selection.choices), strict=False))
         stray = "no request has this id with this catalog and these requests"
         replies = [

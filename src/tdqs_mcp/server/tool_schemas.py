@@ -71,7 +71,7 @@ Profile = Literal["default", "strict", "glama", "mcptest", "playground", "anthro
 Rules = Annotated[list[str], Field(max_length=MAX_LISTED)]
 Answers = Annotated[list[Answer], Field(max_length=MAX_LISTED)]
 Pairs = Annotated[list[dict[str, Any]] | None, Field(max_length=MAX_LISTED)]
-Requests = Annotated[list[dict[str, Any]], Field(max_length=MAX_LISTED)]
+Requests = Annotated[list[Any], Field(max_length=MAX_LISTED)]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Offset = Annotated[int, Field(ge=0)]
 ShortText = Annotated[str, Field(max_length=100)]
