@@ -1,7 +1,7 @@
 """Which tools of a catalog say the same, and what that and the rest of the set make of its coherence facts."""
 
 import pytest
-from definitions import flat, tool
+from definitions import flat, takes, tool
 
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.toolset.relations import find_overlaps
@@ -70,6 +70,16 @@ def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, als
 )
 def test_tools_that_differ_in_thing_verb_number_or_scope_do_not(first, said, second, also_said):
     assert pair(first, said, second, also_said) == []
+
+
+def test_one_sentence_and_one_call_are_one_job_whatever_the_names_verbs():
+    def tools(said, **also):
+        recommended = tool("recommend", "Gets recommendations for a page.", takes("url"))
+        return overlaps(recommended, tool("get_recommend", said, takes("url", **also)), tool("ping", "Answers."))
+
+    assert tools("Returns recommendations for the specified page.") == [("recommend", "get_recommend", "purpose")]
+    assert tools("Returns recommendations for the specified page.", limit={"type": "integer"}) == []
+    assert tools("Deletes recommendations for a page.") == []
 
 
 def test_tools_that_point_to_each_other_are_told_apart():

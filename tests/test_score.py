@@ -113,8 +113,12 @@ def test_the_offline_judge_is_within_eight_tenths_of_the_published_examples(cata
     ],
 )
 def test_the_offline_judge_is_within_four_tenths_of_the_published_tool_sets(names, tenths):
-    for description in ("", None):
-        definitions = [{"name": name, "description": description, "inputSchema": {}} for name in names.split()]
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}}
+    for description in ("", None, "{} the input."):
+        definitions = [
+            {"name": name, "description": description and description.format(name), "inputSchema": schema}
+            for name in names.split()
+        ]
         score = sync.score(read_catalog(definitions, name="examples"))
         assert abs(score.rollup.coherence - tenths) <= 4
 

@@ -135,14 +135,17 @@ def _shared_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _empty_pairs(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
     """Tools of which neither name nor description tells what they do, each with the next one."""
-    idle = words_from("names", "vague") | VAGUE_VERBS
     empty = [
-        purpose.source.tool
-        for purpose in purposes
-        if _is_vague(purpose.name)
-        and purpose.lead <= stems_of((*name_parts(purpose.name.tool), *idle), but=frozenset())
+        purpose.source.tool for purpose in purposes if _is_vague(purpose.name) and purpose.lead <= _known_of(purpose)
     ]
     return pairwise(dict.fromkeys(empty))
+
+
+def _known_of(purpose: Purpose) -> frozenset[str]:
+    """The words that tell nothing about a tool beyond its name and its parameters: "Processes the input."."""
+    parameters = (part for name in purpose.source.parameters for part in name_parts(name))
+    idle = words_from("names", "vague") | VAGUE_VERBS
+    return stems_of((*name_parts(purpose.name.tool), *parameters, *idle), but=frozenset())
 
 
 def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:

@@ -362,8 +362,10 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
     is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.call == other.call)
     if len(own) == len(rival) == 1 or is_other_number or trade_things(first, other):
         return False
+    is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
+    if is_one_call and first.verb == other.verb and first.lead and not own | rival:
+        return True
     if is_named_alike:
-        is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
         is_near = not first.lead or not other.lead or _share(first.lead, other.lead, weights) >= least
         return bool(first.nouns) and (is_one_call or is_near)
