@@ -1273,7 +1273,8 @@ def test_a_change_that_no_other_tool_makes_is_the_tool_s_own_work(read):
 def test_a_word_in_the_middle_of_a_client_s_method_leaves_its_verb_open(read):
     before = "import praw\n\nclient = praw.Reddit()\n"
     assert tool_of(read, "return client.user_posts(a)", before=before).read_only is True
-    assert tool_of(read, "return client.user_post_create(a)", before=before).read_only == "unknown"
+    assert tool_of(read, "return client.user_post_tag(a)", before=before).read_only == "unknown"
+    assert tool_of(read, "return client.user_post_create(a)", before=before).read_only is False
     assert tool_of(read, 'return client.user(a).name.replace("-", "")', before=before).read_only is True
 
 
@@ -1293,3 +1294,120 @@ def test_what_takes_nothing_of_the_user_s_is_no_deletion(read):
     assert tool_of(read, renamed).read_only is True
     image = "import io\nfrom PIL import Image\nbuffer = io.BytesIO()\nImage.open(a).convert('RGB').save(buffer)"
     assert tool_of(read, image).read_only is True
+
+
+# What unseen packages needed
+
+
+def test_the_handler_is_the_function_that_a_branch_a_table_or_a_wrapper_hands_all_arguments_to(read):
+    head = 'import { Server } from "@modelcontextprotocol/sdk/server/index.js";\nconst server = new Server({ name: "harbour" });\n'
+    tools = "const TOOLS = [\n" + "".join(
+        f'  {{ name: "{name}", description: "Boats.", inputSchema: {{ type: "object", properties: {{}} }} }},\n'
+        for name in ("find_boats", "list_boats")
+    )
+    harbour = "class Harbour {\n  find(args) { return args.name; }\n  list() { return []; }\n}\nconst harbour = new Harbour();\n"
+    branches = (
+        "server.setRequestHandler(CallToolRequestSchema, async (request) => {\n"
+        "  const { name, arguments: args } = request.params;\n"
+        "  switch (name) {\n"
+        '    case "find_boats": return harbour.find(args || {});\n'
+        '    case "list_boats": return harbour.list();\n'
+        "  }\n});\n"
+    )
+    table = (
+        "const TABLE = { find_boats: (args) => harbour.find(args.name), list_boats: () => harbour.list() };\n"
+        "const checked = (params) => JSON.parse(JSON.stringify(params), (key) => key);\n"
+        "server.setRequestHandler(CallToolRequestSchema, async (request) => {\n"
+        "  const { name, arguments: args } = request.params;\n"
+        "  return TABLE[name](args);\n});\n"
+    )
+    for dispatch, lines in ((branches, [8, 9]), (table, [12, 12])):
+        report = read(server_js=head + tools + "];\n" + harbour + dispatch)
+        assert [tool.handler.line for tool in report.tools] == lines
+    wrapped = (
+        'import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";\n'
+        'const server = new McpServer({ name: "harbour" });\n'
+        "const guarded = (inner) => async (args) => { try { return await inner(args); } catch { return null; } };\n"
+        'server.registerTool("find_boats", { description: "Find boats." },\n'
+        "  guarded(async (args) => args.name));\n"
+    )
+    report = read(server_js=wrapped)
+    assert [tool.handler.line for tool in report.tools] == [5]
+
+
+def test_items_that_one_of_several_conditions_puts_into_an_object_are_not_lost(read):
+    text = (
+        'import fs from "fs";\n'
+        "function clean(options) {\n"
+        "  const dry = options.dry ?? true;\n"
+        '  if (!dry) fs.rmSync("old");\n'
+        "}\n"
+        'server.registerTool("clean", { description: "Clean." }, async (args) => {\n'
+        "  const options = {};\n"
+        "  if (args.age) options.age = args.age;\n"
+        "  if (args.dry !== undefined) options.dry = args.dry;\n"
+        "  clean(options);\n"
+        "});\n"
+    )
+    assert effects(read(server_js=text).tools[0]) == ["file-delete server.js:4"]
+
+
+def test_compiled_scripts_keep_texts_classes_and_arguments(read):
+    report = read(
+        names_js='exports.toolName = exports.other = void 0;\nexports.toolName = "fetch_boats";\n',
+        client_js=(
+            "class Client {\n"
+            "  static shared() { if (!Client.only) { Client.only = new Client(); } return Client.only; }\n"
+            "  request(path_1) {\n"
+            "    return __awaiter(this, arguments, void 0, function* (path, options = {}) {\n"
+            '      return yield fetch("https://boats.example" + path, { method: options.method || "GET" });\n'
+            "    });\n  }\n}\nexports.Client = Client;\n"
+        ),
+        server_js=(
+            'const names_1 = require("./names");\nconst client_1 = require("./client");\n'
+            'server.tool(names_1.toolName, "Fetch boats.", { id: z.string() }, async ({ id }) => '
+            'client_1.Client.shared().request(`/boats/${id}`, { method: "PUT" }));\n'
+        ),
+    )
+    assert [(tool.name, effects(tool)) for tool in report.tools] == [("fetch_boats", ["http-write client.js:5"])]
+
+
+def test_an_alias_of_the_project_s_folders_is_followed(read):
+    report = read(
+        src__server_ts='import { remove } from "#store/boats";\nserver.tool("drop", "Drop.", {}, async () => remove());\n',
+        src__store__boats_ts='import fs from "fs";\nexport const remove = () => fs.rmSync("boats");\n',
+    )
+    assert effects(report.tools[0]) == ["file-delete src/store/boats.ts:2"]
+
+
+def test_functions_of_an_object_are_followed_where_nothing_else_has_their_name(read):
+    text = (
+        'import fs from "fs";\n'
+        'const makeContext = () => ({ keep: (text) => fs.writeFileSync("boats.txt", text) });\n'
+        'export const tool = { name: "keep_boat", description: "Keep a boat.", inputSchema: { type: "object", properties: {} },\n'
+        "  handler: async (args, ctx) => ctx.keep(args.text) };\n"
+    )
+    assert effects(read(server_js=text).tools[0]) == ["file-write server.js:2"]
+
+
+def test_asking_for_an_access_token_and_opening_a_session_change_nothing(read):
+    before = "import httpx\nimport praw\n\nclient = praw.Reddit()\n"
+    refresh = 'httpx.post("https://a.example/x", data={"grant_type": "refresh_token"}); return client.get_post(a)'
+    assert tool_of(read, refresh, before=before).read_only is True
+    assert tool_of(read, "client.connect(); return client.get_post(a)", before=before).read_only is True
+    assert tool_of(read, "client.connect(a); return client.get_post(a)", before=before).read_only == "unknown"
+
+
+def test_what_the_agent_s_words_look_up_is_the_agent_s_choice(read):
+    text = (
+        'import fs from "fs";\n'
+        "class Files {\n"
+        "  files = new Map();\n"
+        "  load() { this.files.set('a', { path: '/tmp/a' }); }\n"
+        "  remove(id) { const file = this.files.get(id); this.drop(file); }\n"
+        "  drop(file) { fs.unlinkSync(file.path); }\n"
+        "}\n"
+        "const files = new Files();\n"
+        'server.tool("remove", "Remove.", { id: z.string() }, async ({ id }) => files.remove(id));\n'
+    )
+    assert verdicts(read(server_js=text).tools[0])[:2] == (False, True)

@@ -30,7 +30,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import MAX_CALLS, CallFrame, CallTrace
+from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     MAX_SIZE,
     UNKNOWN,
@@ -48,6 +48,7 @@ from tdqs_mcp.code.values import (
     bounded,
     elements,
     join,
+    made_from,
     parameters_of,
     text_of,
     unknown,
@@ -109,6 +110,9 @@ class Calls(Resolution):
             return self._overriding(closure, arguments, keywords, depth=depth, line=line)
         trace = self.trace
         arguments = tuple(bounded(value) for value in closure.leading + arguments)
+        is_whole = any(isinstance(value, Argument) and value.name == ALL for value in arguments)
+        if is_whole or not (arguments or keywords):
+            trace.handed.append((depth, closure, is_whole))
         is_new = is_new or closure.function.name in ("__init__", "constructor")
         key = (closure, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
@@ -225,8 +229,11 @@ class Calls(Resolution):
         parent = closure.scope if isinstance(closure.scope, CallFrame | NameScope) else self.scope_of(closure.module)
         frame = CallFrame(module=closure.module, parent=parent, depth=depth, receiver=closure.receiver, is_new=is_new)
         if frame.receiver is None and not closure.module.is_python:
-            frame.receiver = parent.receiver if isinstance(parent, CallFrame) else self._self(parent)
-            frame.is_new = isinstance(parent, CallFrame) and parent.is_new
+            home = parent
+            while isinstance(home, CallFrame) and home.receiver is None:
+                home = home.parent
+            frame.receiver = home.receiver if isinstance(home, CallFrame) else self._self(home)
+            frame.is_new = isinstance(home, CallFrame) and home.is_new
         place = (closure.module.path, closure.function.line, closure.function.end)
         self.trace.functions.setdefault(place, depth)
         self._bind(closure, frame, list(arguments), keywords)
@@ -243,6 +250,8 @@ class Calls(Resolution):
         if closure.receiver is not None and closure.module.is_python and not closure.function.is_static and parameters:
             frame.names[parameters.pop(0).name] = closure.receiver
         rest = keywords.get("**")
+        if not closure.module.is_python and arguments:
+            frame.names["arguments"] = Listing(values=tuple(arguments), parameters=parameters_of(arguments))
         for parameter in parameters:
             if parameter.star == "*":
                 frame.names[parameter.name] = Listing(values=tuple(arguments), parameters=parameters_of(arguments))
@@ -392,7 +401,8 @@ class Calls(Resolution):
         helper = name.removeprefix("tslib.")
         if helper == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
             bodies = [value for value in arguments if isinstance(value, Closure)]
-            return self.call(bodies[0], (), {}, node, frame) if bodies else UNKNOWN
+            own = [value for value in arguments[1:2] if isinstance(value, Listing)]  # __awaiter(this, arguments, …)
+            return self.call(bodies[0], own[0].values if own else (), {}, node, frame) if bodies else UNKNOWN
         if helper in COMPILED:
             return first
         if name == "builtins.locals":
@@ -429,16 +439,16 @@ class Calls(Resolution):
         if self.knowledge.is_content(name, is_python=frame.module.is_python):
             content = target.arguments[0] if target.arguments else None
             if isinstance(content, Dictionary):
-                return self._content(content, first)
+                return self._content(content, first, frame)
             return unknown(target, *arguments)
         if any(spec.gives_answer for spec in specs or ()):
             return External(name=ANSWER, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
 
-    def _content(self, content: Dictionary, key: Value) -> Value:
+    def _content(self, content: Dictionary, key: Value, frame: CallFrame) -> Value:
         """Return what a map has under a key; under one that is not known, any of its values."""
         own = content.get(key.value) if isinstance(key, Constant) and isinstance(key.value, str) else None
-        return own or join(content.values)
+        return self._taken(own, str(text_of(key)), frame) if own else made_from(join(content.values), key.parameters)
 
     def _super(self, frame: CallFrame) -> Value:
         receiver: CallFrame | NameScope = frame
@@ -472,7 +482,8 @@ class Calls(Resolution):
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
         # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
         owner = function.value if isinstance(function, Attribute) else function
-        is_other = target.is_handed_over or node.is_awaited or is_client(last_name(owner))
+        is_short = name.islower()  # `get`; the framework's own `sendLoggingMessage` means one thing
+        is_other = target.is_handed_over or (is_short and (node.is_awaited or is_client(last_name(owner))))
         is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
         if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)
@@ -494,12 +505,24 @@ class Calls(Resolution):
         near = [entry for entry in entries if entry[0].is_python == frame.module.is_python]
         # `await conn.fetch(query)` in an adapter's own `fetch` means the library's
         is_caller = any(active[0].function is entry[2] for entry in near for active in self.trace.active)
-        if not near or is_caller or len(near) > MAX_CANDIDATES:
+        closures = [self._method_of(*entry) for entry in near] or self._members_named(name, frame)
+        if not closures or is_caller or len(closures) > MAX_CANDIDATES:
             return None
         return join(
-            self._invoke(self._method_of(*entry), arguments, keywords, depth=frame.depth, line=node.line)
-            for entry in near
+            self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line) for closure in closures
         )
+
+    def _members_named(self, name: str, frame: CallFrame) -> list[Closure]:
+        """Return the functions that objects of a script have under a name: `{ formatError: (error) => … }`."""
+        members = self._methods_of_objects.get(name, ()) if self.calls and not frame.module.is_python else ()
+        if not 0 < len(members) <= MAX_CANDIDATES:
+            return []
+        with self.muted():
+            places = [(node, CallFrame(module=scope.module, parent=scope)) for node, scope in members]
+            values = [part for node, place in places for part in alternatives(self.evaluate(node, place))]
+        closures = [value for value in values if isinstance(value, Closure)]
+        is_caller = any(active[0].function is closure.function for closure in closures for active in self.trace.active)
+        return [] if is_caller or len(closures) < len(values) else list(dict.fromkeys(closures))
 
     def _effect(
         self,
@@ -514,7 +537,7 @@ class Calls(Resolution):
         if effect is None:
             return
         is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in ("http", "verb", "client", "named")
-        if is_post and effect.text not in ("POST query", "POST mutation"):
+        if is_post and effect.text not in ("POST query", "POST mutation", "POST token"):
             names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
             effect = agreed_post(effect, purpose_of_post([self.trace.name, *names]))
         kind, text, harm = effect.kind, effect.text, effect.harm
@@ -576,6 +599,10 @@ class Calls(Resolution):
             self._note(self.trace.limits, "limit", *place, f"{word} {numbers[0]}", parameters=names)
             return whole[0]
         return unknown(*arguments)
+
+    @abstractmethod
+    def _taken(self, value: Value, key: str, frame: CallFrame) -> Value:
+        """Return what a table has under a key; a function under the tool's name is what answers its calls."""
 
     @abstractmethod
     def _execute(self, block: Block, frame: CallFrame) -> None:

@@ -38,7 +38,7 @@ from tdqs_mcp.code.nodes import (
     Try,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, dotted_name, last_name, targets
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, targets
 from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
@@ -58,6 +58,7 @@ from tdqs_mcp.code.values import (
     bounded,
     elements,
     join,
+    made_from,
     parameters_of,
     text_of,
     unknown,
@@ -75,6 +76,8 @@ _MUTATING = frozenset(
 
 _PROBING = frozenset("exists existsSync access accessSync stat statSync pathExists is_file isfile".split())
 """Calls that tell whether a file is there."""
+
+_NO_ITEMS = Dictionary(items=())
 
 _ADDING_ITEMS = frozenset([".append()", ".push()", ".add()", ".extend()", ".unshift()"])
 
@@ -208,7 +211,7 @@ class Interpreter(Calls):
         if outcome is not False:
             self._narrow(statement.test, frame)
             if outcome is True and isinstance(statement.test, Compare):
-                self.trace.arms.append((frame.module.path, statement.body.line))
+                self._note_arm(frame.module, statement.body.line, frame)
             self._conditions = (*conditions, positive) if positive else conditions
             negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
             is_missing = isinstance(statement.test, Logic) and statement.test.operator == "not"
@@ -546,9 +549,10 @@ class Interpreter(Calls):
                     return owner
                 return None
             case Dictionary() if key == "get" and isinstance(first, Constant) and isinstance(first.value, str):
-                return owner.get(first.value) or (arguments[1] if len(arguments) > 1 else unknown(owner))
+                default = arguments[1] if len(arguments) > 1 else unknown(owner)
+                return self._taken(owner.get(first.value) or default, first.value, frame)
             case Dictionary() if key == "get" and owner.items:
-                return join(owner.values)
+                return made_from(join(owner.values), first.parameters)
             case Listing(values=values) if key in ("find", "filter") and isinstance(first, Closure):
                 chosen = self._chosen(values, first, node, frame)
                 return Listing(values=chosen, parameters=owner.parameters) if key == "filter" else join(chosen)
@@ -558,7 +562,7 @@ class Interpreter(Calls):
                 return (
                     Listing(values=(result,), parameters=owner.parameters) if key == "map" else unknown(result, owner)
                 )
-            case External(name=name) if isinstance(first, Argument) and first.name == ALL and key in _PARSING:
+            case External() if key in _PARSING and _is_request(first):
                 return first  # schema.parse(args), Model.model_validate(arguments)
             case Constant(value=str()) | PartialText() | Listing() | Dictionary():
                 if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
@@ -621,16 +625,25 @@ class Interpreter(Calls):
             self._slice(node, value, frame)
             return unknown(value, key)
         if isinstance(key, Constant) and isinstance(key.value, str):
-            return self.member(value, key.value)
+            return self._taken(self.member(value, key.value), key.value, frame)
         if isinstance(value, Listing) and isinstance(key, Constant) and isinstance(key.value, int):
             return value.values[key.value] if -len(value.values) <= key.value < len(value.values) else UNKNOWN
         if isinstance(value, Dictionary):
-            return join(value.values) if value.values else unknown(value, key)
+            return made_from(join(value.values), key.parameters) if value.values else unknown(value, key)
         if isinstance(value, External):
             return External(
                 name=f"{value.name}[]", arguments=value.arguments, parameters=value.parameters | key.parameters
             )
         return unknown(value, key)
+
+    def _taken(self, value: Value, key: str, frame: CallFrame) -> Value:
+        """Return what a table has under a key; a function under the tool's name is what answers its calls."""
+        if key == self.trace.name and isinstance(value, Closure):
+            self._note_arm(value.module, value.function.line, frame)
+        return value
+
+    def _note_arm(self, module: ProjectModule, line: int, frame: CallFrame) -> None:
+        self.trace.arms.append((module.path, line, frame.depth, len(self.trace.handed)))
 
     def _slice(self, node: Subscript, value: Value, frame: CallFrame) -> None:
         bounds = node.key.values if isinstance(node.key, Collection) else ()
@@ -670,8 +683,8 @@ class Interpreter(Calls):
             if node.operator == "or" and isinstance(value, Constant | Closure | ClassValue | Instance):
                 break
         self._conditions = conditions
-        # `limit or 10` is still what the agent passed.
-        open_values = [value for value in values if not isinstance(value, Constant)]
+        # `limit or 10`, `args or {}` are still what the agent passed.
+        open_values = [value for value in values if not isinstance(value, Constant) and value != _NO_ITEMS]
         arguments = [value for value in open_values if isinstance(value, Argument)]
         if arguments and len(open_values) == 1:
             return arguments[0]
@@ -699,6 +712,15 @@ class Interpreter(Calls):
                     value = self.evaluate(default, frame)
                 frame.names[name] = value
             case ObjectLiteral(items=targets):
+                if (
+                    {"name", "arguments"} <= {key for key, _ in targets}
+                    and type(value) is Value
+                    and value.parameters == {ALL}
+                ):
+                    # const { name, arguments: args } = validated(request.params)
+                    tool = Constant(value=self.trace.name)
+                    whole = Argument(name=ALL, parameters=value.parameters)
+                    value = Dictionary(items=(("name", tool), ("arguments", whole)), parameters=value.parameters)
                 for key, inner in targets:
                     self._assign(inner, value if key == "..." else self.member(value, key), frame)
             case Collection(values=values):
@@ -810,6 +832,11 @@ class Interpreter(Calls):
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
 
 
+def _is_request(value: Value) -> bool:
+    """Return whether a value is all arguments, or a request that holds them: `{name, arguments}`."""
+    return ALL in value.parameters and isinstance(value, Argument | Dictionary)
+
+
 def _items(value: Value, change: str) -> Sequence[Value]:
     """Return the items that a method puts into a list: all of another list, or the one that it is given."""
     if change != ".extend()":
@@ -820,9 +847,14 @@ def _items(value: Value, change: str) -> Sequence[Value]:
 def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame) -> None:
     """Add an item to the dictionary that a variable holds; None is a computed key: `boat["berth"] = 4`."""
     holder = frame.names.get(owner.id) if isinstance(owner, Name) else None
-    if isinstance(owner, Name) and isinstance(holder, Dictionary):
-        items = (*holder.items, (key or "", value))
-        frame.names[owner.id] = bounded(Dictionary(items=items, parameters=holder.parameters | value.parameters))
+    holders = alternatives(holder) if holder is not None else ()
+    if isinstance(owner, Name) and any(isinstance(part, Dictionary) for part in holders):
+        frame.names[owner.id] = join(
+            bounded(Dictionary(items=(*part.items, (key or "", value)), parameters=part.parameters | value.parameters))
+            if isinstance(part, Dictionary)
+            else part
+            for part in holders
+        )
 
 
 def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -281,11 +281,12 @@ def _request(
             method = "?"
     if method == "POST":
         method = _graphql((*arguments, *keywords.values())) or method
+        method = "POST token" if _asks_token((*arguments, *keywords.values())) else method
     host = _host(url) or next((host for host in map(_host, target.arguments) if host), "")
     made_with = [value for value in target.arguments if isinstance(value, Dictionary)]  # axios.create({ baseURL: … })
     for option in (*options, *made_with):
         host = host or _host(option.get("baseURL") or option.get("url"))
-    is_read = method in ("GET", "HEAD", "OPTIONS", "POST query")
+    is_read = method in ("GET", "HEAD", "OPTIONS", "POST query", "POST token")
     path = _path(url)
     address = f"{host}{path}" if path.strip("/{}") else ""
     if method == "POST":
@@ -357,6 +358,16 @@ def _path(url: Value | None) -> str:
     if isinstance(url, External) and url.arguments:  # new URL("/records", base)
         text = text_of(url.arguments[0])
     return re.sub(r"^(\w+://)?[^/]*", "", (text or "").partition("?")[0])
+
+
+def _asks_token(values: Iterable[Value]) -> bool:
+    """Return whether a request is one for an access token: RFC 6749 names its parameter `grant_type`."""
+    return any(
+        (isinstance(part, Dictionary) and (part.get("grant_type") is not None or _asks_token(part.values)))
+        or (isinstance(part, External) and _asks_token(part.arguments))
+        for value in values
+        for part in alternatives(value)
+    )
 
 
 def _graphql(values: Sequence[Value]) -> str:
@@ -526,10 +537,22 @@ def verb_kind(name: str) -> str:
     several = re.match(r"(?:batch|bulk)_?(\w)", name)  # batchUpdate, bulk_delete
     plain = f"{several[1].lower()}{name[several.end() :]}" if several else name
     kind = next((kind for kind, verbs in _verbs().items() if verbs.match(plain)), "")
-    later = _words(plain)[1:] if kind == "noun" else ()
-    if any(verbs.fullmatch(word) for word in later for kind, verbs in _verbs().items() if kind not in ("read", "noun")):
-        return ""  # user_playlist_create
-    return {"noun": "read", "add": "write"}.get(kind, kind)
+    if kind in ("", "noun"):  # user_playlist_create, messageFlagsAdd, enterpriseGetAuditLogs
+        later = _words(plain)[1:]
+        kinds = {_PLAIN_VERBS[word] for word in later if word in _PLAIN_VERBS}
+        changing = [verbs for other, verbs in _verbs().items() if other not in ("read", "noun")]
+        if kind and not kinds and any(verbs.fullmatch(word) for word in later for verbs in changing):
+            return ""
+        return kinds.pop() if len(kinds) == 1 else "" if kinds or not kind else "read"
+    return "write" if kind == "add" else kind
+
+
+_PLAIN_VERBS = dict.fromkeys("get list search fetch find read".split(), "read") | {
+    word: kind
+    for kind, words in {"write": "create add update insert set move copy", "delete": "delete remove"}.items()
+    for word in words.split()
+}
+"""Verbs that are no nouns too: they tell wherever they stand in a name."""
 
 
 def _is_noun(name: str) -> bool:
@@ -588,13 +611,25 @@ def _by_client(
     target: External, channel: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
 ) -> LibraryEffect | None:
     """Return the effect of a client's method by its verb, else by the HTTP method that it is given."""
+    if _CLOSING.search(target.name) and not arguments and not keywords:
+        return None
     effect = _by_verb(target.name, channel)
     if effect is None or effect.kind != "http-unknown":
         return effect
+    is_chosen = any(value.parameters for value in (*arguments, *keywords.values()))
+    is_part = "()" not in target.name  # google.docs({ version: "v1" }): a client's part is made, nothing is asked
+    if not is_chosen and (is_part or last_name(target.name) in _SESSION):
+        return None
     named = [value.get("method") for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
     method = next((text_of(value) for value in (*named, *arguments[:1]) if value and text_of(value) in _REQUESTS), None)
     return (_request([method], target, arguments[1:], keywords) if method else None) or effect
 
+
+_SESSION = frozenset("connect disconnect login logout release authenticate noop".split())
+"""Methods that open or end a client's session; without the agent's words they ask for nothing."""
+
+_CLOSING = re.compile(r"(^|\.)[A-Z]\w*\(\)\.(close|quit)$")
+"""The end of a client: `ImapFlow().close`, but not `repo.get_issue().close`."""
 
 _REQUESTS = frozenset("GET HEAD POST PUT PATCH DELETE".split())
 

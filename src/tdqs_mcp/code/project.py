@@ -28,6 +28,7 @@ from tdqs_mcp.code.nodes import (
     ObjectLiteral,
     Other,
     Return,
+    Subscript,
     SyntaxNode,
     Try,
     children,
@@ -48,6 +49,9 @@ _SUFFIXES = (
     "/index.mjs",
     "/index.cjs",
 )
+
+_ALIASES = ("#", "@/", "~/")
+"""Beginnings of imports that no package can have: aliases of a project's own folders."""
 
 Binding = Function | Class | SyntaxNode | tuple[str, str]
 """What a name is bound to: a definition, the value assigned to it, or (module, name) of an import."""
@@ -140,7 +144,7 @@ class ProjectModule:
         for node in _statements(self.tree.body):
             match node:
                 case Assign(target=Attribute(value=Name(id="exports"), key=key), value=value):
-                    if not isinstance(value, Assign | Literal):  # exports.find = exports.keep = void 0
+                    if not isinstance(value, Assign) and not _is_empty(value):  # exports.find = exports.keep = void 0
                         exports[key] = value
                 case Assign(target=Attribute(value=Name(id="module"), key="exports"), value=value):
                     exports["default"] = value
@@ -182,12 +186,29 @@ class Project:
             exact = [home for home in homes if _dotted(home.path) == name]
             candidates = exact or [home for home in homes if self._is_top(home, name, origin)]
             return candidates[0] if len(candidates) == 1 else None
+        if name.startswith(_ALIASES):
+            return self._aliased(origin, name)
         if not name.startswith("."):
             return None
         base = posixpath.normpath(posixpath.join(posixpath.dirname(origin.path), name))
         stems = [base, base.removesuffix(".js"), base.removesuffix(".mjs"), base.removesuffix(".cjs")]
         paths = (stem + suffix for stem in stems for suffix in _SUFFIXES)
         return next((self._by_path[path] for path in paths if path in self._by_path), None)
+
+    def _aliased(self, origin: ProjectModule, name: str) -> ProjectModule | None:
+        """Return the one file in the same top folder whose path ends as an alias does: `#store/boats`, `@/boats`."""
+        stem = name.lstrip("#@~").lstrip("/")
+        top = origin.path.partition("/")[0]
+        stems = (stem, stem.removesuffix(".js"))
+        endings = {f"/{stem}{suffix}" for stem in stems for suffix in _SUFFIXES if suffix}
+        homes = [
+            home
+            for path, home in self._by_path.items()
+            if path.partition("/")[0] == top and any(f"/{path}".endswith(ending) for ending in endings)
+        ]
+        shortest = min(homes, key=lambda home: home.path.count("/"), default=None)
+        rivals = [home for home in homes if shortest and home.path.count("/") == shortest.path.count("/")]
+        return shortest if len(rivals) == 1 else None
 
     def _is_top(self, home: ProjectModule, name: str, origin: ProjectModule) -> bool:
         """Return whether a module can be imported by a name: its first part stands in no package, or beside the file.
@@ -274,7 +295,9 @@ def targets(target: SyntaxNode, value: SyntaxNode) -> Iterator[tuple[str, Syntax
         case Collection(values=values):
             listed = value.values if isinstance(value, Collection) and len(value.values) == len(values) else None
             for position, inner in enumerate(values):
-                yield from targets(inner, listed[position] if listed else Literal(line=target.line, value=None))
+                index = Literal(line=target.line, value=position)
+                part = listed[position] if listed else Subscript(line=target.line, value=value, key=index)
+                yield from targets(inner, part)
 
 
 def _statements(body: Block) -> Iterator[SyntaxNode]:

@@ -13,7 +13,7 @@ from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.registrations import Registration, is_context
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
-from tdqs_mcp.code.trace import ALL, CallTrace, Sighting
+from tdqs_mcp.code.trace import ALL, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
 from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.facts.spelling import first_of
@@ -129,6 +129,7 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     )
     reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
     most = max(MIN_SHARED, len(traces) * 9 // 10)
+    half = max(MIN_SHARED, len(traces) // 2)
 
     def is_housekeeping(sighting: Sighting) -> bool:
         is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
@@ -138,16 +139,16 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
             return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
-        if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
+        if sighting.kind == "state-in-memory" and reached[_place(sighting)] >= half:
+            return True
+        if sighting.kind in ("file-write", "file-delete") and reached[_place(sighting)] >= most:
             return True
         return not sighting.parameters and plain[_place(sighting)] >= most
 
     for trace in traces:
-        # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
+        # A pool that the first call opens, a cache of answers: in memory, of no tool in particular.
         trace.housekeeping += [
-            sighting
-            for sighting in trace.effects
-            if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
+            sighting for sighting in trace.effects if is_housekeeping(sighting) and sighting.kind != "state-in-memory"
         ]
         trace.effects = [
             replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
@@ -228,8 +229,22 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
     if closure is None:
         return None
     if registration.dispatched and trace.arms:
-        file, line = trace.arms[0]
-        return Handler(file=file, line=line, end=line)
+        file, line, depth, before = trace.arms[0]
+        # `case "find": return this.find(args)` only hands over
+        handed = {
+            inner
+            for caller, inner, is_whole in trace.handed[before:]
+            if caller == depth and (is_whole or not trace.used)
+        }
+        if len(handed) != 1:
+            return Handler(file=file, line=line, end=line)
+        closure = handed.pop()
+    while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
+        around = closure.scope.names.values()
+        inside = {inner for _, inner, _ in trace.handed if inner is not closure and inner in around}
+        if len(inside) != 1:
+            break
+        closure = inside.pop()
     return Handler(file=closure.module.path, line=closure.function.line, end=closure.function.end)
 
 
@@ -280,11 +295,9 @@ def _schema_parameters(definition: Mapping[str, Value]) -> Iterator[tuple[str, t
         (definition[key] for key in ("inputSchema", "input_schema", "parameters", "schema") if key in definition), None
     )
     for value in alternatives(schema) if schema is not None else ():
-        inner = (
-            next((part for part in value.arguments if isinstance(part, Dictionary)), None)
-            if isinstance(value, External)
-            else value
-        )
+        inner: Value | None = value
+        while isinstance(inner, External):  # z.object({…}), zodToJsonSchema(z.object({…}), {target: …})
+            inner = next((part for part in inner.arguments if isinstance(part, Dictionary | External)), None)
         if isinstance(inner, Dictionary):
             properties = inner.get("properties")
             for name, child in (properties if isinstance(properties, Dictionary) else inner).items:

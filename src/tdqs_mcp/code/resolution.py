@@ -69,7 +69,7 @@ _CONSTRUCTORS = ("__init__", "constructor")
 _FILLING = {"set": 1, "append": 0, "push": 0, "add": 0, "setdefault": 1}
 """Methods that put an item into a list or a map, with the number of arguments before it."""
 
-COMPILED = frozenset("__awaiter __toESM __importDefault __importStar __exportStar".split())
+COMPILED = frozenset("__awaiter __rest __toESM __importDefault __importStar __exportStar".split())
 """Functions that compilers to older JavaScript add to each file."""
 
 _CONTEXT_PART = re.compile(r"\.Context(\(\))?\.\w+(\(\))?$")
@@ -86,11 +86,13 @@ class Resolution(ABC):
         self._conditions: tuple[str, ...] = ()
         self._scopes: dict[ProjectModule, NameScope] = {}
         self._attributes: dict[tuple[Instance, str], Value] = {}
+        self._class_members: dict[tuple[ClassValue, str], Value] = {}
         self._pending: set[object] = set()
         self._is_muted = False
         self._shared: dict[object, tuple[Value, CallTrace]] = {}
         self._assigned: dict[Function, dict[str, list[Assign]]] = {}
         self._items: dict[str, list[tuple[SyntaxNode, SyntaxNode, NameScope]]] = {}
+        self._methods_of_objects: dict[str, list[tuple[SyntaxNode, NameScope]]] = {}
         self._lifespan: Value | None = None
         self._filling: set[object] = set()
         self._absent: frozenset[Value] = frozenset()
@@ -181,6 +183,10 @@ class Resolution(ABC):
                 if name and isinstance(node, CallSite):
                     index.setdefault(name, []).append((node, scope))
                 match node:  # boats[name] = boat
+                    case ObjectLiteral(items=items) if not module.is_python:
+                        for word, part in items:  # { formatError, find: this.find.bind(this), save: (boat) => … }
+                            if isinstance(part, Function | Name | CallSite):
+                                self._methods_of_objects.setdefault(word, []).append((part, scope))
                     case Assign(target=Subscript(value=owner, key=key) | Attribute(value=owner, key=key), value=value):
                         if name := last_name(owner):
                             key = key if isinstance(key, SyntaxNode) else Literal(line=node.line, value=key)
@@ -503,9 +509,26 @@ class Resolution(ABC):
         if function is not None and owner is not None:
             is_class = any(dotted_name(part) == "classmethod" for part in function.decorators)
             return self.closure(function, owner.module, _place(owner), value if is_class else None)
-        if key in value.node.fields:
+        own = value.node.fields.get(key)
+        assigned = [
+            (node.value, method)
+            for method in value.node.methods.values()
+            for node in self._own_assignments(method, value.node).get(key, ())
+        ]
+        cached = (value, key)
+        if cached in self._class_members:
+            return self._class_members[cached]
+        if own is not None or assigned:
+            self._class_members[cached] = UNKNOWN
             with self.muted():
-                return self.evaluate(value.node.fields[key], CallFrame(module=value.module, parent=_place(value)))
+                parts = [self.evaluate(own, CallFrame(module=value.module, parent=_place(value)))] if own else []
+                for node, method in assigned[:MAX_BINDINGS]:  # if (!Client.shared) Client.shared = new Client()
+                    frame = CallFrame(module=value.module, parent=_place(value), receiver=value)
+                    self._bind_known(method, frame, value, {})
+                    parts.append(self.evaluate(node, frame))
+            parts = [part for part in parts if part != Constant(value=None)] or parts
+            self._class_members[cached] = join(parts)
+            return self._class_members[cached]
         return join(self._class_member(base, key) for base in self._bases(value)) if value.node.bases else UNKNOWN
 
     def _attribute(self, value: Instance, key: str) -> Value:
@@ -537,7 +560,7 @@ class Resolution(ABC):
             visited.add(current.node)
             place = _place(current)
             for method in current.node.methods.values():
-                for node in self._own_assignments(method).get(key, ()):
+                for node in self._own_assignments(method, current.node).get(key, ()):
                     frame = CallFrame(module=current.module, parent=place, receiver=value)
                     is_first = method.name in _CONSTRUCTORS
                     self._bind_known(method, frame, value, constructor_arguments if is_first else {})
@@ -591,14 +614,14 @@ class Resolution(ABC):
                 return self._external_base(value)
         return ""
 
-    def _own_assignments(self, method: Function) -> Mapping[str, Sequence[Assign]]:
-        """Return the assignments to fields of a method's own object, by field."""
+    def _own_assignments(self, method: Function, owner: Class) -> Mapping[str, Sequence[Assign]]:
+        """Return the assignments to fields of a method's own object, or of its class by name, by field."""
         if method not in self._assigned:
             fields = self._assigned[method] = {}
-            own = {"this"} | ({method.parameters[0].name} if method.parameters else set())
+            own = {"this", owner.name} | ({method.parameters[0].name} if method.parameters else set())
             for node in walk(method.body):
                 match node:
-                    case Assign(target=Attribute(value=Name(id=owner), key=key)) if owner in own:
+                    case Assign(target=Attribute(value=Name(id=root), key=key)) if root in own:
                         fields.setdefault(key, []).append(node)
         return self._assigned[method]
 

@@ -74,8 +74,12 @@ class CallTrace:
 
     defaults: dict[str, object] = field(default_factory=dict)
     results: list[Value] = field(default_factory=list)
-    arms: list[tuple[str, int]] = field(default_factory=list)
-    """Where comparisons that are known to be true lead: the arms of a dispatch by the tool's name."""
+    arms: list[tuple[str, int, int, int]] = field(default_factory=list)
+    """Where comparisons that are known to be true lead, and functions of tables: the arms of a dispatch by the tool's
+    name, each with file, line, depth, and the number of functions that were handed all arguments before."""
+
+    handed: list[tuple[int, Closure, bool]] = field(default_factory=list)
+    """Functions that get all arguments as one object, or nothing, with the depth of their callers and which it is."""
 
     functions: dict[tuple[str, int, int], int] = field(default_factory=dict)
     """Functions that were followed, by file, first and last line, with the calls between the handler and each."""

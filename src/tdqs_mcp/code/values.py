@@ -57,7 +57,7 @@ def _size(content: tuple[object, ...]) -> int:
     size = 0
     for item in content:
         if isinstance(item, Value):
-            size += item.size
+            size += 1 if isinstance(item, Instance) else item.size  # objects that share others are no bigger for it
         elif type(item) is tuple:
             size += _size(item)
     return size
