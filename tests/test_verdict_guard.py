@@ -15,8 +15,7 @@ from definitions import tool
 from loopback import USUAL, plain, tdqs, tool_name
 
 from tdqs_mcp.app import catalogs, judging
-from tdqs_mcp.app.judge_factory import make_judge
-from tdqs_mcp.app.settings import read_accepted, read_settings
+from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
@@ -383,32 +382,7 @@ def test_an_acceptance_that_says_too_little_is_refused(command, write, tmp_path,
     assert words in done.stderr.decode()
 
 
-# Leniency
-
-
-def profile(configure, leniency):
-    text = '[judges.x]\nmodel = "x"\nbase-url = "http://127.0.0.1:9/v1"\n%s[judges.y]\nmodel = "y"\nbase-url = "http://127.0.0.1:9/v1"\n%s'
-    line = "" if leniency is None else f"leniency = {leniency}\n"
-    file = configure(text % (line, line))
-    return read_settings({"TDQS_CONFIG": str(file)}, judge="jury:x,y")
-
-
-def test_a_lenient_judge_has_a_wider_bound(configure):
-    guard = make_judge(profile(configure, 0.2))
-    assert guard.leniency == 2
-    (case,) = tool_cases(measure(catalogs.read([POOR])))
-    above = vector(estimated(POOR) + BOUNDS["tdqs"] + 2)
-    assert isinstance(check_verdicts([case], [above], judge=SOMEBODY, leniency=2)[0], Verdict)
-    assert isinstance(check_verdicts([case], [above], judge=SOMEBODY, leniency=1)[0], Ungraded)
-
-
-@pytest.mark.parametrize("leniency", ["0.4", "-0.1", "0.25", "true", '"much"'])
-def test_leniency_is_bounded(configure, leniency):
-    with pytest.raises(InputError, match=r"`leniency` must be one of 0, 0.1, 0.2, 0.3"):
-        profile(configure, leniency)
-
-
-def test_calibrate_prints_the_bounds_and_the_leniency():
-    report = anyio.run(lambda: judging.calibrate(judge=VerdictGuard(judge=Fives(), leniency=2)))
+def test_calibrate_prints_the_bounds():
+    report = anyio.run(lambda: judging.calibrate(judge=VerdictGuard(judge=Fives())))
     (guard,) = [each for each in report.sections if each.title == "Guard"]
-    assert guard.rows[0] == ("tdqs", (BOUNDS["tdqs"] + 2) / 10, 0.2)
+    assert guard.rows[0] == ("tdqs", BOUNDS["tdqs"] / 10)

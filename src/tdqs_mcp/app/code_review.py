@@ -46,7 +46,7 @@ async def review_code(
     """A model's findings about definitions and their code. Raises InputError without a model, and for a jury."""
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
-    model = None if judge is None else unwrap_guard(judge)[0]  # there is no score to hold
+    model = None if judge is None else unwrap_guard(judge)  # there is no score to hold
     if model is None or model.stamp.is_offline or isinstance(model, Jury):
         raise InputError(
             "the code rubric needs one model: name it with --judge, or answer what tdqs-mcp score LOCATOR "

@@ -101,12 +101,9 @@ def _guarded(settings: Settings, run: RunContext) -> Judge:
     judge = _judge(settings, run)
     if settings.judge is JudgeKind.OFFLINE:
         return judge
-    from tdqs_mcp.judges.jury import median  # noqa: PLC0415
     from tdqs_mcp.judges.verdict_guard import VerdictGuard  # noqa: PLC0415  # only a model's verdicts are guarded
 
-    # A jury is guarded on its median.
-    leniency = median([member.leniency for member in settings.members] or [settings.leniency])
-    return VerdictGuard(judge=judge, accepted=settings.accepted, leniency=leniency)
+    return VerdictGuard(judge=judge, accepted=settings.accepted)
 
 
 def _judge(settings: Settings, run: RunContext) -> Judge:

@@ -251,7 +251,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     """
     from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing else needs the published error
 
-    judge, leniency = unwrap_guard(judge or Offline())
+    judge = unwrap_guard(judge or Offline())
     parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
         parts.append(judge_error.JudgeComparison(sections=judge_error.published_tables(judge.stamp.calibration or "")))
@@ -260,7 +260,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labeled = [case for case in cases if case.subject.signals.input_hash in labels]
         parts.append(judge_error.compare_to_labels(labeled, await judge.grade(labeled), labels))
-    guard = () if judge.stamp.is_offline else (guard_section(leniency),)
+    guard = () if judge.stamp.is_offline else (guard_section(),)
     return CalibrationReport(
         judge=judge.stamp,
         sections=(*(section for part in parts for section in part.sections), *guard),
@@ -313,7 +313,7 @@ def batch_judge(judge: Judge) -> "Prompted":
     """The judge inside its guard, if it takes batches and keeps their answers. Raises InputError otherwise."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
-    judge, _ = unwrap_guard(judge)
+    judge = unwrap_guard(judge)
     if not isinstance(judge, Prompted):
         raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
     if judge.cache is None:

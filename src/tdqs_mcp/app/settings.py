@@ -28,9 +28,6 @@ ONLY_ON_CALL = ("sampling", HOST)
 """Judges that a single call of the MCP server names: the caller's own model, which nobody else can ask."""
 
 MAX_SAMPLES = 9
-LENIENCIES = (0, 0.1, 0.2, 0.3)
-"""By tenths. A judge that gives more above the estimate than the last is guarded by nothing."""
-
 _ACCEPTANCE: Shapes = dict.fromkeys(("part", "inputHash", "judge", "reason"), (is_text, "a string"))
 _PARTS = "tool:NAME, coherence or skill"
 """How messages list what can be accepted."""
@@ -79,9 +76,6 @@ class Settings:
     """Seconds for one of its answers, likewise."""
 
     samples: int = 1
-    leniency: int = 0
-    """Tenths by which its scores may lie further above the offline estimate."""
-
     accepted: tuple[Acceptance, ...] = ()
     """The held scores that somebody believes."""
 
@@ -253,7 +247,6 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
         "base-url": (is_text, "a string"),
         "model": (is_text, "a string"),
         "samples": (_is_count(MAX_SAMPLES), f"1 to {MAX_SAMPLES}"),
-        "leniency": (LENIENCIES.__contains__, f"one of {', '.join(map(str, LENIENCIES))}"),
         "concurrency": (_is_count(MAX_CONCURRENCY), f"1 to {MAX_CONCURRENCY}"),
         "timeout": (_is_duration(MAX_WAIT), f"more than 0 to {MAX_WAIT:g}"),
         "request-overrides": (is_table, "a table"),
@@ -265,7 +258,6 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
         base_url=entry.get("base-url"),
         model=entry.get("model"),
         samples=entry.get("samples", 1),
-        leniency=LENIENCIES.index(entry.get("leniency", 0)),
         concurrency=entry.get("concurrency"),
         timeout=entry.get("timeout"),
         request_overrides=entry.get("request-overrides", {}),

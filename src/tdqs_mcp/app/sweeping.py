@@ -455,10 +455,10 @@ def _worker_store(url: URL, file: tuple[int, int] | None) -> Engine:  # noqa: AR
 
 def _parameters(judge: Judge) -> str:
     """A digest of what a model's verdicts depend on besides its stamp; empty for the offline judge."""
-    inner, leniency = unwrap_guard(judge)
+    inner = unwrap_guard(judge)
     members = inner.members if isinstance(inner, Jury) else (inner,)
     own = [_parameters(member) if isinstance(member, Jury) else getattr(member, "parameters", "") for member in members]
-    return short_hash(json.dumps([leniency, own])) if any(own) else ""
+    return short_hash(json.dumps(own)) if any(own) else ""
 
 
 def _with_change(settings: Settings, change: Callable[[Settings], Settings]) -> Settings:

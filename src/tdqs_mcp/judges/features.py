@@ -154,7 +154,6 @@ def _wording(subject: Subject, text: Text, readings: Sequence[SentenceReading]) 
         "tiny": int(len(stems) < TINY),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
-        "generic": len((text.stems - FUNCTION_STEMS) & generic_stems()),
         "said_again": text.repeated,
         "repeated": prose.repeated_sentences,
         "copied": subject.copied_words,

@@ -25,13 +25,11 @@ class VerdictGuard(JudgeWrapper):
     """
 
     accepted: tuple[Acceptance, ...] = ()
-    leniency: int = 0
-    """Tenths by which the bounds of this judge are wider."""
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts; Ungraded where one is held. Raises AnswersNeeded."""
         verdicts = await self.judge.grade(cases)
-        return check_verdicts(cases, verdicts, judge=self.stamp, accepted=self.accepted, leniency=self.leniency)
+        return check_verdicts(cases, verdicts, judge=self.stamp, accepted=self.accepted)
 
 
 def check_verdicts(
@@ -40,16 +38,13 @@ def check_verdicts(
     *,
     judge: JudgeStamp,
     accepted: Sequence[Acceptance] = (),
-    leniency: int = 0,
 ) -> list[Verdict | Ungraded]:
     """The verdicts of a model with the estimates beside them; Ungraded in place of those that are held."""
 
     def check(case: Case, verdict: Verdict | Ungraded) -> Verdict | Ungraded:
         if isinstance(verdict, Ungraded) or verdict.check or (estimate := _estimate(case)) is None:
             return verdict
-        numbers = EstimateCheck(
-            score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case) + leniency
-        )
+        numbers = EstimateCheck(score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case))
         if not numbers.is_too_high or any(
             acceptance.covers(_part(case), _hash(case), judge) for acceptance in accepted
         ):
@@ -59,9 +54,9 @@ def check_verdicts(
     return [check(case, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
 
 
-def unwrap_guard(judge: Judge) -> tuple[Judge, int]:
-    """The judge inside a guard, and its leniency in tenths."""
-    return (judge.judge, judge.leniency) if isinstance(judge, VerdictGuard) else (judge, 0)
+def unwrap_guard(judge: Judge) -> Judge:
+    """The judge inside a guard."""
+    return judge.judge if isinstance(judge, VerdictGuard) else judge
 
 
 def score_in_tenths(rubric: str, verdict: Verdict) -> int:
@@ -95,14 +90,13 @@ def guard_problems(cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded]
     return tuple(sentences)
 
 
-def guard_section(leniency: int) -> CalibrationTable:
-    """The bounds of a judge with so many tenths of leniency, as `calibrate` prints them."""
-    bounds = calibration(versions()[0]).guard
+def guard_section() -> CalibrationTable:
+    """The bounds, as `calibrate` prints them."""
     return CalibrationTable(
         title="Guard",
-        remark="a score further above the offline estimate is held; the judge's leniency widens the bound",
-        columns=("", "bound", "leniency"),
-        rows=tuple((name, (bound + leniency) / 10, leniency / 10) for name, bound in bounds.items()),
+        remark="a score further above the offline estimate is held",
+        columns=("", "bound"),
+        rows=tuple((name, bound / 10) for name, bound in calibration(versions()[0]).guard.items()),
     )
 
 

@@ -331,7 +331,7 @@ class JudgeTools(ToolGroup):
         if not self._context.has_host:
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
         judge = self._context.judge
-        bare_judge, _ = unwrap_guard(judge)
+        bare_judge = unwrap_guard(judge)
         jurors = bare_judge if isinstance(bare_judge, Jury) else Jury(members=(bare_judge,))
         jury = Jury(members=(*jurors.members, judgement.host), names=(*jurors.called, HOST))
         watched = ProgressJudge(judge=jury, progress=Progress(call))
