@@ -570,3 +570,32 @@ def test_variants_of_other_models_or_domains_are_told_as_confounded(outcomes, se
         words.partition("so a difference may be one of ")[2].partition("s:")[0] for words in found.confounded
     ] == names
     assert ("so a difference" in outcome_text(found)) is bool(names)
+
+
+def test_a_recorded_log_shows_what_the_answers_of_each_tool_cost_and_what_was_called_again(command, write):
+    """Two sessions: `read` fails and is called again in one; in the other something else comes after the error."""
+    calls = [
+        ("a", "read", "error", 12),
+        ("a", "read", "success", 43_036),
+        ("b", "read", "error", 10),
+        ("b", "list", "success", 30),
+        ("b", "read", "success", 20),
+    ]
+    log = "\n".join(
+        json.dumps(
+            {
+                "session": session,
+                "event": "tools/call",
+                "client": "reader",
+                "variant": "original",
+                "tool": name,
+                "success": outcome == "success",
+                "outcome": outcome,
+                "tokens": tokens,
+            }
+        )
+        for session, name, outcome, tokens in calls
+    )
+    lines = command("study", write("calls.jsonl", log)).stderr.decode().splitlines()
+    assert "read: 4 calls, 2 errors, 1 again after an error; answers of 16 tokens, the longest 43,036" in lines
+    assert "list: 1 call, 0 errors; answers of 30 tokens, the longest 30" in lines

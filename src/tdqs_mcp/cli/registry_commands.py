@@ -76,6 +76,7 @@ from tdqs_mcp.server.http_transport import (
     read_token,
     run_http,
 )
+from tdqs_mcp.sources.input_files import read_calls
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.sources.registry_feed import PREFIX
 from tdqs_mcp.store.database import default_url, public_url
@@ -144,6 +145,8 @@ def study(
         page.show([result], _CHOICES if isinstance(result, ChoiceStudy) else _BENCHMARK)
     elif outcomes:
         page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
+        for line in answer_lines(read_calls(outcomes) if outcomes.suffix == ".jsonl" else ()):
+            click.echo(printable(line), err=True)
 
 
 def _task_writer(choice: JudgeChoice) -> Model:

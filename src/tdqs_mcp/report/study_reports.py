@@ -325,15 +325,23 @@ MAX_MEASURED = 20
 
 
 def answer_lines(calls: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each tool of a log of calls how they ended and the tokens of its answers, the longest answer first."""
+    """For each tool of a log of calls how they ended and the tokens of its answers, the longest answer first.
+
+    A call again is one of a tool that has just failed in the same session.
+    """
     by_tool: dict[str, list[Mapping[str, Any]]] = {}
+    repeats, failed = Counter[str](), dict[str, str]()
     for call in calls:
-        by_tool.setdefault(call["tool"], []).append(call)
-    tokens = {tool: [call["tokens"] for call in own] for tool, own in by_tool.items()}
+        tool, session = str(call.get("tool")), str(call.get("session"))
+        by_tool.setdefault(tool, []).append(call)
+        repeats[tool] += failed.get(session) == tool
+        failed[session] = "" if call.get("outcome") in (CallOutcome.SUCCESS, CallOutcome.EMPTY) else tool
+    tokens = {tool: [call.get("tokens") or 0 for call in own] for tool, own in by_tool.items()}
     lines = []
     for tool in sorted(tokens, key=lambda tool: (-max(tokens[tool]), tool))[:MAX_MEASURED]:
-        errors = sum(call["outcome"] not in (CallOutcome.SUCCESS, CallOutcome.EMPTY) for call in by_tool[tool])
-        ended = f"{count_words(len(by_tool[tool]), 'call')}, {count_words(errors, 'error')}"
+        errors = sum(call.get("outcome") not in (CallOutcome.SUCCESS, CallOutcome.EMPTY) for call in by_tool[tool])
+        again = f", {repeats[tool]} again after an error" if repeats[tool] else ""
+        ended = f"{count_words(len(by_tool[tool]), 'call')}, {count_words(errors, 'error')}{again}"
         size = f"answers of {median(tokens[tool]):,.0f} tokens, the longest {max(tokens[tool]):,}"
         lines.append(f"{tool}: {ended}; {size}")
     return lines

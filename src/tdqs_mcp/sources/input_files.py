@@ -337,12 +337,18 @@ def _is_planned(call: object) -> bool:
     )
 
 
+def read_calls(path: Path) -> list[Mapping[str, Any]]:
+    """The calls in a router's log, in order; none of another file of JSON Lines. Raises InputError."""
+    lines = enumerate(read_text(path).splitlines(), start=1)
+    rows = (_object(line, f"line {number} of {str(path)!r}") for number, line in lines if line.strip())
+    return [row for row in rows if row.get("event") == CALL]
+
+
 def read_runs(path: Path) -> list[list[str]]:
     """The tools whose calls succeeded in each session of a router's log, in order. Raises InputError."""
     sessions: dict[str, list[str]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        row = _object(line, f"line {number} of {str(path)!r}")
-        if row.get("event") == CALL and row.get("success") is True:
+    for row in read_calls(path):
+        if row.get("success") is True:
             sessions.setdefault(str(row.get("session")), []).append(str(row.get("tool")))
     if not sessions:
         raise InputError(f"{str(path)!r} has no call that succeeded; record some with route --log-calls")
