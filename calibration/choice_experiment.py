@@ -1,14 +1,10 @@
-"""Measures which definitions agents choose and call right, by the design in choice_experiment.md.
+"""Computes which definitions agents choose and call right, by the design in choice_experiment.md.
 
-    choice_experiment.py agree FOLDER      prints the requests on whose end the two readers differ
-    choice_experiment.py collect FOLDER    writes the data in choices/ from requests, versions and answers
-    choice_experiment.py                   computes choices/figures.json from that data, and prints the tables
-
-Definitions are in the data by hash only, with their length, offline scores and the rules that fire.
+`choice_experiment.py` writes choices/figures.json from the data beside it: requests, plans, places of the word
+search, and definitions by hash only, with their length, offline scores and the rules that fire.
 """
 
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,27 +15,18 @@ from typing import Any
 import numpy as np
 from statsmodels.stats.multitest import multipletests
 
-from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.app.studying import TDQS, tool_values
-from tdqs_mcp.canonical import canonical_json, short_hash
-from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.judges.judge import Failure
+from tdqs_mcp.app.studying import TDQS
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.results.studies import Prediction
 from tdqs_mcp.rewriting.tool_selection import (
     DEMANDS,
-    AnswerSelector,
     Index,
-    Lexical,
     Plan,
-    check_queries,
     choose,
     exact_p_value,
 )
 from tdqs_mcp.rubrics.rubric import load as load_rubric
-from tdqs_mcp.sources.files import read_file
-from tdqs_mcp.sources.input_files import read_plan_answers, read_queries
 from tdqs_mcp.study import TWICE, Observation, ToolKey, predict
 
 DATA = Path(__file__).parent / "choices"
@@ -74,120 +61,9 @@ def load(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def save(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows as JSON Lines."""
-    path.parent.mkdir(exist_ok=True)
-    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
 def end(row: Row) -> str:
     """The last tool of a plan; empty where nothing is called."""
     return str(row["calls"][-1]["tool"]) if row["calls"] else ""
-
-
-def differing(folder: Path) -> Iterator[str]:
-    """The ids of requests for which neither reader's end is an end of the other."""
-    for path in sorted((folder / "requests").glob("*.jsonl")):
-        second = {row["id"]: row for row in load(folder / "gold" / f"{path.stem}.out.jsonl")}
-        for row in load(path):
-            other = second.get(row["id"])
-            if not other or (end(row) not in {end(other), *other.get("also", ())} and end(other) not in row["also"]):
-                yield row["id"]
-
-
-def collect(folder: Path) -> None:
-    """Write requests, definitions by hash, and plans, equal ones of a request once."""
-    names = sorted(path.stem for path in (folder / "captured").glob("*.json"))
-    catalogs = {
-        (name, version): read_file(folder / "versions" / version / f"{name}.json")
-        for name in names
-        for version in VERSIONS
-    }
-    save(
-        DATA / "requests.jsonl",
-        [{**row, "server": name} for name in names for row in load(folder / "asked" / f"{name}.jsonl")],
-    )
-    save(DATA / "definitions.jsonl", list(definition_rows(catalogs)))
-    plans: dict[tuple[str, str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for reader, cells in json.loads((folder / "readers_plan.json").read_text()).items():
-        for path in sorted((folder / "readers" / reader).glob("answers*.jsonl")):
-            agent, answers = path.stem.removeprefix("answers").strip("-") or "claude", read_plan_answers(path)
-            for name, version in cells:
-                members = json.loads((folder / "asked" / "ten.json").read_text()) if name == TOGETHER else [name]
-                shown, captured = ([catalogs[member, kind] for member in members] for kind in (version, "captured"))
-                asked = folder / "asked" / f"{name}.jsonl"
-                texts = {(row["query"], end(row)): row["id"] for row in load(asked)}
-                for query, plan in planned(read_queries(asked), shown, captured, answers):
-                    key = texts[query.text, query.tool], TOGETHER if name == TOGETHER else ALONE, agent
-                    plans[key][json.dumps(plan, ensure_ascii=False)].append(version)
-    save(
-        DATA / "plans.jsonl",
-        [
-            {
-                "id": identity,
-                "list": listed,
-                "agent": agent,
-                "plans": [{"versions": " ".join(sorted(set(own))), **json.loads(plan)} for plan, own in rows.items()],
-            }
-            for (identity, listed, agent), rows in sorted(plans.items())
-        ],
-    )
-    save(DATA / "places.jsonl", list(search_rows(folder, catalogs, names)))
-
-
-def search_rows(folder: Path, catalogs: Mapping[tuple[str, str], Catalog], names: Sequence[str]) -> Iterator[Row]:
-    """For each request and version the chance that BM25 puts the right tool first, and among the first five."""
-    for name in names:
-        places: dict[str, dict[str, list[float]]] = defaultdict(dict)
-        for version in VERSIONS:
-            index = Index.of([catalogs[name, version]])
-            queries, _ = check_queries(read_queries(folder / "asked" / f"{name}.jsonl"), index)
-            rankings = blocking(Lexical().rank)(index.tools, [query.text for query in queries], k=K)
-            for row, choice in zip(
-                load(folder / "asked" / f"{name}.jsonl"), choose(queries, rankings, index, k=K), strict=True
-            ):
-                places[row["id"]][version] = [float(choice.first), float(choice.found)]
-        yield from ({"id": identity, "server": name, "places": found} for identity, found in places.items())
-
-
-def planned(
-    queries: Sequence[Query], shown: Sequence[Catalog], captured: Sequence[Catalog], answers: Mapping[str, Any]
-) -> Iterator[tuple[Query, Row]]:
-    """Each query with its plan, and whether its arguments fit the schemas as captured; calls are null out of form."""
-    index = Index.of(captured)
-    asked, _ = check_queries(queries, index)
-    selector = AnswerSelector(answers=answers)
-    plans = blocking(selector.rank)(index.like(shown).tools, [query.text for query in asked], k=K)
-    for query, plan, choice in zip(asked, plans, choose(asked, plans, index, k=K), strict=True):
-        if isinstance(plan, Failure):
-            yield query, {"calls": None}
-        else:
-            fits = choice.plan.valid_arguments if choice.plan else None
-            yield query, {"calls": [[index.label(place), values] for place, values in plan.calls], "fits": fits}
-
-
-def definition_rows(catalogs: Mapping[tuple[str, str], Catalog]) -> Iterator[Row]:
-    """For each server the hash of each list as it is shown, then each distinct definition of each tool."""
-    for name in dict.fromkeys(name for name, _ in catalogs):
-        versions = {version: catalogs[name, version] for version in VERSIONS}
-        yield {"server": name, "shown": {version: shown_hash(catalog) for version, catalog in versions.items()}}
-        rows: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for version, catalog in versions.items():
-            hashes = {subject.tool.name: subject.signals.input_hash for subject in measure(catalog).subjects}
-            for (_, tool), values in blocking(tool_values)(catalog).items():
-                rules = [key for key, value in values.items() if key.startswith("TDQ") and value]
-                numbers = {"log2": round(values[TWICE], 6), "scores": [values[key] for key in SCORES if key in values]}
-                row = {"tool": tool, "inputHash": hashes[tool], **numbers, "rules": rules}
-                rows[tool, json.dumps(row)].append(version)
-        for (_, text), own in sorted(rows.items(), key=lambda entry: entry[0][0]):
-            yield {"server": name, "versions": " ".join(own), **json.loads(text)}
-
-
-def shown_hash(catalog: Catalog) -> str:
-    """The hash of what an agent sees of a list."""
-    listed = [[tool.name, tool.description or "", tool.input_schema or {}] for tool in catalog.tools]
-    return short_hash(canonical_json(listed))
 
 
 def outcomes(requests: Sequence[Row], definitions: Sequence[Row], plans: Sequence[Row]) -> dict[str, list[Outcome]]:
@@ -404,56 +280,12 @@ def equal_lists(results: Sequence[Outcome], definitions: Sequence[Row]) -> Row:
     return {"pairs": len(pairs), "differing": counts}
 
 
-def tables(report: Row) -> Iterator[str]:
-    """The shares and differences as Markdown."""
-    for title, part in report.items():
-        yield f"\n{title}: {part['requests']} requests, {part['servers']} servers; out of form: {part['outOfForm']}\n"
-        yield "| demand | " + " | ".join(VERSIONS) + " |\n| --- |" + " --- |" * len(VERSIONS)
-        for demand, own in part["demands"].items():
-            cells = (
-                f"{cell['value']:.1f} % ({cell['low']:.1f} to {cell['high']:.1f})" for cell in own["shares"].values()
-            )
-            yield f"| {demand} | {' | '.join(cells)} |"
-        yield "\n| demand | version | difference | gained / lost | p (Holm) |\n| --- | --- | --- | --- | --- |"
-        for demand, own in part["demands"].items():
-            for change in own["differences"]:
-                points = f"{change['value']:+.1f} ({change['low']:+.1f} to {change['high']:+.1f})"
-                counts = f"+{change['gained']} / -{change['lost']}"
-                yield f"| {demand} | {change['version']} | {points} | {counts} | {change['holm']:.3f} |"
-        yield "\n| predictor | " + " | ".join(DEMANDS) + " |\n| --- |" + " --- |" * len(DEMANDS)
-        for name in next(iter(part["demands"].values()))["predictions"]:
-            slopes = [own["predictions"].get(name) for own in part["demands"].values()]
-            if any(slopes):
-                cells = (
-                    f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f})" if row else "-" for row in slopes
-                )
-                yield f"| {name} | {' | '.join(cells)} |"
-
-
-def search_tables(report: Row) -> Iterator[str]:
-    """The shares and differences of BM25 as Markdown."""
-    yield "\n| bm25 | version | share | difference from captured |\n| --- | --- | --- | --- |"
-    for title, own in report.items():
-        for version, cell in own["shares"].items():
-            change = own["differences"].get(version)
-            points = f"{change['value']:+.1f} ({change['low']:+.1f} to {change['high']:+.1f})" if change else ""
-            share = f"{cell['value']:.1f} % ({cell['low']:.1f} to {cell['high']:.1f})"
-            yield f"| {title} | {version} | {share} | {points} |"
-
-
-def main(*arguments: str) -> None:
-    """Compare readers, collect data, or compute the figures."""
-    if arguments[:1] == ("agree",):
-        print("\n".join(differing(Path(arguments[1]))))
-    elif arguments[:1] == ("collect",):
-        collect(Path(arguments[1]))
-    else:
-        report = figures(*(load(DATA / f"{name}.jsonl") for name in ("requests", "definitions", "plans")))
-        print("\n".join(tables(report)))
-        report["bm25, alone"] = search_figures(load(DATA / "places.jsonl"))
-        print("\n".join(search_tables(report["bm25, alone"])))
-        (DATA / "figures.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
+def main() -> None:
+    """Compute the figures and write them."""
+    report = figures(*(load(DATA / f"{name}.jsonl") for name in ("requests", "definitions", "plans")))
+    report["bm25, alone"] = search_figures(load(DATA / "places.jsonl"))
+    (DATA / "figures.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -8,12 +8,8 @@ from statistics import fmean
 import choice_experiment
 import numpy as np
 import pytest
-from definitions import tool
 from scipy.stats import binomtest
 from scipy.stats import t as student
-
-from tdqs_mcp.rewriting.tool_selection import batches
-from tdqs_mcp.sources.files import read_file
 
 VERSIONS = ("captured", "first", "names", "rewritten", "source")
 DEMANDS = ("right end", "needed lookups", "nothing needless", "arguments fit the schema", "right arguments")
@@ -158,46 +154,6 @@ def test_kinds_forms_and_the_noise_of_readers_are_counted(data, figures):
     others = [key for key in data[3] if key[2] != "captured"]
     differing = sum(data[3][key]["right end"] != data[3][(*key[:2], "captured")]["right end"] for key in others)
     assert (same["pairs"], same["differing"]["right end"]) == (576, differing)
-
-
-def test_answers_are_collected_by_version_without_definitions(tmp_path, monkeypatch):
-    """Every request of every version, plans that are equal once, what is out of form as such."""
-    monkeypatch.setattr(choice_experiment, "DATA", tmp_path / "choices")
-    schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
-    request = {"id": "shop-1", "query": "order 7, please", "kind": "plain", "also": [], "optional": []}
-    request["calls"] = [{"tool": "get_order", "arguments": {"number": 7}}]
-    texts = {
-        "captured/shop.json": {"tools": [tool("get_order", "Secret words about an order.", schema)]},
-        "readers_plan.json": {"R1": [["shop", "captured"], ["shop", "first"], ["shop", "names"]], "R2": []},
-        "requests/shop.jsonl": request,
-        "asked/shop.jsonl": request,
-        "gold/shop.out.jsonl": {"id": "shop-1", "calls": [], "also": []},
-    }
-    for version, text in zip(VERSIONS, ("Secret words about an order.", "A", "B", "C", "D"), strict=True):
-        texts[f"versions/{version}/shop.json"] = {"tools": [tool("get_order", text, schema)]}
-    for name, value in texts.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(value))
-    made = {"captured": [{"tool": "get_order", "arguments": {"number": 7}}], "names": [{"tool": "lost"}]}
-    made["first"] = [{"tool": "get_order", "arguments": '{"number": "x"}'}]
-    lines = []
-    for version, calls in made.items():
-        catalog = read_file(tmp_path / "versions" / version / "shop.json")
-        [batch] = batches(catalog.tools, [request["query"]])
-        lines.append(json.dumps({"id": batch.queries[0][0], "calls": calls}))
-    answers = tmp_path / "readers" / "R1" / "answers.jsonl"
-    answers.parent.mkdir(parents=True)
-    answers.write_text("\n".join(lines))
-    choice_experiment.collect(tmp_path)
-    [row] = choice_experiment.load(tmp_path / "choices" / "plans.jsonl")
-    assert {plan["versions"]: (plan["calls"], plan.get("fits")) for plan in row["plans"]} == {
-        "captured": ([["get_order", {"number": 7}]], True),
-        "first": ([["get_order", {"number": "x"}]], False),
-        "names": (None, None),
-    }
-    assert "Secret" not in (tmp_path / "choices" / "definitions.jsonl").read_text()
-    assert list(choice_experiment.differing(tmp_path)) == ["shop-1"]
 
 
 def test_the_published_figures_are_those_of_the_published_data():
