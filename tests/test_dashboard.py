@@ -155,6 +155,17 @@ def test_pages_say_of_when_the_scores_are_and_travel_compressed(dashboard):
     assert re.search(r"Scores as of 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", answer.text)
 
 
+def test_a_page_is_compressed_once_for_all_visitors(dashboard, monkeypatch):
+    browser = dashboard([zoo()])
+    first = browser.ask("/", accept_encoding="gzip")
+    monkeypatch.setattr("starlette.middleware.gzip.GZipResponder.apply_compression", None)
+    monkeypatch.setattr("gzip.compress", None)
+    second = browser.ask("/", accept_encoding="gzip")
+    assert second.headers["content-encoding"] == "gzip"
+    assert second.text == first.text
+    assert second.headers["vary"] == "Authorization, Cookie, Accept-Encoding"
+
+
 # The leaderboard
 
 
