@@ -1411,3 +1411,54 @@ def test_what_the_agent_s_words_look_up_is_the_agent_s_choice(read):
         'server.tool("remove", "Remove.", { id: z.string() }, async ({ id }) => files.remove(id));\n'
     )
     assert verdicts(read(server_js=text).tools[0])[:2] == (False, True)
+
+
+def test_a_compiled_call_gives_a_registering_function_its_client(read):
+    report = read(
+        tools_js=(
+            "exports.register = register;\n"
+            'function register(server, client) { server.tool("list", "List.", {}, async () => client.get("/boats")); }\n'
+        ),
+        client_js=(
+            "class Client { get(path) { return fetch(`https://boats.example${path}`); } }\nexports.Client = Client;\n"
+        ),
+        index_js=(
+            'const tools_1 = require("./tools");\nconst client_1 = require("./client");\n'
+            "function start(server) { (0, tools_1.register)(server, new client_1.Client()); }\n"
+        ),
+    )
+    assert [(tool.read_only, effects(tool)) for tool in report.tools] == [(True, ["http-read client.js:1"])]
+
+
+def test_text_that_an_unknown_object_evaluates_is_code(read):
+    text = (
+        'server.tool("look", "Look.", { script: z.string() }, async ({ script }) => (await open()).evaluate(script));\n'
+    )
+    tool = read(server_js='import { open } from "./missing.js";\n' + text).tools[0]
+    assert effects(tool) == ["runs-code server.js:2"]
+    assert verdicts(tool)[:2] == (False, True)
+
+
+def test_files_of_a_machine_behind_ssh_are_files_and_the_machine_is_another(read):
+    before = "import paramiko\n\nclient = paramiko.SSHClient()\nclient.connect('boats.example')\n"
+    put = tool_of(read, "client.connect('boats.example'); client.open_sftp().open(a, 'w')", before=before)
+    assert [effect.kind for effect in put.effects] == ["http-read", "file-write"]
+    assert put.open_world is True
+    drop = tool_of(read, "client.open_sftp().remove(a)", before=before)
+    assert [effect.kind for effect in drop.effects] == ["file-delete"]
+
+
+def test_a_name_that_a_file_does_not_bind_is_the_one_function_that_has_it(read):
+    text = "@server.tool()\ndef drop(path: str):\n    return erase(path)\n"
+    report = read(server_py=HEAD + text, tools_py="import os\n\ndef erase(path):\n    os.remove(path)\n")
+    assert effects(report.tools[0]) == ["file-delete tools.py:4"]
+
+
+def test_a_package_that_is_built_twice_is_read_once(read):
+    text = 'server.tool("drop", "Drop.", {}, async () => fs.rmSync("boats"));\n'
+    report = read(
+        dist__index_js='import "./part-A.js";\n',
+        **{"dist/index.cjs": 'require("./part-B.cjs");\n'},
+        **{"dist/part-A.js": text, "dist/part-B.cjs": text, "lib/cjs/a.js": text, "lib/esm/a.js": text},
+    )
+    assert [tool.handler.file for tool in report.tools] == ["dist/part-A.js"]

@@ -422,7 +422,7 @@ class Calls(Resolution):
             return first
         self._use(*arguments, *keywords.values())
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
-        if specs is None:
+        if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
             self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
             self._effect(spec, target, arguments, keywords, node, frame)
@@ -480,6 +480,8 @@ class Calls(Resolution):
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
+        if self._evaluates(name, arguments, node, frame):
+            return unknown(target, *arguments)
         # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
         owner = function.value if isinstance(function, Attribute) else function
         is_short = name.islower()  # `get`; the framework's own `sendLoggingMessage` means one thing
@@ -496,6 +498,14 @@ class Calls(Resolution):
         words = dotted_name(function) or name or "a computed function"
         self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{words}()")
         return unknown(target, *arguments)
+
+    def _evaluates(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> bool:
+        """Note that an object of which nothing is known evaluates a text of the agent's: `page.evaluate(script)`."""
+        if name != "evaluate" or not any(map(_is_written, arguments[:1])):
+            return False
+        place = (frame.module, node.line, frame.depth)
+        self._note(self.trace.effects, "runs-code", *place, name, parameters=arguments[0].parameters, harm=DESTROYS)
+        return True
 
     def _by_name(
         self, name: str, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
@@ -676,6 +686,11 @@ def _is_chosen(value: Value) -> bool:
         parts = [part for part in value.arguments if not isinstance(part, PartialText)]
         return len(value.parameters) == 1 and value.parameters == parameters_of(parts)
     return len(value.parameters) == 1 and not isinstance(value, PartialText)
+
+
+def _is_written(value: Value) -> bool:
+    """Return whether the agent writes a text: a parameter's own value, or a text around it."""
+    return bool(value.parameters) and isinstance(value, Argument | PartialText)
 
 
 def _says_nothing(value: Value) -> bool:

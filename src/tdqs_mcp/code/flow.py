@@ -43,6 +43,7 @@ from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     UNKNOWN,
+    Alternatives,
     Argument,
     ClassValue,
     Closure,
@@ -538,6 +539,9 @@ class Interpreter(Calls):
     ) -> Value | None:
         """Return the result of a method of the language's own kinds; None where the object is none of them."""
         first = arguments[0] if arguments else UNKNOWN
+        if isinstance(owner, Alternatives) and all(isinstance(part, Listing) for part in owner.values):
+            whole = dict.fromkeys(item for part in owner.values if isinstance(part, Listing) for item in part.values)
+            owner = bounded(Listing(values=tuple(whole), parameters=owner.parameters))
         match owner:
             case Argument(name=name) if name == ALL:
                 if key in ("get", "pop") and isinstance(first, Constant) and isinstance(first.value, str):
@@ -712,11 +716,10 @@ class Interpreter(Calls):
                     value = self.evaluate(default, frame)
                 frame.names[name] = value
             case ObjectLiteral(items=targets):
-                if (
-                    {"name", "arguments"} <= {key for key, _ in targets}
-                    and type(value) is Value
-                    and value.parameters == {ALL}
-                ):
+                is_copied = value.parameters == {ALL} and not all(
+                    isinstance(part, Dictionary) for part in alternatives(value)
+                )
+                if is_copied and {"name", "arguments"} <= {key for key, _ in targets}:
                     # const { name, arguments: args } = validated(request.params)
                     tool = Constant(value=self.trace.name)
                     whole = Argument(name=ALL, parameters=value.parameters)

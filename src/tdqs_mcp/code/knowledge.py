@@ -149,6 +149,8 @@ class Knowledge:
         if not data.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
         specs = data.methods.get(last) if "." in name else None
+        if specs is not None and all(map(_is_none, specs)) and name.count("()") > 1 and not _has_verb(last):
+            return specs  # api.listBoats().map(…)
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
             return () if last[:1].isupper() else (Spec(("named", "http")),)
         # `pymongo.MongoClient().get`: what a library that is not known calls so may be a request

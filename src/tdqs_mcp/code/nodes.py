@@ -294,14 +294,16 @@ class Module:
     """Lines from which on a bundle has the code of a package, as bundlers note it; an empty name for its own."""
 
 
-def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    """Yield the nodes directly below a node."""
-    for name in _INNER_FIELDS[type(node)] if not isinstance(node, Function | Class) else ():
-        yield from _nodes(getattr(node, name))
+def children(node: SyntaxNode) -> list[SyntaxNode]:
+    """Return the nodes directly below a node."""
     if isinstance(node, Function):
-        yield from (*node.decorators, *node.parameters, node.body)
-    elif isinstance(node, Class):
-        yield from (*node.decorators, *node.bases, *node.fields.values(), *node.methods.values())
+        return [*node.decorators, *node.parameters, node.body]
+    if isinstance(node, Class):
+        return [*node.decorators, *node.bases, *node.fields.values(), *node.methods.values()]
+    inner: list[SyntaxNode] = []
+    for name in _INNER_FIELDS[type(node)]:
+        _collect(getattr(node, name), inner)
+    return inner
 
 
 _INNER_FIELDS = {
@@ -311,15 +313,13 @@ _INNER_FIELDS = {
 """Fields of each kind of nodes that hold nodes: none of a literal's."""
 
 
-def _nodes(value: object) -> Iterator[SyntaxNode]:
+def _collect(value: object, nodes: list[SyntaxNode]) -> None:
+    """Add the nodes in a field's value to a list."""
     if isinstance(value, SyntaxNode):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _nodes(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _nodes(item)
+        nodes.append(value)
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            _collect(item, nodes)
 
 
 def walk(node: SyntaxNode) -> Iterator[SyntaxNode]:
@@ -328,4 +328,4 @@ def walk(node: SyntaxNode) -> Iterator[SyntaxNode]:
     while pending:
         current = pending.pop()
         yield current
-        pending += reversed(list(children(current)))
+        pending += reversed(children(current))

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.knowledge import DESTROYS
-from tdqs_mcp.code.nodes import CallSite, Import, SyntaxNode, walk
+from tdqs_mcp.code.nodes import CallSite, Import, SyntaxNode
 from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.trace import Sighting
 
@@ -32,7 +32,7 @@ def makes_tools_of_operations(project: Project) -> bool:
     return any(
         word in name.lower()
         for module in project.modules
-        for node in walk(module.tree.body)
+        for node in module.tree.nodes
         for name in _named(node)
         for word in _WORDS
     )

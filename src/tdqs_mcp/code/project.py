@@ -250,6 +250,8 @@ def last_name(node: SyntaxNode) -> str:
             return name
         case CallSite(function=function):
             return last_name(function)
+        case Other(operator=",", parts=[*_, last]):  # (0, boats_1.find)(name)
+            return last_name(last)
         case _:
             return ""
 
@@ -350,4 +352,4 @@ def scoped(top: NameScope) -> Iterator[tuple[SyntaxNode, NameScope]]:
                     pending.append((method.body, owner))
                 pending += [(part, scope) for part in node.fields.values()]
             case _:
-                pending += [(part, scope) for part in reversed(list(children(node)))]
+                pending += [(part, scope) for part in reversed(children(node))]

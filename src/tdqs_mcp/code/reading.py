@@ -234,7 +234,7 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
         handed = {
             inner
             for caller, inner, is_whole in trace.handed[before:]
-            if caller == depth and (is_whole or not trace.used)
+            if caller == depth and (is_whole or trace.used <= {ALL})
         }
         if len(handed) != 1:
             return Handler(file=file, line=line, end=line)

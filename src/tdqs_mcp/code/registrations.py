@@ -21,7 +21,7 @@ from tdqs_mcp.code.nodes import (
     children,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, scoped
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.trace import ALL, CallFrame
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -127,7 +127,7 @@ class Finder:
     def find(self) -> list[Registration]:
         """Return the tools by name, in the order of their files; each has a handler, or says why it has none."""
         for module in self._interpreter.project.modules:
-            for node, scope in scoped(self._interpreter.scope_of(module)):
+            for node, scope in self._interpreter.nodes_of(module):
                 self._visit(node, scope)
         tools: dict[str, Registration] = {}
         rivals: dict[str, list[Registration]] = {}
@@ -754,4 +754,4 @@ def _calls_within(function: Function) -> Iterator[tuple[CallSite, tuple[Function
         if isinstance(node, CallSite):
             yield node, path
         inner = (*path, node) if isinstance(node, Function) else path
-        pending += [(part, inner) for part in reversed(list(children(node)))]
+        pending += [(part, inner) for part in reversed(children(node))]

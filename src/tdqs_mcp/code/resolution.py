@@ -84,6 +84,7 @@ class Resolution(ABC):
         self.knowledge = knowledge
         self.trace = CallTrace()
         self._conditions: tuple[str, ...] = ()
+        self._nodes: dict[ProjectModule, Sequence[tuple[SyntaxNode, NameScope]]] = {}
         self._scopes: dict[ProjectModule, NameScope] = {}
         self._attributes: dict[tuple[Instance, str], Value] = {}
         self._class_members: dict[tuple[ClassValue, str], Value] = {}
@@ -100,6 +101,12 @@ class Resolution(ABC):
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
         return self._scopes.setdefault(module, NameScope(module=module))
+
+    def nodes_of(self, module: ProjectModule) -> Sequence[tuple[SyntaxNode, NameScope]]:
+        """Return every node of a module with its scope, whose names are evaluated once for all who ask."""
+        if module not in self._nodes:
+            self._nodes[module] = list(scoped(self.scope_of(module)))
+        return self._nodes[module]
 
     def lookup(self, name: str, place: CallFrame | NameScope) -> Value:
         """Return what a name stands for."""
@@ -120,8 +127,20 @@ class Resolution(ABC):
         if inner is not None:
             return self._bound(inner, self.scope_of(module))
         if module.is_python:
-            return External(name=f"builtins.{name}") if hasattr(builtins, name) else UNKNOWN
+            if hasattr(builtins, name):
+                return External(name=f"builtins.{name}")
+            return self._only_function(name) or UNKNOWN
+        if name == "exports" and module.exports:
+            return ModuleValue(module=module)
         return External(name=name)
+
+    def _only_function(self, name: str) -> Value | None:
+        """Return the one function at the top of any module that has a name: files that are run in another's names."""
+        homes = [module for module in self.project.modules if module.is_python and name in module.bindings]
+        bindings = homes[0].bindings[name] if len(homes) == 1 else ()
+        if len(bindings) != 1 or not isinstance(bindings[0], Function):
+            return None
+        return self._bound(bindings[0], self.scope_of(homes[0]))
 
     def _parameter(self, scope: NameScope, name: str) -> FormalParameter | None:
         parameters = scope.function.parameters if scope.function else ()
@@ -178,7 +197,7 @@ class Resolution(ABC):
         """Calls by the last name of what is called, with their scopes, to find what an enclosing function was given."""
         index: dict[str, list[tuple[CallSite, NameScope]]] = {}
         for module in self.project.modules:
-            for node, scope in scoped(self.scope_of(module)):
+            for node, scope in self.nodes_of(module):
                 name = last_name(node.function) if isinstance(node, CallSite) else ""
                 if name and isinstance(node, CallSite):
                     index.setdefault(name, []).append((node, scope))

@@ -71,11 +71,14 @@ def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files with some endings; links are not followed, so that no file outside is read."""
     for place, folders, names in os.walk(root):
         skipped = _SKIPPED if _PROJECT_FILES.isdisjoint(names) else _SKIPPED | _BESIDE_CODE
+        if "cjs" in folders and not {"esm", "mjs"}.isdisjoint(folders):
+            skipped |= {"cjs"}  # the same code twice
         folders[:] = sorted(name for name in folders if name not in skipped and not name.endswith("-info"))
+        stems = {name.removesuffix(".cjs") for name in names if name.endswith(".cjs")}
+        has_twins = any(f"{stem}{suffix}" in names for stem in stems for suffix in (".js", ".mjs"))  # a bundle twice
         for name in sorted(names):
-            stem = name.removesuffix(".cjs")
-            is_twin = stem != name and not {f"{stem}.js", f"{stem}.mjs"}.isdisjoint(names)  # the same bundle twice
             path = Path(place, name)
+            is_twin = has_twins and name.endswith(".cjs")
             if name.endswith(suffixes) and not name.endswith(_IGNORED) and not is_twin and not path.is_symlink():
                 yield path
 
