@@ -519,7 +519,7 @@ def test_the_calls_of_a_real_server_are_material_and_outcomes(tdqs_mcp, write, t
     assert "hunter2" not in log.read_text()
 
 
-# Shares, medians and what confounds
+# Shares, medians, the funnel and what confounds
 
 CASES = """task,model,domain,variant,success,evaluators_passed,evaluators_total,steps
 a,m,x,old,0,1,10,4
@@ -533,9 +533,18 @@ a,n,x,new,0,0,10,5
 """
 
 
-def test_unions_and_relative_changes_are_counted(outcomes):
+def test_cases_funnel_union_and_relative_changes_are_counted(outcomes):
     found = studying.study_outcomes(outcomes(CASES))
+    (case,) = found.cases
+    assert (case.cases, case.improved, case.regressed) == (2, 50, 50)
+    assert case.median == pytest.approx((100 / 3 - 100) / 2)
     first = pair(found, "old", "new", "m", "x")
+    assert (first.funnel.pairs, first.funnel.more_steps, first.funnel.better_score, first.funnel.success) == (
+        3,
+        3,
+        2,
+        1,
+    )
     assert first.agreement.union == pytest.approx(200 / 3)
     success, score, steps = first.tests
     assert (success.relative, score.median_before, score.median_after) == (pytest.approx(100), 0.2, 1.0)
@@ -543,6 +552,9 @@ def test_unions_and_relative_changes_are_counted(outcomes):
     (new,) = [row for row in found.summaries if (row.model, row.variant) == ("m", "new")]
     assert new.near_misses == 1
     assert found.confounded == ()
+    text = outcome_text(found)
+    for words in ("better in 50.0 %, worse in 50.0 %", "take more steps", "either succeeds in"):
+        assert words in text
 
 
 def outcome_text(study):

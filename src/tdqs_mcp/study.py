@@ -12,9 +12,11 @@ from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
     Agreement,
+    CaseSummary,
     CochransQ,
     Estimate,
     FrontPoint,
+    Funnel,
     MetricTest,
     OutcomeStudy,
     Prediction,
@@ -197,6 +199,7 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         runs=len(runs),
         summaries=tuple(_summary(scope, variant) for scope in scopes for variant in scope.runs),
         pairs=tuple(_corrected(pairs)),
+        cases=tuple(_case_summaries(pairs)),
         confounded=tuple(dict.fromkeys(Own(words) for scope in scopes for words in _confounding(scope))),
         cochrans_q=tuple(test for scope in scopes for test in _cochrans_q(scope)),
         front=tuple(
@@ -255,6 +258,27 @@ def _count_near_misses(runs: Sequence[TaskRun]) -> int | None:
     return sum(score >= NEAR and not success for score, success in scores) if scores else None
 
 
+def _case_summaries(pairs: Sequence[VariantPair]) -> Iterator[CaseSummary]:
+    """Variants over the pairs of one model and one domain."""
+    cases: dict[tuple[str, str, str], list[float]] = {}
+    for pair in pairs:
+        success = next((test for test in pair.tests if test.metric == "success"), None)
+        if pair.model and pair.domain and success:
+            change = round(success.after - success.before, DIGITS)
+            cases.setdefault((pair.experiment, pair.before, pair.after), []).append(change)
+    for (experiment, before, after), changes in cases.items():
+        if len(changes) > 1:
+            yield CaseSummary(
+                experiment=experiment,
+                before=before,
+                after=after,
+                cases=len(changes),
+                median=median(changes),
+                improved=100 * sum(change > 0 for change in changes) / len(changes),
+                regressed=100 * sum(change < 0 for change in changes) / len(changes),
+            )
+
+
 def _confounding(scope: _ScopeRuns) -> Iterator[str]:
     """Yield what else than the variant differs between two variants that were not run with the same tasks."""
     for before, after in combinations(scope.runs, 2):
@@ -271,6 +295,23 @@ def _confounding(scope: _ScopeRuns) -> Iterator[str]:
 
 MIX = 0.1
 """Difference of shares from which two groups of runs count as mixed in another way, by our choice."""
+
+
+def _funnel(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Funnel | None:
+    rows = [
+        (new_steps > old_steps, new_score > old_score, new.success)
+        for old, new in pairs
+        if (old_steps := old.steps) is not None
+        and (new_steps := new.steps) is not None
+        and (old_score := old.score) is not None
+        and (new_score := new.score) is not None
+    ]
+    if not rows:
+        return None
+    better = [success for more, improved, success in rows if more and improved]
+    return Funnel(
+        pairs=len(rows), more_steps=sum(more for more, _, _ in rows), better_score=len(better), success=sum(better)
+    )
 
 
 def _averages(before: Sequence[float], after: Sequence[float]) -> dict[str, Any]:
@@ -297,6 +338,7 @@ def _pair(scope: _ScopeRuns, before: str, after: str) -> VariantPair:
         units=len(pairs) or len(old) + len(new),
         without_partner=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
+        funnel=_funnel(pairs),
         tests=tuple(_tests(*sides, is_paired=bool(pairs))),
     )
 

@@ -87,6 +87,7 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     notes = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
     return [
         *blocks,
+        Items([(words, "") for words in _remarks(study)]),
         problem_items((*(notes if most else ()), *study.confounded)),
         Line(_next_step(study)),
     ]
@@ -102,6 +103,20 @@ def _summary(row: Summary) -> tuple[str, ...]:
     interval = "" if row.low is None or row.high is None else f" ({row.low:.0f} to {row.high:.0f})"
     figures = (_number(row.score, 2), _number(row.steps, 1))
     return row.variant, str(row.runs), f"{row.success:.1f} %{interval}", *figures
+
+
+def _remarks(study: OutcomeStudy) -> Iterator[str]:
+    """Yield what the paper's Tables 5 and 6 and Figure 10 say, in words: of the first cases and the widest pairs."""
+    for case in study.cases[:2]:
+        shares = f"better in {case.improved:.1f} %, worse in {case.regressed:.1f} % of {case.cases} models with domains"
+        yield f"{case.before} → {case.after}: {shares}, median {case.median:+.1f} points"
+    for pair in study.pairs[:1]:
+        if pair.funnel and pair.agreement:
+            funnel = pair.funnel
+            better = f"{funnel.better_score} of them score better"
+            steps = f"{funnel.more_steps} of {funnel.pairs} tasks take more steps, {better}"
+            union = f"either succeeds in {pair.agreement.union:.1f} %"
+            yield f"{pair.before} → {pair.after}: {steps}, {funnel.success} of these succeed; {union}"
 
 
 def _cochrans_q(row: CochransQ) -> tuple[str, ...]:

@@ -113,6 +113,38 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Funnel:
+    """Pairs by what more steps bring (the paper's Figure 10)."""
+
+    pairs: int
+    """With steps and evaluators of both variants."""
+
+    more_steps: int
+    better_score: int
+    """Of those with more steps, the ones of which more evaluators pass."""
+
+    success: int
+    """Of these, the ones that succeed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSummary:
+    """Two variants over all cases, each a model with a domain (the paper's Table 5)."""
+
+    experiment: str
+    before: str
+    after: str
+    cases: int
+    median: Figure
+    """Difference of success in percentage points."""
+
+    improved: Figure
+    """Percent of the cases."""
+
+    regressed: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VariantPair(Scope):
     """Two variants compared."""
 
@@ -127,6 +159,7 @@ class VariantPair(Scope):
     agreement: Agreement | None
     """Null where no task was run with both, so that they are compared as independent groups."""
 
+    funnel: Funnel | None
     tests: tuple[MetricTest, ...]
 
 
@@ -160,6 +193,9 @@ class OutcomeStudy(Document):
     runs: int
     summaries: tuple[Summary, ...]
     pairs: tuple[VariantPair, ...]
+    cases: tuple[CaseSummary, ...]
+    """Where there are at least two."""
+
     confounded: tuple[Own, ...]
     """Why a difference may be no effect of the descriptions, one sentence each."""
 
