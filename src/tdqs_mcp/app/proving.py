@@ -46,32 +46,15 @@ class _Edit:
     statement: Statement | None = field(default=None, compare=False)
 
     @classmethod
-    def whole(cls, tool: Tool, definition: Mapping[str, Any], kind: TrialKind) -> "_Edit":
-        words = str(definition.get("description"))
-        tokens = definition_tokens(definition) - definition_tokens(tool.raw)
-        trial = ProofTrial(index=tool.index, tool=tool.name, kind=kind, words=words, tokens=tokens)
-        return cls(trial=trial, definition=definition)
-
-    @classmethod
-    def added(cls, tool: Tool, statement: Statement) -> "_Edit":
-        words = statement.claim().text
-        trial = ProofTrial(
-            index=tool.index,
-            tool=tool.name,
-            kind=TrialKind.ADD,
-            words=words,
-            sentence=words,
-            tokens=estimate_tokens(words),
-        )
-        return cls(trial=trial, statement=statement)
-
-    @classmethod
-    def cut(cls, tool: Tool, words: str) -> "_Edit":
-        tokens = -estimate_tokens(words)
-        trial = ProofTrial(
-            index=tool.index, tool=tool.name, kind=TrialKind.CUT, words=words, sentence=words, tokens=tokens
-        )
-        return cls(trial=trial)
+    def of(
+        cls, tool: Tool, kind: TrialKind, words: str, definition: Mapping[str, Any] | None = None, **made: Statement
+    ) -> "_Edit":
+        tokens = estimate_tokens(words) * (-1 if kind is TrialKind.CUT else 1)
+        if definition is not None:
+            tokens = definition_tokens(definition) - definition_tokens(tool.raw)
+        sentence = words if definition is None else None
+        trial = ProofTrial(index=tool.index, tool=tool.name, kind=kind, words=words, sentence=sentence, tokens=tokens)
+        return cls(trial=trial, definition=definition, **made)
 
     def make(self, tool: Tool) -> Mapping[str, Any]:
         """Return the definition of the tool with the change."""
@@ -121,7 +104,9 @@ async def prove_rewrites(
     """
     experiment = _Experiment(catalog, queries, selector or Lexical(), budget)
     edits = [
-        _Edit.whole(catalog.tools[item.index], item.definition, TrialKind.REWRITE) for item in rewrites if item.changes
+        _Edit.of(catalog.tools[item.index], TrialKind.REWRITE, str(item.definition.get("description")), item.definition)
+        for item in rewrites
+        if item.changes
     ]
     search = _Candidates(catalog, {item.index for item in rewrites}, code=code, writer=writer)
     version, proof = await experiment.run(edits, search.propose)
@@ -167,7 +152,7 @@ async def shorten(
         )
     names = Counter(tool.name for tool in catalog.tools)
     edits = [
-        _Edit.cut(tool, words)
+        _Edit.of(tool, TrialKind.CUT, words)
         for tool in catalog.tools
         if names[tool.name] == 1
         for words in dict.fromkeys(sentences_of(tool.description or "")[1:])
@@ -231,11 +216,11 @@ class _Candidates:
         parting = parting_statements(tool, other, self._codes) if other else ()
         for statement in (*parting, *self._statements[tool.name]):
             if statement.has_words and not statement.splices:
-                yield _Edit.added(tool, statement)
+                yield _Edit.of(tool, TrialKind.ADD, statement.claim().text, statement=statement)
         original = self._catalog.tools[tool.index].description or ""
         for sentence in sentences_of(tool.description or ""):
             if sentence not in original and sentence in (tool.description or ""):
-                yield _Edit.cut(tool, sentence)
+                yield _Edit.of(tool, TrialKind.CUT, sentence)
 
     async def _reword(
         self, version: _Version, choices: Sequence[QueryChoice], pairs: Sequence[tuple[str, str]], *, writer: Model
@@ -256,7 +241,7 @@ class _Candidates:
         checker = DraftChecker(self._measured, NOTHING)
         written = await model_writer.part(confusions, model=writer, checker=checker, growth=GROWTH)
         return [
-            _Edit.whole(self._subjects[name].tool, definition, TrialKind.REWORD)
+            _Edit.of(self._subjects[name].tool, TrialKind.REWORD, str(definition["description"]), definition)
             for name, definition in (answer for answer in written if not isinstance(answer, Failure))
         ]
 

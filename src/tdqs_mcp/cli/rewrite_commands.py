@@ -122,7 +122,7 @@ _EXPERIMENT = (
         "requests",
         type=FILE,
         metavar="REQUESTS",
-        help="Keep only what finds the tools of these requests as well; half of them choose, half decide.",
+        help="Keep, and search, what finds the tools of these requests; half of them lead, half decide at the end.",
     ),
     click.option(
         "--shorten",

@@ -505,7 +505,7 @@ class Proof:
     """Null too where a price is not known."""
 
     leading_gained: int
-    """Requests that led the search and do better with the kept changes; none of them does worse."""
+    """Requests that led the search and do better with the best version; none of them does worse."""
 
     gained: int
     """Held requests that do better."""
