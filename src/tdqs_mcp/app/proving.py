@@ -47,14 +47,14 @@ class _Edit:
 
     @classmethod
     def of(
-        cls, tool: Tool, kind: TrialKind, words: str, definition: Mapping[str, Any] | None = None, **made: Statement
+        cls, tool: Tool, kind: TrialKind, words: str, definition: Mapping[str, Any] | None = None, **source: Statement
     ) -> "_Edit":
         tokens = estimate_tokens(words) * (-1 if kind is TrialKind.CUT else 1)
         if definition is not None:
             tokens = definition_tokens(definition) - definition_tokens(tool.raw)
         sentence = words if definition is None else None
         trial = ProofTrial(index=tool.index, tool=tool.name, kind=kind, words=words, sentence=sentence, tokens=tokens)
-        return cls(trial=trial, definition=definition, **made)
+        return cls(trial=trial, definition=definition, **source)
 
     def make(self, tool: Tool) -> Mapping[str, Any]:
         """Return the definition of the tool with the change."""
