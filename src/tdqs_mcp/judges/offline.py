@@ -226,12 +226,16 @@ def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
 
 def _grade_set(forests: Mapping[str, Forest], case: SetCase) -> Verdict:
     tools = case.measured.tool_set()
+    judgements = explain_set(score_set(forests, tools), tools)
+    return Verdict(judgements=judgements, summary=_summary(judgements))
+
+
+def score_set(forests: Mapping[str, Forest], tools: ToolSet) -> dict[str, int]:
+    """The four coherence scores, within what the published anchors allow."""
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
     most = {**_most_distinct(tools), "naming_consistency": _most_consistent(values["off_style"])}
-    scores = {key: min(score, most.get(key, score)) for key, score in scores.items()}
-    judgements = explain_set(scores, tools)
-    return Verdict(judgements=judgements, summary=_summary(judgements))
+    return {key: min(score, most.get(key, score)) for key, score in scores.items()}
 
 
 def _most_distinct(tools: ToolSet) -> dict[str, int]:

@@ -78,9 +78,6 @@ class Text:
     clauses: Sequence[Sentence]
     """Of the first sentence, where more than a word or two follows its first clause: that clause, and the rest."""
 
-    stems: frozenset[str]
-    """Words of all sentences that an agent sees."""
-
     repeated: int
     """Words that stand there once more."""
 
@@ -158,12 +155,9 @@ def read_text(subject: Subject) -> Text:
     prose = subject.prose
     sentences = tuple(_sentences(context, zip(count(), prose.sentences, prose.spoken, _headings(prose))))
     words = prose.words
-    spoken = enumerate(prose.spoken)
-    stems = _stems(word for place, sentence in spoken if place not in prose.silent for word in sentence)
     return Text(
         sentences=sentences,
         clauses=tuple(_sentences(context, _clauses(prose.sentences[0]))) if prose.sentences else (),
-        stems=stems,
         repeated=len(words) - len(_stems(words)),
         own=own,
         names=names,
