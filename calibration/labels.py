@@ -66,9 +66,17 @@ class Definitions:
         return {file.stem: _measure_file(file) for file in files}
 
     @cached_property
+    def measured(self) -> list[Measured]:
+        """The tool sets of the captured catalogs and of public data sets."""
+        sets = [row["tools"] for row in self.rows("coherence_labels.jsonl") if row["tools"]]
+        sets += [part["tools"] for row in self.rows("livemcpbench/tools.json.gz") for part in row["tools"].values()]
+        sets += [row["tools"] for row in self.rows("agentgauge/tool_definitions.json.gz")]
+        return [*(measure(Catalog(server="", tools=read_tools(tools))) for tools in sets), *self.catalogs.values()]
+
+    @cached_property
     def subjects(self) -> dict[str, Subject]:
         """Every definition by its inputHash."""
-        found = {subject.signals.input_hash: subject for each in self.catalogs.values() for subject in each.subjects}
+        found = {subject.signals.input_hash: subject for each in self.measured for subject in each.subjects}
         return found | {
             subject.signals.input_hash: subject
             for row in self.rows("tool_labels.jsonl")
@@ -76,12 +84,12 @@ class Definitions:
         }
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """The JSON lines of a file, from each folder that has it."""
+        """The JSON lines of a file, or the members of its list, from each folder that has it."""
         for folder in self.folders:
             path = folder / name
             if path.exists():
                 with gzip.open(path, "rt") if name.endswith(".gz") else path.open(encoding="utf-8") as lines:
-                    yield from map(json.loads, lines)
+                    yield from json.load(lines) if ".json." in name else map(json.loads, lines)
 
 
 def alone(definition: Mapping[str, Any], siblings: Iterable[str]) -> Subject:
@@ -174,10 +182,10 @@ def written(definitions: Definitions) -> list[tuple[str, Subject, str, bool]]:
 
 
 def servers(definitions: Definitions, evidence: Mapping[str, Any]) -> list[Labeled]:
-    """The servers with four coherence scores."""
+    """The servers with four coherence scores, and the tool sets made of them."""
     inside = {row["server"]: row["tools"] for row in definitions.rows("coherence_labels.jsonl") if row["tools"]}
     found = []
-    for row in evidence["servers"]:
+    for row in (row for row in evidence["servers"] if "/set/" not in row["server"]):
         server = row["server"]
         if server in inside:
             measured = measure(Catalog(server=server, tools=read_tools(inside[server])))
@@ -187,7 +195,31 @@ def servers(definitions: Definitions, evidence: Mapping[str, Any]) -> list[Label
             continue
         labels = tuple(row["labels"])
         found.append(Labeled(id={"server": server}, group=server, labels=labels, facts=measured.tool_set()))
-    return found
+    return [*found, *(each for each, row in sets(definitions) if row["purpose"] == "tune")]
+
+
+def sets(definitions: Definitions) -> Iterator[tuple[Labeled, dict[str, Any]]]:
+    """The labeled tool sets whose definitions are there, some with tools renamed, copied, paraphrased or left out."""
+    for row in _lines("set_labels.jsonl"):
+        if all(tool["inputHash"] in definitions.subjects for tool in row["tools"]):
+            tools = [_changed(definitions.subjects[tool["inputHash"]].tool.raw, tool) for tool in row["tools"]]
+            facts = measure(Catalog(server=row["server"], tools=read_tools(tools))).tool_set()
+            labels = tuple(row["scores"])
+            yield Labeled(id={"server": row["set"]}, group=row["server"], labels=labels, facts=facts), row
+
+
+def _changed(definition: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
+    description = definition.get("description")
+    if "changes" in tool:
+        description = patched(description or "", tool["changes"])
+    return {**definition, "name": tool.get("name", definition["name"]), "description": description}
+
+
+def patched(text: str, changes: Sequence[tuple[int, int, str]]) -> str:
+    """Return a text with other words in some places: the first and the last character of each, ascending."""
+    for start, end, words in reversed(changes):
+        text = f"{text[:start]}{words}{text[end:]}"
+    return text
 
 
 def components(definitions: Definitions) -> list[Labeled]:

@@ -137,6 +137,15 @@ def test_names_that_differ_in_a_further_word_are_variants_unless_a_text_points_t
     assert measured(*pointed).tool_set().variants == ()
 
 
+def test_one_and_several_at_once_are_variants_and_a_list_is_not():
+    tools = [
+        tool("read_note", "Reads a note."),
+        tool("read_multiple_notes", "Reads notes in a batch."),
+        tool("list_notes"),
+    ]
+    assert measured(*tools).tool_set().variants == (("read_note", "read_multiple_notes"),)
+
+
 @pytest.mark.parametrize(
     ("names", "off"),
     [

@@ -125,9 +125,10 @@ def test_the_offline_judge_is_within_four_tenths_of_the_published_tool_sets(name
 
 def test_two_tools_of_one_name_are_named_as_a_pair_and_cannot_be_told_apart():
     definitions = [tool("get_user", "Gets a user."), tool("get_user", "Reads a profile."), tool("list_bills", "Lists.")]
-    distinct = sync.score(read_catalog(definitions, name="twins")).coherence.judgements["disambiguation"]
-    assert distinct.score <= 2
-    assert "get_user / get_user" in distinct.justification
+    judgements = sync.score(read_catalog(definitions, name="twins")).coherence.judgements
+    assert judgements["disambiguation"].score <= 2
+    assert "get_user / get_user" in judgements["disambiguation"].justification
+    assert judgements["tool_count_appropriateness"].score > 3  # a copy makes a set confusing, not too large
 
 
 def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):

@@ -245,13 +245,14 @@ def _most_distinct(tools: ToolSet) -> dict[str, int]:
     several tools that appear to do the same thing are a 1; each tool earns its place; no clear domain, no coverage.
     """
     is_third = 3 * tools.alike >= tools.tool_count
+    is_open = 2 * len(tools.vague) > tools.tool_count
     is_shared = any(first == second for first, second in tools.same)
     several = 1 if is_third else 2
     distinct = several if tools.alike > 2 else 2 if is_shared or (tools.alike and is_third) else 4 if tools.alike else 5
     return {
         "disambiguation": distinct,
-        "tool_count_appropriateness": 3 if 2 * tools.alike >= tools.tool_count > 0 else 5,
-        "completeness": 2 if 2 * len(tools.vague) > tools.tool_count else 5,
+        "tool_count_appropriateness": 3 if is_open else 5,
+        "completeness": 2 if is_open else 5,
     }
 
 

@@ -152,7 +152,9 @@ def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
     crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
     for own in purposes:
         if own.head:
-            crowd = crowds.setdefault((own.action, own.is_many, own.head), [])
+            # `read_multiple_notes` does for several what `read_note` does for one; `list_notes` is another thing
+            is_many = own.is_many and words_from("names", "quantities").isdisjoint(name_parts(own.name.tool))
+            crowd = crowds.setdefault((own.call, is_many, own.head), [])
             yield from ((other.source.tool, own.source.tool) for other in crowd[-MAX_CROWD:] if _is_variant(other, own))
             crowd.append(own)
 
