@@ -121,7 +121,7 @@ def demands_met(query: Query, plan: Row, index: Index) -> dict[str, bool | None]
         }
     places = {index.label(place): place for place in range(len(index.entries))}
     calls = Plan(calls=tuple((places[tool], values) for tool, values in plan["calls"]))
-    [choice] = choose([query], [calls], index, k=K)
+    [choice] = choose([query], [calls], index)
     assert choice.plan
     met = {demand: read(choice.plan) for demand, read in DEMANDS.items()}
     return {**met, "arguments fit the schema": plan["fits"]}

@@ -226,8 +226,9 @@ def test_a_grade_that_is_not_met_has_a_line(command, write):
 
 def test_a_share_of_queries_that_is_not_met_has_a_line(command, write):
     twins = [
-        tool(name, "Gets the orders of a customer of the shop.", flat(1)) for name in ("get_orders", "read_orders")
+        tool(f"{verb}_orders", "Gets orders of a customer of the shop.", flat(1))
+        for verb in "get read see take open show".split()
     ]
-    run = command("select", write("shop.json", twins), "--top", "1", "--fail-under", "100")
+    run = command("select", write("shop.json", twins), "--fail-under", "100")
     assert run.returncode == 1
     assert b"FAIL: shop: " in run.stderr

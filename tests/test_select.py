@@ -152,9 +152,7 @@ def test_the_exact_test_and_the_interval_are_those_of_scipy():
 
 def test_a_query_that_comes_twice_counts_once_and_one_without_known_words_finds_nothing(command, write):
     asked = [*ASKED, ASKED[0], {"query": "zzz 123 !?", "tool": "find_orders"}]
-    run = command(
-        "select", write("shop.json", SHOP), "--queries", write("asked.json", asked), "--format", "json", "--top", 1
-    )
+    run = command("select", write("shop.json", SHOP), "--queries", write("asked.json", asked), "--format", "json")
     document = reported(run)
     assert document["problems"] == ["1 of 6 queries came twice and count once"]
     assert document["queries"][-1]["rank"] is None
@@ -209,10 +207,10 @@ def test_a_query_made_from_a_definition_in_a_joined_script_has_words_to_find_it_
 def test_ties_count_as_if_they_were_broken_by_lot_in_any_order(catalog):
     twins = [tool(name, "Reads the weather of a city.") for name in ("east", "west", "north", "south")]
     for tools in (twins, twins[::-1]):
-        found = tdqs_mcp.select([catalog(*tools)], queries=[Query(text="weather", tool="east")], k=2)
+        found = tdqs_mcp.select([catalog(*tools)], queries=[Query(text="weather", tool="east")])
         choice = found.choices[0]
-        assert (choice.rank, choice.first * 4, choice.found * 2) == (2.5, 1, 1)
-        assert (found.figures.top1, found.figures.recall) == (250, 500)
+        assert (choice.rank, choice.first * 4, choice.found) == (2.5, 1, 1)
+        assert (found.figures.top1, found.figures.recall) == (250, 1000)
         assert sorted(choice.instead) == ["north", "south", "west"]
 
 

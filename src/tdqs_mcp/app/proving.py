@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from tdqs_mcp.app.improving import rewrite
-from tdqs_mcp.app.selecting import K
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError, UnansweredError
 from tdqs_mcp.facts.schema.signals import definition_tokens, estimate_tokens
@@ -328,8 +327,7 @@ class _Experiment:
             if missing:
                 raise UnansweredError(missing)
         chosen = [
-            tool_selection.choose(half, await self._selector.rank(index.tools, texts, k=K), index, k=K)
-            for index in indexes
+            tool_selection.choose(half, await self._selector.rank(index.tools, texts), index) for index in indexes
         ]
         if failures := [choice.failure for choices in chosen for choice in choices if choice.failure]:
             raise InputError(f"{len(failures)} requests have no answer, so nothing is proven: {failures[0]}")

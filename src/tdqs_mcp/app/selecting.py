@@ -12,9 +12,6 @@ from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting import catalog_diff, model_writer, tool_selection
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, PromptBatch, Selector
 
-K = 5
-"""Places in which a tool counts as found."""
-
 
 async def select(
     catalogs: Sequence[Catalog],
@@ -25,7 +22,6 @@ async def select(
     selector: Selector | None = None,
     listing: ListDetail | None = None,
     code: CodeReport | None = None,
-    k: int = K,
 ) -> Selection:
     """How often the right tool is found for a query, by BM25 unless another selector is named.
 
@@ -49,8 +45,7 @@ async def select(
     versions = [_deferred(version, listing) for version in (catalogs, *([against] if against is not None else ()))]
     listed = [index.like(version) for version in versions]
     before, *after = [
-        tool_selection.choose(test_queries, await selector.rank(version.tools, texts, k=k), version, k=k)
-        for version in listed
+        tool_selection.choose(test_queries, await selector.rank(version.tools, texts), version) for version in listed
     ]
     codes = {tool.name: tool for tool in code.tools} if code else {}
     warnings = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.remarks]
@@ -64,7 +59,6 @@ async def select(
         index,
         before,
         selector=f"{selector.name} from a list of {listing}" if listing else selector.name,
-        k=k,
         problems=tuple(dict.fromkeys(warnings)) + problems,
         codes=codes,
     )

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from tdqs_mcp.app.improving import UNSHOWN, rewrite, with_rewrites
 from tdqs_mcp.app.judging import score_measured
-from tdqs_mcp.app.selecting import K, select
+from tdqs_mcp.app.selecting import select
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import first_aimed_at_model
@@ -73,7 +73,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy | ChoiceStudy:
         return _study_choices(benchmark, tools)
     queries, calls, problems = _usable_observations(benchmark, tools)
     rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
-    selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
+    selection = await select(benchmark.catalogs, queries=queries, against=rewritten)
     missing = [
         Observation(tool=(choice.query.server or "", choice.query.tool), outcome=float(choice.found))
         for choice in selection.choices

@@ -519,14 +519,6 @@ _SELECT = views(selection_blocks)
 @click.option("--calls", type=FILE, metavar="LOG", help="Write them for the calls of each session of route's log.")
 @click.option("--prompts", type=TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end.")
 @click.option("--answers", type=FILE, metavar="FILE", help="Its plans: JSON Lines of {id, calls}.")
-@click.option(
-    "--top",
-    "k",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Places in which a tool counts as found.",
-)
 @fail_under_option(
     click.IntRange(0, 100),
     "Exit 1 where fewer queries find their tool; with --against, after the change.",
@@ -548,7 +540,6 @@ def select(
     calls: Path | None,
     prompts: Path | None,
     answers: Path | None,
-    k: int,
     fail_under: int | None,
     source: Path | None,
     choice: JudgeChoice,
@@ -587,7 +578,6 @@ def select(
             selector=agent if answers else _selector(model, embeddings),
             listing=detail,
             code=code,
-            k=k,
         )
     for problem in result.problems:
         warn(problem)

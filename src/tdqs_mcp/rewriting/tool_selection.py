@@ -46,6 +46,9 @@ from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 if TYPE_CHECKING:
     from numpy import ndarray
 
+K = 5
+"""Places in which a tool counts as found."""
+
 COSINE_DIGITS = 5
 """Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
 
@@ -72,10 +75,8 @@ class Selector(Protocol):
         """Return what reports call it."""
         ...
 
-    async def rank(
-        self, tools: Sequence[Tool], queries: Sequence[str], *, k: int
-    ) -> Sequence[Ranking | Plan | Failure]:
-        """The tools, or calls, for each query, in the order of the queries; only the first k tools are looked at."""
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> Sequence[Ranking | Plan | Failure]:
+        """The tools, or calls, for each query, in the order of the queries."""
         ...
 
 
@@ -85,7 +86,7 @@ class Lexical:
 
     name: str = "bm25"
 
-    async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002  # ranking all costs the same
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Ranking | Failure]:
         """Every tool that shares a word with the query; equal definitions get equal numbers."""
         weights = search.bm25_weights([search.search_terms(search.indexed_text(tool)) for tool in tools])
         return [search.bm25_scores(weights, search.search_terms(query)) for query in queries]
@@ -99,7 +100,7 @@ class Embedded:
     encode: "Callable[[Sequence[str]], ndarray[Any, Any]]"
     """Vectors of length 1; all zeros for a text without a known word."""
 
-    async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Ranking | Failure]:
         """Every tool with a positive cosine; digits beyond the precision of float32 are dropped."""
         documents = self.encode([search.indexed_text(tool) for tool in tools])
         cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
@@ -143,7 +144,7 @@ class ModelSelector:
         """The model's name at its vendor."""
         return self.model.name
 
-    async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Plan | Failure]:  # noqa: ARG002
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Plan | Failure]:
         """The model's plans; a query whose answer fails, or stays out of form, is a Failure with the reason."""
         read = partial(_read, places=_places(tools))
         requests = [
@@ -168,7 +169,7 @@ class AnswerSelector:
 
     name: str = "answers"
 
-    async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Plan | Failure]:  # noqa: ARG002
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Plan | Failure]:
         """The plans in the answers; a query without an answer, or with one out of form, is a Failure."""
         places = _places(tools)
         return [self._plan(identity, places) for batch in batches(tools, queries) for identity, _ in batch.queries]
@@ -489,20 +490,20 @@ def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], 
 
 
 def choose(
-    queries: Sequence[Query], rankings: Sequence[Ranking | Plan | Failure], index: Index, *, k: int
+    queries: Sequence[Query], rankings: Sequence[Ranking | Plan | Failure], index: Index
 ) -> tuple[QueryChoice, ...]:
     """Return what a selector made of each query; a query whose tool is not in the index finds nothing."""
     names, pairs = index.by_name(), zip(queries, rankings, strict=True)
-    return tuple(_choice(query, ranking, names, index, k) for query, ranking in pairs)
+    return tuple(_choice(query, ranking, names, index) for query, ranking in pairs)
 
 
 def report(
-    index: Index, choices: tuple[QueryChoice, ...], *, selector: str, k: int, problems: tuple[str, ...], codes: Codes
+    index: Index, choices: tuple[QueryChoice, ...], *, selector: str, problems: tuple[str, ...], codes: Codes
 ) -> Selection:
     """The figures of the choices."""
     return Selection(
         selector=selector,
-        k=k,
+        k=K,
         servers=index.servers,
         tool_count=len(index.entries),
         choices=choices,
@@ -551,7 +552,6 @@ def _choice(
     answer: Ranking | Plan | Failure,
     names: Mapping[str, Mapping[str, Sequence[int]]],
     index: Index,
-    k: int,
 ) -> QueryChoice:
     if isinstance(answer, Failure):
         return QueryChoice(query=query, rank=None, first=_MISS, found=_MISS, failure=answer.reason)
@@ -576,7 +576,7 @@ def _choice(
         query=query,
         rank=1 + ahead + Fraction(tied, 2) if is_hit else None,
         first=Fraction(ahead == 0, 1 + tied) if is_hit else _MISS,
-        found=Fraction(min(max(0, k - ahead), 1 + tied), 1 + tied) if is_hit else _MISS,
+        found=Fraction(min(max(0, K - ahead), 1 + tied), 1 + tied) if is_hit else _MISS,
         instead=instead,
         highest=_highest(names.get(query.tool, {}), ranking),
         plan=plan,
