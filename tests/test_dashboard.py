@@ -27,6 +27,7 @@ from tdqs_mcp.app import stored_scores
 from tdqs_mcp.app.judging import score_offline
 from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.dashboard import make_site
+from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.report.json_values import document, read_document
 from tdqs_mcp.results.statistics import Statistics
 from tdqs_mcp.results.verdicts import EstimateCheck, Ungraded
@@ -374,6 +375,20 @@ def test_the_score_is_made_again_of_what_the_store_keeps(dashboard):
     found, _ = browser.scores.score_in_full("zoo")
     direct = score_offline(capture.measured.catalog)
     assert replace(found, percentiles=None) == replace(direct, percentiles=None)
+
+
+def test_a_tool_has_the_findings_of_the_report_and_its_page_reads_no_other_tool(dashboard, monkeypatch):
+    capture = zoo(*many(8))
+    browser = dashboard([capture])
+    report, _ = browser.scores.score_in_full("zoo")
+    read = []
+    clashes = Subject.clashes.func
+    monkeypatch.setattr(Subject.clashes, "func", lambda subject: read.append(subject.tool.index) or clashes(subject))
+    for index, listed in enumerate(capture.measured.catalog.tools):
+        read.clear()
+        tool, _, _ = browser.scores.explain_tool("zoo", listed.name, index)
+        assert tool.findings == tuple(finding for finding in report.findings if finding.tool_index == index)
+        assert set(read) <= {index}
 
 
 def test_a_server_shows_its_arithmetic_and_its_place(dashboard):

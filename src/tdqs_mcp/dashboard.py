@@ -41,7 +41,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
 from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts, trend_chart
-from tdqs_mcp.report.html_pages import assets, render_page, score_page, tool_card
+from tdqs_mcp.report.html_pages import ToolCard, assets, render_page, score_page, tool_card
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import (
@@ -185,10 +185,7 @@ def check(visit: Visit, problem: str | None = None) -> Content:
 
 def tool(visit: Visit) -> Content:
     """Return one tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
-    tool = _tool(visit)
-    card = None
-    if tool.score is not None:
-        card = tool_card(*visit.scores.score_in_full(tool.server), tool.standing.index)
+    tool, card = _find_tool(visit)
     definition = json_text(tool.definition) if visit.sees_all else None
     title, method = f"{tool.standing.tool} of {tool.server}", method_words(tool.method)
     return _page(visit, "tool", title=title, found=tool, card=card, definition=definition, method=method)
@@ -309,7 +306,7 @@ PAGES: Mapping[str, View] = {
     "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
     "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
     "/api/tools": lambda visit: _json(document(_search(visit))),
-    "/api/tool": lambda visit: _json(document(_tool(visit))),
+    "/api/tool": lambda visit: _json(document(_find_tool(visit)[0])),
     "/api/statistics": lambda visit: _json(document(_statistics(visit))),
 }
 """By path. Servers and tools are named in the query, because their names may hold anything."""
@@ -350,10 +347,15 @@ def _filter(params: Mapping[str, str]) -> ServerFilter:
     )
 
 
-def _tool(visit: Visit) -> StoredToolHistory:
+def _find_tool(visit: Visit) -> tuple[StoredToolHistory, ToolCard | None]:
+    """The tool that is named, and for maintainers its card if it has a score."""
     index = visit.params.get("index", "")
     place = int(index) if index.isdecimal() and len(index) < 9 else None
-    return visit.scores.find_tool(visit.params.get("server", ""), visit.name, place, in_full=visit.sees_all)
+    named = visit.params.get("server", ""), visit.name, place
+    if not visit.sees_all:
+        return visit.scores.find_tool(*named), None
+    tool, score, measured = visit.scores.explain_tool(*named)
+    return tool, tool_card(score, measured, tool.standing.index)
 
 
 def _search(visit: Visit) -> ToolSearch:

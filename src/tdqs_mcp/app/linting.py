@@ -192,7 +192,7 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     catalog = measured.catalog
     measured = replace(measured, code=policy.code) if policy.code else measured
     tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
-    findings = registry.check(measured, policy.selection)
+    findings = registry.check(measured, policy.selection, tools=tools if policy.tools else None)
     report = LintReport(
         **catalog.origin,
         tools=tools,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from glob import escape
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -172,7 +173,7 @@ def open_scores(store: str, *, method: str | None = None) -> "Generator[StoredSc
 
 
 MAX_KEPT = 32
-"""Whole scores in the cache: a maintainer goes from tool to tool of one server."""
+"""Scores in the cache: a maintainer goes from tool to tool of one server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,22 +252,19 @@ class StoredScores:
 
         return self._query(ask)
 
-    def find_tool(self, server: str, tool: str, index: int | None, *, in_full: bool = False) -> StoredToolHistory:
-        """A server's tool of this name, at this place if several have it; with `in_full` also reasons and findings."""
+    def find_tool(self, server: str, tool: str, index: int | None) -> StoredToolHistory:
+        """A server's tool of this name, at this place if several have it, as everybody may see it."""
+        return self._query(lambda now: _find_tool(now, server, tool, index)[1])
 
-        def ask(now: _Snapshot) -> StoredToolHistory:
-            capture, standing, *_ = server_queries.find_server(now.connection, now.method, server)
-            named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
-            if not named:
-                raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
-            match = next((candidate for candidate in named if candidate.index == index), named[0])
-            public = StoredToolHistory(
-                method=now.method,
-                server=standing.server,
-                standing=match,
-                history=tuple(server_queries.tool_versions(now.connection, now.method, server, match)),
-            )
-            return _with_details(public, *self._score(now, capture)) if in_full else public
+    def explain_tool(
+        self, server: str, tool: str, index: int | None
+    ) -> tuple[StoredToolHistory, ServerScore, Measured]:
+        """The same with reasons and findings, and the server's score with the findings about this tool alone."""
+
+        def ask(now: _Snapshot) -> tuple[StoredToolHistory, ServerScore, Measured]:
+            capture, public = _find_tool(now, server, tool, index)
+            score, measured = self._score(now, capture, only=public.standing.index)
+            return _with_details(public, score, measured), score, measured
 
         return self._query(ask)
 
@@ -350,15 +348,31 @@ class StoredScores:
 
         return read(self._engine, about_newest, recovery=0)
 
-    def _score(self, now: _Snapshot, capture: str) -> tuple[ServerScore, Measured]:
-        """The score of a capture, recomputed from its stored verdicts."""
+    def _score(self, now: _Snapshot, capture: str, *, only: int | None = None) -> tuple[ServerScore, Measured]:
+        """The score of a capture from its stored verdicts, with its findings, or those about `only` one tool.
+
+        Findings take nine tenths of it. Facts that one page has read serve the next page of the same server.
+        """
         key = (now.revision, now.method.key, capture)
-        with self._lock:  # also while it is computed: of fifty visitors of a server, the others wait for the first
+        with self._lock:
             if key not in self._kept:
                 verdicts = server_queries.stored_verdicts(now.connection, now.method, capture)
                 measured = measure(read_capture(now.connection, capture))
-                self._kept[key] = (_recompute(measured, verdicts, now.method), measured)
-            return self._kept[key]
+                self._kept[key] = _recompute(measured, verdicts, now.method), measured
+            score, measured = self._kept[key]
+        names = () if only is None else (escape(measured.catalog.tools[only].name),)
+        findings = find(measured, replace(DEFAULT_POLICY, tools=names)).findings
+        return replace(score, findings=findings), measured
+
+
+def _find_tool(now: _Snapshot, server: str, tool: str, index: int | None) -> tuple[str, StoredToolHistory]:
+    capture, standing, *_ = server_queries.find_server(now.connection, now.method, server)
+    named = server_queries.list_tools(now.connection, now.method, [capture], name=tool)[capture]
+    if not named:
+        raise UnknownIdError(f"the server {server!r} has no tool {tool!r}")
+    match = next((candidate for candidate in named if candidate.index == index), named[0])
+    versions = tuple(server_queries.tool_versions(now.connection, now.method, server, match))
+    return capture, StoredToolHistory(method=now.method, server=standing.server, standing=match, history=versions)
 
 
 def _with_details(public: StoredToolHistory, score: ServerScore, measured: Measured) -> StoredToolHistory:
@@ -383,5 +397,4 @@ def _recompute(measured: Measured, stored: StoredVerdicts, method: MethodStamp) 
         return answer or Ungraded(judge=method.judge.id, reason=reason, was_asked=bool(reason))
 
     verdicts = [verdict(case) for case in cases]
-    findings = find(measured, DEFAULT_POLICY).findings
-    return finish_cases(measured, cases, verdicts, judge=method.judge, spec=method.spec_version, findings=findings)
+    return finish_cases(measured, cases, verdicts, judge=method.judge, spec=method.spec_version, findings=())

@@ -1,6 +1,6 @@
 """The table of rules, and the only place that selects, runs and filters them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -280,12 +280,12 @@ DEFAULT = select()
 """The default selection: every rule except the uncertain ones and those for auditors."""
 
 
-def check(measured: Measured, chosen: RuleSelection = DEFAULT) -> list[Finding]:
+def check(measured: Measured, chosen: RuleSelection = DEFAULT, *, tools: Container[int] | None = None) -> list[Finding]:
     """The findings about a catalog: the server's own first, then tools, resources and prompts, the worst first.
 
-    A finding that another finding about the same part entails is dropped.
+    A finding that another finding about the same part entails is dropped. Rules that read one tool read `tools` alone.
     """
-    findings = _all_findings(measured, chosen, chosen.rules)
+    findings = _all_findings(measured, chosen, chosen.rules, tools)
     return sorted(_without_entailed(findings, chosen.entailed), key=_order)
 
 
@@ -310,7 +310,9 @@ def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Locatio
             return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _all_findings(measured: Measured, chosen: RuleSelection, ids: AbstractSet[str]) -> list[Finding]:
+def _all_findings(
+    measured: Measured, chosen: RuleSelection, ids: AbstractSet[str], tools: Container[int] | None = None
+) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
     running = [check for rule in chosen.table if rule.id in ids for check in _checks(rule, chosen)]
     tool_rules = [entry for entry in running if entry[0].reads is Subject]
@@ -324,6 +326,8 @@ def _all_findings(measured: Measured, chosen: RuleSelection, ids: AbstractSet[st
                     continue
                 findings.append(_finding(rule, hit, hit.part, worst))  # a comprehension is one frame more
     for subject in measured.subjects:
+        if tools is not None and subject.tool.index not in tools:
+            continue
         for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
             for hit in check(subject):
                 if _is_open(rule, hit, subject.tool):
