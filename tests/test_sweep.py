@@ -416,6 +416,21 @@ def test_a_wrong_key_is_asked_a_few_times_and_ends_the_sweep(sweep, vendor):
     assert len(vendor.requests) <= 5
 
 
+@pytest.mark.parametrize("answered", [0, 30])
+def test_an_endpoint_that_only_fails_is_asked_a_few_questions_and_ends_the_sweep(
+    sweep, loopback, monkeypatch, answered
+):
+    """Each question takes nine tries, three for each form of answer: they were 792 for 57 tools."""
+    monkeypatch.setattr("tdqs_mcp.judges.endpoint.MAX_BACKOFF", 0.05)
+    monkeypatch.setattr("tdqs_mcp.judges.endpoint.FIRST_WAIT", 60)
+    answer = loopback.answer
+    loopback.answer = lambda body: answer(body) if len(loopback.bodies) <= answered else Response(status_code=500)
+    servers = [{"server": f"s{n}", "tools": [tool(f"list_{n}_{m}", "Lists.") for m in range(8)]} for n in range(20)]
+    with pytest.raises(InputError, match=r"the sweep stopped: .* HTTP 500"):
+        sweep(lines(*servers), judge="openai:m", base_url=loopback.base_url)
+    assert len(loopback.bodies) - answered <= (3 * 40 if answered else 2 * 4 * 9)
+
+
 @pytest.mark.parametrize("is_folder", [False, True])
 def test_workers_of_this_machine_read_records_where_they_lie(write, tmp_path, is_folder):
     padded = b"  " + lines(LOANS).strip() + b"\r\n\n" + lines(CARDS)

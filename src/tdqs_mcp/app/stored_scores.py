@@ -259,7 +259,7 @@ class StoredScores:
     def explain_tool(
         self, server: str, tool: str, index: int | None
     ) -> tuple[StoredToolHistory, ServerScore, Measured]:
-        """The same with reasons and findings, and the server's score with the findings about this tool alone."""
+        """Return a tool with reasons and findings, and its server's score with the findings about this tool alone."""
 
         def ask(now: _Snapshot) -> tuple[StoredToolHistory, ServerScore, Measured]:
             capture, public = _find_tool(now, server, tool, index)

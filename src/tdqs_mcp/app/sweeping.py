@@ -129,7 +129,7 @@ def sweep_registry(
         raise InputError("the offline judge knows no bundles rubric: name a model with --judge")
     if request.cluster and not is_offline:
         raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
-    ledger = Ledger(settings.budget, settings.price)
+    ledger = Ledger(settings.budget, settings.price, may_resume=False)
     judge = make_judge(settings, warn=warn, cache=_answer_cache(url, settings, warn), ledger=ledger)
     if request.is_batch:
         batch_judge(judge)

@@ -78,9 +78,10 @@ class Budget:
 class Ledger:
     """Requests and costs so far, of all models of a run."""
 
-    def __init__(self, budget: Budget, price: Price) -> None:
+    def __init__(self, budget: Budget, price: Price, *, may_resume: bool = True) -> None:
         self._budget = budget
         self._price = price
+        self._may_resume = may_resume
         self.usage = Usage()
         """Usage so far; a request counts as booked until its answer reports what it used."""
 
@@ -96,9 +97,13 @@ class Ledger:
         self._failures.pop(model, None)
 
     def resume(self, model: str) -> None:
-        """Let a model be asked again: what stopped it was a burst of requests ago, and may have passed."""
-        self.stopped.pop(model, None)
-        self._failures.pop(model, None)
+        """Let a model be asked again: what stopped it was a burst of requests ago, and may have passed.
+
+        A sweep is one burst, although none of its requests may be under way for a moment.
+        """
+        if self._may_resume:
+            self.stopped.pop(model, None)
+            self._failures.pop(model, None)
 
     def failed(self, model: str, reason: str, *, is_final: bool = False) -> None:
         """Note that a model gave no answer: after MAX_FAILURES in a row, or a final one, nothing more is asked."""

@@ -17,7 +17,6 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Failure, Request, Usage
 
 if TYPE_CHECKING:
-    import anyio
     import httpx2
     from anyio import CapacityLimiter
     from tenacity import RetryCallState
@@ -54,10 +53,10 @@ MIN_WAIT = 1.0
 """Seconds from which a wait that was asked for is not a failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
 
 FIRST_REQUESTS = 4
-"""Requests that go out before the others: a wrong key or address is told by the first few."""
+"""Requests under way at once before the first answer: a wrong key or a broken endpoint is told by a few."""
 
-FIRST_WAIT = 2.0
-"""Seconds for which the others wait for the first answer."""
+FIRST_WAIT, FIRST_POLL = 2.0, 0.02
+"""Seconds after which the others go out too if nothing has failed, and between two looks whether they may."""
 
 _FINAL = (401, 402, 403)
 """The statuses of an endpoint that answers nobody with this key."""
@@ -201,9 +200,10 @@ class EndpointModel(ABC):
         """Requests that wait for an answer."""
 
         self._places: CapacityLimiter | None = None
-        self._begun = 0
-        self._first_answer: anyio.Event | None = None
-        self._has_answered = False
+        self._asked = 0
+        """Requests that are under way or being tried again."""
+
+        self._has_answered = self._has_failed = False
         self._opens = 0.0
         """When the endpoint may be asked again, by the event loop's clock."""
 
@@ -230,17 +230,23 @@ class EndpointModel(ABC):
         from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
         places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
-        first_answer = self._first_answer = self._first_answer or anyio.Event()
         async with self._connection() as client:
             async with places:
-                self._begun += 1
-                if self._begun > FIRST_REQUESTS:
-                    with anyio.move_on_after(FIRST_WAIT):
-                        await first_answer.wait()
-                answer = await self._ask_if_open(client, request)
-                first_answer.set()
+                begun = anyio.current_time()
+                while not self._may_begin(anyio.current_time() - begun):  # noqa: ASYNC110  # three things may allow it
+                    await anyio.sleep(FIRST_POLL)
+                self._asked += 1
+                try:
+                    answer = await self._ask_if_open(client, request)
+                finally:
+                    self._asked -= 1
             await checkpoint()  # the next request goes out before this answer is read and kept
         return answer
+
+    def _may_begin(self, waited: float) -> bool:
+        """Return whether a request that has waited so many seconds may go out."""
+        is_slow = waited >= FIRST_WAIT and not self._has_failed
+        return self._has_answered or self._asked < FIRST_REQUESTS or is_slow
 
     async def _ask_if_open(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """Return the answer, unless the endpoint is asked no more."""
@@ -296,10 +302,17 @@ class EndpointModel(ABC):
 
         async def attempt() -> httpx2.Response | Failure:
             await self._wait_until_open()
+            if self._ledger and (reason := self._ledger.stopped.get(self.name)):
+                return Failure(reason=reason)  # while this one waited for another try
             if ledger and (reason := ledger.book(self.name, expected)):
                 return Failure(reason=reason)
             self.usage += Usage(requests=1)
-            response = await post()
+            try:
+                response = await post()
+            except httpx2.RequestError:
+                self._has_failed = True
+                raise
+            self._has_failed |= not response.is_success
             usage = _usage(response, read)
             self.usage += usage or Usage(cost=None)
             if ledger:
