@@ -180,9 +180,7 @@ def test_without_any_server_there_is_nothing_to_score(tdqs_mcp, tmp_path):
     assert (run.returncode, run.stderr) == (2, b"error: no client here has any server\n")
 
 
-@pytest.mark.parametrize(
-    "words", [("--installed", "x.json"), ("--task", "t", "x.json"), ("--installed", "--env", "A=b"), ()]
-)
+@pytest.mark.parametrize("words", [("--installed", "x.json"), ("--installed", "--env", "A=b"), ()])
 def test_options_that_do_not_go_together_are_refused(command, words):
     assert command("score", *words).returncode == 2
 
@@ -225,7 +223,7 @@ def test_published_servers_of_three_clients_are_scored_together(tdqs_mcp, tmp_pa
     write(tmp_path / ".claude.json", {"mcpServers": {"files": files, "git": git, "memory": memory}})
     write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"memory": memory}})
     machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
-    words = ("score", "--installed", "--task", "commit the staged changes", "--format", "json")
+    words = ("score", "--installed", "--format", "json")
     run = tdqs_mcp(*words, **machine)
     rows, report = installed(run)
     assert (run.returncode, run.stderr) == (0, b"")
@@ -238,8 +236,6 @@ def test_published_servers_of_three_clients_are_scored_together(tdqs_mcp, tmp_pa
     assert (desktop["toolCount"], len(desktop["collisions"]), desktop["sameNames"]) == (40, 14, [])
     assert (code["toolCount"], code["collisions"], code["sameNames"]) == (35, [], [])
     assert code["tokens"] == sum(rows[f"claude-code/{name}"]["tokens"] for name in ("files", "git", "memory"))
-    assert code["notNeeded"]["servers"] == ["files", "memory"]
-    assert code["notNeeded"]["savedTokens"] == code["tokens"] - rows["claude-code/git"]["tokens"]
     assert cursor["tokens"] == rows["claude-code/memory"]["tokens"]
 
 
@@ -250,17 +246,6 @@ def test_tools_of_different_servers_that_say_the_same_are_shown_once():
     )
     (overlap,) = view_set("cursor", "", pair).overlaps
     assert (overlap.first.tool, overlap.second.tool, overlap.kind) == ("send_mail", "mail_send", "definition")
-
-
-def test_a_task_names_the_servers_that_it_does_not_need():
-    pair = servers(
-        git={"git_commit": "Records staged changes in the repository."},
-        weather={"forecast": "Gives the weather forecast of a city for some days."},
-    )
-    found = view_set("cursor", "", pair, task="commit my changes to the repository").not_needed
-    assert (found.servers, found.saved_tokens) == (("weather",), pair["weather"].tokens)
-    assert view_set("cursor", "", pair, task="zzz").not_needed.servers == ()
-    assert view_set("cursor", "", pair).not_needed is None
 
 
 @pytest.mark.bench

@@ -120,7 +120,7 @@ def check_that_nothing_leaked(machine, *texts):
 # "{echo}" and "{refuses}" are the addresses of an MCP server over HTTP, with userinfo and query.
 COMMANDS = [
     *("servers --format " + form for form in ("text", "json", "markdown")),
-    *("score --installed --yes --task greet --format " + form for form in ("text", "json", "markdown")),
+    *("score --installed --yes --format " + form for form in ("text", "json", "markdown")),
     *("score --installed --output report.txt --format " + form for form in ("text", "json")),
     *("score config:echo --format " + form for form in ("html", "badge")),
     *("score {echo} HEADERS --format " + form for form in ("text", "json", "markdown", "html")),

@@ -54,7 +54,6 @@ async def score_installed(
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    task: str | None = None,
     consent: Consent = lambda _: False,
     options: LiveOptions | None = None,
     **around: Any,  # noqa: ANN401  # read_servers's
@@ -62,8 +61,8 @@ async def score_installed(
     """The servers of all installed clients scored, and what an agent sees of them together, client by client.
 
     A server that fails is a row, and what two clients start alike is captured once. What is disabled or lacks a value
-    is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
-    that it does not need are named. Raises InputError if no client has a server.
+    is not started, nor is what a project's file names unless `consent`, asked once, agrees. Raises
+    InputError if no client has a server.
     """
     entries, problems = read_servers(**around)
     if not entries:
@@ -94,7 +93,7 @@ async def score_installed(
         if item.id not in blocked and (measured_server := measured.get(firsts[item.connection].id)):
             servers_by_client.setdefault(item.client, {})[item.name] = _visible_part(item, measured_server)
     titles = client_titles()
-    sets = [view_set(name, titles[name], together, task=task) for name, together in servers_by_client.items()]
+    sets = [view_set(name, titles[name], together) for name, together in servers_by_client.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
 
 

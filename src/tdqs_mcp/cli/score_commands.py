@@ -120,7 +120,6 @@ class ScoreOptions:
     is_example: bool
     config: Path | None
     is_installed: bool
-    task: str | None
     tools: tuple[str, ...] | None
     fail_under: str | None
     answers: Path | None
@@ -144,7 +143,6 @@ class ScoreOptions:
         is_whole = self.is_tiered and not self.tools
         is_about_one = len(locators) == 1 and not (self.is_dry_run or self.has_prompts)
         refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
-        refuse(not self.is_installed and self.task is not None, "--task belongs to --installed")
         refuse(self.is_example and locators, "--example is a catalog of its own; leave the locators out")
         refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
         is_other = self.attestation and not (is_whole and is_about_one)
@@ -208,7 +206,6 @@ _options = group_options(
     click.option(
         "--installed", "is_installed", is_flag=True, help="Score the servers of all installed clients together."
     ),
-    click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
     tools_option("Only these tools: why they have their scores, and the two best fixes."),
     fail_under_option(
         click.Choice(list(dict.fromkeys(bar for bars in _BARS.values() for bar in bars)), case_sensitive=False),
@@ -395,7 +392,6 @@ def _score_installed(run: _Run) -> None:
         report = blocking(installed_clients.score_installed)(
             consent=lambda foreign: may_start and {entry.id for entry in foreign} <= agreed,
             options=live,
-            task=options.task,
             judge=judge,
             spec=run.spec,
             policy=policy,

@@ -124,7 +124,7 @@ def _cells(row: InstalledScore) -> tuple[Words, ...]:
 
 def _together(client: ClientSet) -> list[Block]:
     counts = f"{count_words(len(client.servers), 'server')}, {count_words(client.tool_count, 'tool')}"
-    limit, idle = client.tool_limit, client.not_needed
+    limit = client.tool_limit
     lines: list[tuple[Words, str]] = []
     if limit and client.tool_count > limit:
         lines.append((f"more tools than the {limit} that it takes", "red"))
@@ -137,11 +137,6 @@ def _together(client: ClientSet) -> list[Block]:
     ]
     if pairs:
         lines.append((f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
-    if idle and idle.servers:
-        share = f"{idle.saved_tokens:,} of {client.tokens:,} tokens"
-        lines.append((f"for {idle.task!r} switch off {', '.join(idle.servers)}: saves about {share}", "bold"))
-    elif idle:
-        lines.append((f"for {idle.task!r}: no server can be switched off by what the tools say", "bold"))
     return [Heading(f"{client.title}: {counts}, about {client.tokens:,} tokens together"), Items(lines)]
 
 

@@ -114,17 +114,6 @@ class SharedPurpose:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotNeeded:
-    """Servers that no tool is found in for a task."""
-
-    task: str
-    servers: tuple[Name, ...]
-    """To be switched off; empty also if nothing was found at all."""
-
-    saved_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSet:
     """All servers of a client, as an agent in it sees them."""
 
@@ -147,8 +136,6 @@ class ClientSet:
     """Names that tools of several servers have, and that the client tells apart."""
 
     overlaps: tuple[SharedPurpose, ...]
-    not_needed: NotNeeded | None
-    """Null without a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,23 +10,15 @@ from operator import add
 
 from tdqs_mcp.canonical import round_half_up, twice_median
 from tdqs_mcp.facts.subject import Measured, overlaps_between
-from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights, indexed_text, search_terms
-from tdqs_mcp.results.clients import ClientSet, NotNeeded, Place, SharedName, SharedPurpose
+from tdqs_mcp.results.clients import ClientSet, Place, SharedName, SharedPurpose
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.results.verdicts import Ballot, Reliability, Votes, tier_of
 from tdqs_mcp.rubrics.rubric import Grade, Rubric, load
 from tdqs_mcp.rules.client_rules import CLIENTS, Client, all_limits, plain_name
 
-NEEDED = 30
-"""Percent of the best tool's BM25 score from which a tool may be needed for a task.
 
-On LiveMCPBench (70 servers, 527 tools, 95 tasks) this keeps the servers of 82% of the tools that people used and saves
-61% of the tokens; for its 90 single steps it keeps 88% and saves 77%. Chosen among five values on the same data.
-"""
-
-
-def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: str | None = None) -> ClientSet:
+def view_set(name: str, title: str, servers: Mapping[str, Measured]) -> ClientSet:
     """Return what a client shows of its servers, which are given by the names that it calls them.
 
     Linear in the number of tools: equal names are looked up, and only tools that share rare words are compared.
@@ -49,7 +41,6 @@ def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: st
         collisions=collisions,
         same_names=tuple(shared for shared in alike if collided.isdisjoint(shared.tools)),
         overlaps=tuple(_overlaps(servers)),
-        not_needed=None if task is None else _not_needed(servers, task),
     )
 
 
@@ -77,17 +68,6 @@ def _overlaps(servers: Mapping[str, Measured]) -> Iterator[SharedPurpose]:
                 second=Place(server=names[rival], tool=overlap.second),
                 kind=overlap.kind.value,
             )
-
-
-def _not_needed(servers: Mapping[str, Measured], task: str) -> NotNeeded:
-    """The servers without a tool that comes near the best one; none if no tool has a word of the task."""
-    tools = [(server, subject.tool) for server, member in servers.items() for subject in member.subjects]
-    weights = bm25_weights([search_terms(indexed_text(tool)) for _, tool in tools])
-    scores = bm25_scores(weights, search_terms(task))
-    best = max(scores.values(), default=0.0)
-    needed = {tools[place][0] for place, score in scores.items() if 100 * score >= NEEDED * best}
-    idle = tuple(server for server in servers if needed and server not in needed)
-    return NotNeeded(task=task, servers=idle, saved_tokens=sum(servers[member].tokens for member in idle))
 
 
 SPECS = ("1.2", "1.0")
