@@ -111,13 +111,12 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     catalog, old = catalogs.read(hostile()), catalogs.read(hostile(" old"))
     score, window = sync.score(catalog), Window(limit=50, is_full=True)
     rewrites = sync.rewrite(catalog)
-    named = {each.name: each.description or "" for each in catalog.tools}
     said = [
         report_document(score),
         score_answer(score, measure(catalog), catalog="c", report="r", window=window, next_step="").content,
         *(tool_answer(score, catalog="c", index=index, is_full=True, next_step="").content for index in range(4)),
         lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, page="", next_step="").content,
-        *question_lines(questions_of(rewrites), named),
+        *question_lines(questions_of(rewrites)),
         compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="").content,
         *rewrite_page(rewrites, is_full=True).lines,
     ]

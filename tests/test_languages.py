@@ -196,7 +196,7 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
     rewrites = tdqs_mcp.rewrite(catalogs.read(definitions))
     assert [change for each in rewrites for change in each.changes] == []
     questions = [each.text for each in rewrites[0].questions]
-    assert "When should an agent choose `delete_user` rather than `archive_user`?" in questions
+    assert "When should an agent call which of `delete_user` and `archive_user`?" in questions
 
 
 def test_a_rewrite_still_cuts_what_stands_there_twice():

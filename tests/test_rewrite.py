@@ -19,7 +19,7 @@ from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.judges.offline import Offline, versions
-from tdqs_mcp.results.improvements import RewriteReport
+from tdqs_mcp.results.improvements import RewriteReport, is_worth_asking
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rules import registry
@@ -310,7 +310,7 @@ def test_a_sibling_that_can_be_taken_for_a_tool_is_named_with_its_own_words():
         "To search orders by a text in their notes, use `search_orders` instead."
     )
     [claim] = orders.claims
-    assert (claim.component, claim.route) == ("guidelines", "alternative")
+    assert claim.route == "alternative"
     assert claim.sources == ("tool search_orders: its first sentence",)
     assert orders.changes[0].sources == ("description", *claim.sources)
     assert not search.changes, "what stands behind the comma may be what the sibling is limited to"
@@ -642,7 +642,7 @@ def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
     asked = {each.id.removeprefix("delete_issue."): each.text for each in rewrite.questions}
     assert asked.items() >= {
-        ("usage", "What is `delete_issue` needed for, and when is another tool the better choice?"),
+        ("usage", "What is `delete_issue` needed for, and what has to be done or known before?"),
         ("returns", "What comes back from `delete_issue`: which fields, in which form?"),
         ("behavior", "Can what `delete_issue` deletes be restored, and does anything else go with it?"),
         ("parameters.repo_id", "What is `repo_id` of `delete_issue`, for example, and what is refused?"),
@@ -652,6 +652,50 @@ def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     assert "What does `run` do, in a sentence that says more than its name?" in [each.text for each in silent.questions]
     gains = [each.gain for each in rewrite.questions]
     assert gains == sorted(gains, reverse=True)
+
+
+RIVALS = [
+    tool("delete_user", "Deletes a user.", takes("user_id")),
+    tool("archive_user", "Archives a user.", takes("user_id")),
+    tool("create_user", "Creates a user.", takes("name")),
+    tool("get_invoice", "Gets an invoice.", takes("number")),
+    tool("get_sent_invoice", "Gets a sent invoice.", takes("number")),
+    tool("create_text_item", "Creates a text item.", takes("text")),
+    tool("create_shape_item", "Creates a shape item.", takes("shape")),
+]
+
+
+def usage_questions(*tools, **options):
+    questions = {item.id: item for rewrite in rewritten(*tools, **options) for item in rewrite.questions}
+    return {id_: item for id_, item in questions.items() if item.about == "usage"}
+
+
+def test_the_choice_between_tools_is_one_question_and_no_choice_is_none_without_a_target():
+    questions = usage_questions(*RIVALS)
+    worth = {id_: item for id_, item in questions.items() if is_worth_asking(item)}
+    assert {id_: item.text for id_, item in worth.items()} == {
+        "delete_user*.usage": "When should an agent call which of `delete_user` and `archive_user`?",
+        "get_sent_invoice.usage": "When should an agent choose `get_sent_invoice` rather than `get_invoice`?",
+    }
+    assert {"create_user.usage", "create_text_item.usage"} <= questions.keys() - worth.keys()
+    report = tdqs_mcp.reach_target(tdqs_mcp.read({"tools": RIVALS}), rewritten(*RIVALS), target="A")
+    assert any(item.id == "create_user.usage" and is_worth_asking(item) for item in report.questions)
+
+
+def test_an_answer_about_the_choice_between_tools_goes_to_each_of_them_and_has_to_name_one():
+    text = "`archive_user` keeps the data for the auditors, `delete_user` erases it."
+    material = parse_material({"answers": {"delete_user*.usage": text}})
+    deleting, archiving, creating, *_ = rewritten(*RIVALS, material=material)
+    assert all(text in item.definition["description"] for item in (deleting, archiving))
+    assert text not in creating.definition["description"]
+    assert "delete_user*.usage" not in usage_questions(*RIVALS, material=material)
+    vague = parse_material({"answers": {"delete_user*.usage": "when the user has left the company"}})
+    first, *_ = rewritten(*RIVALS, material=vague)
+    assert [item.reason for item in first.unused] == [
+        "it names none of the tools: say which is for what; confirm it with a leading `!` if it is meant so"
+    ]
+    guided = {**RIVALS[1], "description": "Archives a user. Use it when auditors need the data."}
+    assert usage_questions(RIVALS[0], guided)["delete_user.usage"].text.endswith("rather than `archive_user`?")
 
 
 def test_failures_permissions_and_amounts_are_asked_once_of_the_whole_server():

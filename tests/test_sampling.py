@@ -318,9 +318,7 @@ async def test_a_client_with_forms_asks_its_user_once_and_the_answers_are_writte
     async def fill(context, params):
         forms.append(params)
         answers = dict.fromkeys(params.requested_schema["properties"], "")
-        return ElicitResult(
-            action="accept", content=answers | {"get_order.usage": "Use it when the order ID is known."}
-        )
+        return ElicitResult(action="accept", content=answers | {"get_order.returns": "the order with its lines"})
 
     async with in_process(mode=mode, elicitation_callback=fill) as client:
         draft = (await client.call_tool("suggest_rewrite", {"catalog": [ORDER]})).structured_content
@@ -329,8 +327,8 @@ async def test_a_client_with_forms_asks_its_user_once_and_the_answers_are_writte
     assert form.message.startswith(FORM)
     assert 1 < len(form.requested_schema["properties"]) <= 5
     [line] = draft["rewrites"]
-    assert "Use it when the order ID is known." in line["changes"][0]["new"]
-    assert "get_order.usage" not in [each["id"] for each in draft["questions"]]
+    assert "Returns the order with its lines." in line["changes"][0]["new"]
+    assert "get_order.returns" not in [each["id"] for each in draft["questions"]]
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -21,7 +21,7 @@ from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.words import stem
-from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights, documents_ahead
+from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights
 from tdqs_mcp.results.checks import Mutation, Query
 from tdqs_mcp.rewriting.catalog_diff import mutate
 from tdqs_mcp.rewriting.proposals import apply
@@ -133,10 +133,6 @@ def test_scores_are_those_of_bm25s(documents, query):
     weights = bm25_weights(documents)
     scores = bm25_scores(weights, query)
     assert [scores.get(place, 0.0) for place in range(len(documents))] == pytest.approx(expected, rel=1e-5)
-    peaks = {term: max(places.values()) for term, places in weights.items()}
-    for place in range(len(documents)):
-        ahead = {other for other, score in scores.items() if other != place and score >= scores.get(place, 0.0)}
-        assert documents_ahead(weights, peaks, query, place) == ahead
 
 
 def test_the_exact_test_and_the_interval_are_those_of_scipy():

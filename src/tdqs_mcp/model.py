@@ -358,6 +358,11 @@ class Fact:
         return self.origin or f"fact {self.number}"
 
     @property
+    def is_shared(self) -> bool:
+        """Return whether it answers a question about several tools."""
+        return f"{SHARED}." in self.origin
+
+    @property
     def parameter(self) -> str | None:
         """The parameter that it is about."""
         return self.place.removeprefix(PARAMETERS) if self.place.startswith(PARAMETERS) else None
@@ -367,6 +372,9 @@ class Fact:
         """The hint whose value its text is, `true` or `false`."""
         return self.place.removeprefix(ANNOTATIONS) if self.place.startswith(ANNOTATIONS) else None
 
+
+SHARED = "*"
+"""Ends what stands for the tool in the id of a question about several: `*`, or `create*` for all that create."""
 
 PARAMETERS, ANNOTATIONS = "parameters.", "annotations."
 """How the places of parameters and of hints begin."""

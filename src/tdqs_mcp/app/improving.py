@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,11 @@ from tdqs_mcp.rewriting import catalog_diff, rewrite_review
 from tdqs_mcp.rewriting.author_material import assign_places, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
-from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, keep_found
+from tdqs_mcp.rewriting.draft_checks import DraftChecker
+from tdqs_mcp.rewriting.proposals import Proposal, apply
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.repetition import credited
-from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
+from tdqs_mcp.rewriting.rewrite_review import Assessment
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
 from tdqs_mcp.rules import registry
@@ -81,54 +83,38 @@ async def rewrite(
     # What a rewrite may say depends on the other rewrites, so the offline judge, which costs nothing, reads them all.
     chosen = named | _chosen_indices(measured, None) if judge.stamp.is_offline else named
     material = assign_places(material, measured) if material != NOTHING else NOTHING
-    basis = ReviewBasis.of(measured, material, growth=growth)
+    checker = DraftChecker(measured, material)
     before = await _assess(measured, chosen, findings, judge=judge, spec=spec)
     fixes = _fix_proposals(
         measured,
         findings,
         chosen - {subject.tool.index for subject in measured.subjects if subject.tool.name in drafts},
     )
-    original, original_findings = measured, findings
-    if fixes:
-        measured = _measure_proposed(measured, list(fixes.values()))
-        findings = registry.check(measured)
-    own = before | await _assess(measured, fixes.keys(), findings, judge=judge, spec=spec) if fixes else before
-    start, latest_findings, base = measured, findings, own
-    disliked: frozenset[tuple[str, object]] = frozenset()
-    while settled := _settled_proposals(measured, chosen, basis, disliked):
-        start = _measure_proposed(measured, list(settled.values()))
-        latest_findings = registry.check(start)
-        base = own | await _assess(start, settled.keys(), latest_findings, judge=judge, spec=spec)
-        lowered = rewrite_review.lowered_words(settled, own, base)
-        if not lowered:
-            break
-        disliked |= lowered
-    if not settled:
-        start, latest_findings, base = measured, findings, own
-    proposals = [rewrite_review.admit(item) for item in propose(start, growth=basis.growth)]
-    rewrites, tried = await _accept_proposals(
-        start, proposals, base, findings=latest_findings, basis=basis, judge=judge, spec=spec
-    )
+    grade = partial(_grade_proposed, judge=judge, spec=spec)
+    fixed, fixed_findings, own = await grade(measured, fixes, findings, before)
+    settled = _settled_proposals(fixed, chosen, checker, growth=growth)
+    start, latest_findings, base = await grade(fixed, settled, fixed_findings, own)
+    proposals = [rewrite_review.admit(item) for item in propose(start, growth=growth)]
+    rewrites, tried = await _accept_proposals(start, proposals, base, findings=latest_findings, judge=judge, spec=spec)
     for stage in (settled, fixes):
         rewrites = [
-            rewrite_review.with_proposal(item, stage[item.index], before[item.index], basis.checker)
+            rewrite_review.with_proposal(item, stage[item.index], before[item.index], checker)
             if item.index in stage
             else item
             for item in rewrites
         ]
-    measured, findings = original, original_findings
     if writer is not None or drafts:
         rewrites = [rewrite for rewrite in rewrites if rewrite.index in named]
-        worded = [_with_draft(item, drafts, basis) for item in rewrites]
+        worded = [_with_draft(item, drafts, checker) for item in rewrites]
         if writer is not None:
             questions = find_questions(measured, findings, {index: item.score for index, item in before.items()})
-            worded = await _reword(measured, worded, basis=basis, writer=writer, questions=questions)
+            worded = await _reword(measured, worded, checker, growth=growth, writer=writer, questions=questions)
         rewrites, tried = await _choose_better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     if tried is None:
         improved = _measure_proposed(measured, rewrites)
         tried = improved, registry.check(improved)
     rewrites = await _credit(measured, rewrites, judge=judge, spec=spec)
-    concluded = rewrite_review.conclude(rewrites, *tried, basis, before=before)
+    concluded = rewrite_review.conclude(rewrites, *tried, checker, before=before)
     concluded = [rewrite for rewrite in concluded if rewrite.index in named]
     stamp = judge.stamp
     is_known = stamp.is_offline and stamp.calibration is not None and any(item.changes for item in concluded)
@@ -166,25 +152,42 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
 
 
-def _settled_proposals(
-    measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, disliked: AbstractSet[tuple[str, object]]
-) -> dict[int, Proposal]:
-    """Return the author's words, then what code and siblings say, by their tool's index, whatever a judge makes of it.
+async def _grade_proposed(
+    measured: Measured,
+    proposals: Mapping[int, Proposal],
+    findings: list[Finding],
+    assessed: Mapping[int, Assessment],
+    *,
+    judge: Judge,
+    spec: str,
+) -> tuple[Measured, list[Finding], Mapping[int, Assessment]]:
+    """Return the catalog with proposals that stand, its findings and its scores; all as they are without any."""
+    if not proposals:
+        return measured, findings, assessed
+    proposed = _measure_proposed(measured, list(proposals.values()))
+    findings = registry.check(proposed)
+    return (
+        proposed,
+        findings,
+        {**assessed, **await _assess(proposed, proposals.keys(), findings, judge=judge, spec=spec)},
+    )
 
-    A sibling's words for a parameter stand in all tools that they are true of, or in none, where they are `disliked`.
-    """
-    proven = code_statements(measured, growth=basis.growth)
+
+def _settled_proposals(
+    measured: Measured, chosen: AbstractSet[int], checker: DraftChecker, *, growth: int
+) -> dict[int, Proposal]:
+    """Return the author's words, then what code and siblings say, by the tool's index, whatever a judge makes of it."""
+    proven = code_statements(measured, growth=growth)
     borrowed = borrowed_statements(measured)
     proposals = []
     for subject in measured.subjects:
         if subject.tool.index in chosen:
-            disproven = basis.checker.conflicting(subject)
-            parts = material_statements(subject, basis.checker.material(subject), disproven=disproven)
+            disproven = checker.conflicting(subject)
+            parts = material_statements(subject, checker.material(subject), disproven=disproven)
             paths = {part.path for part in parts} - {"/description"}
             more = [part for part in proven.get(subject.tool.index, ()) if part.path not in paths]
             paths |= {part.path for part in more}
-            own = (part for part in borrowed.get(subject.tool.name, ()) if part.path not in paths)
-            more += [part for part in own if (part.path, part.value) not in disliked]
+            more += [part for part in borrowed.get(subject.tool.name, ()) if part.path not in paths]
             proposals.append(rewrite_review.admit(Proposal(subject=subject, parts=(*parts, *more))))
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
@@ -195,7 +198,6 @@ async def _accept_proposals(
     before: Mapping[int, Assessment],
     *,
     findings: list[Finding],
-    basis: ReviewBasis,
     judge: Judge,
     spec: str,
 ) -> tuple[list[Rewrite], tuple[Measured, list[Finding]] | None]:
@@ -203,57 +205,35 @@ async def _accept_proposals(
 
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
-    after, improved, is_measured = dict(before), measured, True
+    after, improved = dict(before), measured
     unjudged = {index: draft.unjudged for index, draft in before.items() if draft.unjudged}
-    accepted, past = [proposal.only(()) for proposal in proposals], dict[int, list[Statement]]()
-    while new := _new_proposals(
-        [draft for draft in keep_found(measured, proposals, accepted) if draft.index in before], past
-    ):
-        floor, trial = dict(after), [new.get(draft.index, draft) for draft in accepted]
-        doubtful = [*new.values()]
-        while doubtful:
-            improved = _measure_proposed(improved, trial)
-            findings, tried = registry.check(improved), {draft.index for draft in doubtful}
-            after |= await _assess(improved, tried, findings, judge=judge, spec=spec)
-            unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
-            failed = {
-                draft.index
-                for draft in doubtful
-                if not rewrite_review.holds(draft, floor[draft.index], after[draft.index])
-            }
-            pairs = zip(trial, accepted, strict=True)
-            trial = [draft.reduced(old) if draft.index in failed else draft for draft, old in pairs]
-            gone = failed & {
-                draft.index for draft, old in zip(trial, accepted, strict=True) if draft.parts == old.parts
-            }
-            after |= {index: floor[index] for index in gone}
-            doubtful = [draft for draft in trial if draft.index in failed - gone]
-            is_measured = not failed
-        accepted = trial
+    accepted = [proposal if proposal.index in before else proposal.only(()) for proposal in proposals]
+    doubtful = [proposal for proposal in accepted if proposal.parts]
+    is_measured = not doubtful
+    while doubtful:
+        improved = _measure_proposed(improved, accepted)
+        findings, tried = registry.check(improved), {draft.index for draft in doubtful}
+        after |= await _assess(improved, tried, findings, judge=judge, spec=spec)
+        unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
+        failed = {
+            draft.index
+            for draft in doubtful
+            if not rewrite_review.holds(draft, before[draft.index], after[draft.index])
+        }
+        accepted = [draft.only(draft.parts[:-1]) if draft.index in failed else draft for draft in accepted]
+        gone = {draft.index for draft in accepted if draft.index in failed and not draft.parts}
+        after |= {index: before[index] for index in gone}
+        doubtful = [draft for draft in accepted if draft.index in failed - gone]
+        is_measured = not failed
     rewrites = [
         replace(
-            rewrite_review.review(draft, basis, before=before[draft.index], after=after[draft.index]),
+            rewrite_review.review(draft, before=before[draft.index], after=after[draft.index]),
             unjudged=unjudged.get(draft.index),
         )
         for draft in accepted
         if draft.index in before
     ]
     return rewrites, (improved, findings) if is_measured else None
-
-
-def _new_proposals(proposals: Sequence[Proposal], tried: dict[int, list[Statement]]) -> dict[int, Proposal]:
-    """Return the proposals, by index, with a statement that no earlier round tried; add their statements to `tried`.
-
-    A statement that the judge refuses makes room for others, which only a later round proposes.
-    """
-    new = {
-        proposal.index: proposal
-        for proposal in proposals
-        if any(part not in tried.get(proposal.index, ()) for part in proposal.parts)
-    }
-    for index, proposal in new.items():
-        tried[index] = [*tried.get(index, ()), *proposal.parts]
-    return new
 
 
 async def _choose_better(
@@ -294,12 +274,12 @@ def _changed_drafts(
     return chosen
 
 
-def _with_draft(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:
+def _with_draft(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], checker: DraftChecker) -> Rewrite:
     """The rewrite with the definition that was handed in for its tool, checked; as it is where there is none."""
     if draft.name not in drafts:
         return draft
-    subject = basis.checker.subjects[draft.index]
-    checked = basis.checker.check_draft(subject, drafts[draft.name], withholds_conflicts=False)
+    subject = checker.subjects[draft.index]
+    checked = checker.check_draft(subject, drafts[draft.name], withholds_conflicts=False)
     return rewrite_review.reworded(draft, subject, checked, writer=DRAFT)
 
 
@@ -312,8 +292,9 @@ def _measure_proposed(measured: Measured, proposed: Sequence[Proposal] | Sequenc
 async def _reword(
     measured: Measured,
     drafts: Sequence[Rewrite],
+    checker: DraftChecker,
     *,
-    basis: ReviewBasis,
+    growth: int,
     writer: Model,
     questions: Sequence[Question],
 ) -> list[Rewrite]:
@@ -331,8 +312,8 @@ async def _reword(
         if (words := first_aimed_at_model(subjects[candidate.index].threats))
     }
     safe = [candidate for candidate in offline if candidate.index not in addressed]
-    work = writing.jobs(measured, safe, basis.checker, questions)
-    written = await writing.write(work, model=writer, checker=basis.checker, growth=basis.growth)
+    work = writing.jobs(measured, safe, checker, questions)
+    written = await writing.write(work, model=writer, checker=checker, growth=growth)
     outcomes = {candidate.index: outcome for candidate, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [

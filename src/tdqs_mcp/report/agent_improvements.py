@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from tdqs_mcp.facts.schema.signals import HINTS
-from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.agent_answers import (
     JUDGE,
     MAX_MESSAGE,
@@ -33,9 +32,6 @@ MAX_FINDINGS = 10
 MAX_LOWEST = 8
 """Tools that are still below a target, and are listed with what to write."""
 
-MAX_EXCERPTS = 8_000
-"""Characters of old descriptions beside the questions of one answer."""
-
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
 
@@ -43,8 +39,6 @@ MAX_UNPROVEN, MOST_UNPROVEN = 80, 3
 """Characters of an unproven sentence, which its writer knows, and how many of a tool are named."""
 
 ANNOTATIONS = "/annotations"
-
-Key = TypeVar("Key")
 
 _OVERALL = "overall=score overall_tier=tier"
 _REWRITE = "name before.tdqs=tdqs after.tdqs=becomes tokens_added setback? unjudged?=ungraded"
@@ -176,7 +170,6 @@ def rewrite_answer(
     comparison: Comparison | None,
     goal: int,
     questions: Sequence[Question],
-    descriptions: Mapping[str, str],
     unused: Sequence[Unused],
     remaining: int,
     with_answers: int | None,
@@ -209,7 +202,7 @@ def rewrite_answer(
         "rewrites": page.lines,
         **({"hintsOnly": page.hints} if page.hints else {}),
         **({"lowest": lowest} if lowest else {}),
-        "questions": question_lines(questions, descriptions),
+        "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
         "remaining": remaining,
         **({"withAnswers": with_answers / 10} if with_answers is not None and questions else {}),
@@ -249,16 +242,9 @@ def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
     return sorted(rewrites, key=rank)
 
 
-def question_lines(questions: Iterable[Question], descriptions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return questions with their tools where the text only counts them, and with what descriptions begin, once."""
-    lines: list[dict[str, Any]] = []
-    sentences = _first_sentences(descriptions)
-    for question in questions:
-        line = answer(question, only="id text")
-        if len(question.tools) == 1 and (sentence := sentences.pop(question.tools[0], "")):
-            line["says"] = fence(sentence, MAX_MESSAGE)
-        lines.append(line if question.is_naming_all else line | answer(question, only="tools"))
-    return lines
+def question_lines(questions: Iterable[Question]) -> list[dict[str, Any]]:
+    """Return questions with their tools where the text only counts them."""
+    return [answer(question, only="id text" if question.is_naming_all else "id text tools") for question in questions]
 
 
 def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str) -> AgentAnswer:
@@ -307,17 +293,3 @@ def _difference_lines(changes: Iterable[tuple[str, Difference]]) -> list[dict[st
         if line["tool"] != fence_name(name):
             line["alsoIn"] = [*line.get("alsoIn", []), fence_name(name)]
     return list(lines.values())
-
-
-def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:
-    """The first sentence of each description, as long as the answer has room."""
-    sentences: dict[Key, str] = {}
-    room = MAX_EXCERPTS
-    for key, text in descriptions.items():
-        sentence = next(iter(sentences_of(text)), "")
-        room -= min(len(sentence), MAX_MESSAGE)
-        if room < 0:
-            break
-        if sentence:
-            sentences[key] = sentence
-    return sentences

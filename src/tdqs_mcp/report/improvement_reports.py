@@ -317,19 +317,13 @@ def _finding(finding: Finding) -> str:
 
 def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
     """Return one tool's new words, why, and what the checks say of another writer's; the evidence on request."""
-    blocks: list[Block] = [
+    return [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
         *changed_words(rewrite),
         Items([(line, "dim") for line in _evidence(rewrite)] if is_verbose else [], indent=2),
         Items([(line, "yellow") for line in _doubts(rewrite)], indent=2),
     ]
-    if rewrite.beside is None:
-        return blocks
-    other = rewrite.beside
-    diff = Diff("description", str(rewrite.original.get("description") or ""), str(other.definition.get("description")))
-    score = score_words(other.after.tdqs if other.after else None)
-    return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), diff]
 
 
 def changed_words(rewrite: Rewrite) -> list[Block]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, unified_diff
 from enum import StrEnum
 from heapq import heapify, heappop, heapreplace
@@ -107,9 +107,6 @@ class Claim:
     sources: tuple[str, ...] = ()
     """What it rests on: description, a schema path, an annotation, tool NAME, fact N, trace N, docs."""
 
-    component: Component | None = None
-    """What it is about; null where that is not known."""
-
     route: Route | None = None
     """How it follows from its sources; null for another writer's words."""
 
@@ -178,6 +175,9 @@ class Question:
     gain: Hundredths
     """TDQS that an answer can bring at most, over its tools: the weight of what the judge misses."""
 
+    is_for_target: Internal[bool] = False
+    """Nothing but a target needs the answer: when to use a tool that no other one can be taken for."""
+
     @property
     def is_naming_all(self) -> bool:
         """Return whether id or text name every tool that the answer is about."""
@@ -206,17 +206,6 @@ class Gain:
 
 
 _NUMBERS = Only("tdqs tier scores judge")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherDraft:
-    """A draft of another writer for the same tool."""
-
-    writer: Annotated[str, Max(100)]
-    definition: Annotated[Mapping[str, Any], Trait.AS_JSON]
-    after: Annotated[ToolScore | None, _NUMBERS]
-    tokens_after: int
-    """An estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,17 +251,11 @@ class Rewrite:
     refused: tuple[Claim, ...] = ()
     """Disproven statements of a model and changes of the contract; the definition does not have them."""
 
-    beside: OtherDraft | None = None
-    """The other writer's draft: the offline one beside a text that no named judge has compared with it."""
-
     unused: tuple[Unused, ...] = ()
     """What of the author's material about this tool it does not rest on."""
 
     components: Mapping[Component, str] = field(default_factory=dict)
     """The sentences of the new definition by what they are about."""
-
-    growth: int = GROWTH
-    """Tokens that the definition was allowed to grow by."""
 
     writer: Annotated[str, Max(100)] = OFFLINE
     """Whose words these are: offline, the model's name, or draft for a text that was handed in."""
@@ -394,9 +377,10 @@ MIN_GAIN = 10
 def is_worth_asking(question: Question) -> bool:
     """Return whether the answer can move a score, decides between two statements, or is true of the whole server.
 
-    A hint alone moves no tool by a tenth, however many tools share it.
+    A hint alone moves no tool by a tenth, however many tools share it. When to use a tool that no other one can be
+    taken for moves the score and helps no agent choose, so it is asked only to reach a target.
     """
-    is_moving = question.gain >= MIN_GAIN and question.about not in HINT_ASPECTS
+    is_moving = question.gain >= MIN_GAIN and question.about not in HINT_ASPECTS and not question.is_for_target
     return is_moving or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
 
 
@@ -413,7 +397,7 @@ def questions_of(
     rewrites: Iterable[Rewrite],
     *,
     heights: dict[int, int] | None = None,
-    is_enough: Callable[[], bool] = lambda: False,
+    is_enough: Callable[[], bool] | None = None,
 ) -> tuple[Question, ...]:
     """Return what only the author can know, each question once: conflicts first, then those of the lowest tool.
 
@@ -428,6 +412,10 @@ def questions_of(
     for rewrite in rewrites:
         indices.setdefault(rewrite.name, []).append(rewrite.index)
     questions = list({question.id: question for rewrite in rewrites for question in rewrite.questions}.values())
+    if is_enough is None:
+        is_enough = lambda: False  # noqa: E731  # no target, so every question is asked
+    else:
+        questions = [replace(question, is_for_target=False) for question in questions]
 
     def rank(place: int) -> tuple[int, int, int]:
         question = questions[place]

@@ -53,7 +53,7 @@ def check_answers(
     crowds: dict[str, set[str]] = {}
     for fact in entries:
         if _is_answer(fact):
-            crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or f"{fact.tool}.{fact.place}")
+            crowds.setdefault(plain_text(fact.text), set()).add(fact.parameter or fact.origin)
     if not crowds:
         return tuple(entries)
     spoken = (word for subject in measured.subjects for _, text in subject.texts for word in words_of(text))
@@ -84,6 +84,9 @@ def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Ite
     """Yield what speaks against an answer whatever it says: too many tools have it, or a parameter is not there."""
     if crowd > MAX_SAME_ANSWERS:
         yield f"the same words answer {crowd} questions: say what is true of all once, in the server's instructions"
+    names = {subject.tool.name, *subject.siblings.values()}
+    if fact.is_shared and fact.place == QuestionTopic.USAGE and not any(name in fact.text for name in names):
+        yield "it names none of the tools: say which is for what"
     strange = unknown_words([("/description", fact.text)], subject.part_names)
     texts = [("/description", fact.text)]
     for mention in unknown_parameters(strange, texts, subject.part_names, measured.vocabulary):

@@ -17,16 +17,16 @@ from tdqs_mcp.facts.spelling import some_names, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of, find_praise, lead_in_length, plain_text
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
-from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Cue, content_stems
+from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.json_text import TextEdit
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.improvements import Component, QuestionTopic, Route
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED, CallOutcome, Fact, Material, Trace
+from tdqs_mcp.results.improvements import QuestionTopic, Route
 from tdqs_mcp.rewriting.answer_checks import CONFIRMED, check_answers
 from tdqs_mcp.rewriting.definition_parts import can_continue_in_english
 from tdqs_mcp.rewriting.draft_checks import WARNING_CUES
 from tdqs_mcp.rewriting.proposals import CJK, Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.questions import SHARED, find_groups, find_open_parameters, find_open_places
+from tdqs_mcp.rewriting.questions import find_groups, find_open_parameters, find_open_places
 
 _TEXT_PLACES = frozenset(
     {QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.BEHAVIOR, QuestionTopic.RETURNS, QuestionTopic.LIMIT}
@@ -79,8 +79,8 @@ def assign_places(material: Material, measured: Measured) -> Material:
         wider = {name: places | more.get(name, frozenset()) for name, places in open_places.items()}
         catalog = replace(catalog, open_places=wider)
         placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
-    own = {(fact.tool, fact.place) for fact in placed if not _is_shared(fact)}
-    placed = [fact for fact in placed if not _is_shared(fact) or (fact.tool, fact.place) not in own]
+    own = {(fact.tool, fact.place) for fact in placed if not fact.is_shared}
+    placed = [fact for fact in placed if not fact.is_shared or (fact.tool, fact.place) not in own]
     facts = check_answers((*placed, *stated), measured, _wording)
     return replace(material, facts=facts, answers={}, parameters={}, annotations={})
 
@@ -93,10 +93,6 @@ def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
     for tool, hints in material.annotations.items():
         for hint, value in hints.items():
             yield f"annotations {tool}.{hint}", f"{tool}.{ANNOTATIONS}{hint}", str(value).lower()
-
-
-def _is_shared(fact: Fact) -> bool:
-    return f"{SHARED}." in fact.origin
 
 
 def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact]:
@@ -121,10 +117,10 @@ def _read_hint(fact: Fact) -> Iterator[Fact]:
     if value is None:
         yield fact
         return
-    if match or _is_shared(fact):
+    if match or fact.is_shared:
         yield replace(fact, text=str(value).lower())
     rest = fact.text[match.end() :] if match else fact.text
-    if rest and not _is_shared(fact):
+    if rest and not fact.is_shared:
         yield replace(fact, text=rest, place="")
 
 
@@ -203,13 +199,6 @@ MAX_LIMITATIONS = 3
 
 _ORDER = (QuestionTopic.RETURNS, QuestionTopic.LIMIT, QuestionTopic.BEHAVIOR, "", QuestionTopic.USAGE)
 """Places in the order in which a description tells of them."""
-
-_COMPONENTS = {
-    QuestionTopic.RETURNS: Component.PURPOSE,
-    QuestionTopic.LIMIT: Component.LIMITATIONS,
-    QuestionTopic.BEHAVIOR: Component.LIMITATIONS,
-    QuestionTopic.USAGE: Component.GUIDELINES,
-}
 
 _CLAUSES = frozenset({QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.BEHAVIOR})
 """What no single word answers."""
@@ -313,7 +302,7 @@ def _purpose(subject: Subject, facts: Sequence[Fact]) -> Statement | None:
         to_sentence(fact.text[lead_in_length(fact.text) :], subject),
         subject.signals.is_missing_description,
     )
-    statement = add_sentence(sentence if missing else "", _route(fact), [fact.source], component=Component.PURPOSE)
+    statement = add_sentence(sentence if missing else "", _route(fact), [fact.source])
     if missing:
         return statement
     first = subject.prose.sentences[0]
@@ -328,21 +317,13 @@ def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     for place in _ORDER:
         for fact in facts:
             if fact.place == place:
-                sentence = _form(fact, subject)
-                cues = cues_of(words_of(sentence))
-                component = Component.GUIDELINES if cues & {Cue.WHEN, Cue.ALTERNATIVE} else Component.LIMITATIONS
-                component = Component.PURPOSE if Cue.RETURN in cues else component
-                yield add_sentence(
-                    sentence,
-                    _route(fact),
-                    [fact.source],
-                    component=_COMPONENTS.get(QuestionTopic(place)) if place else component,
-                )
+                yield add_sentence(_form(fact, subject), _route(fact), [fact.source])
 
 
 def _form(fact: Fact, subject: Subject) -> str:
     """A fact or an answer about the whole tool as a sentence; a bare answer in English gets what its question says."""
     is_bare = fact.place in _FORMS and can_continue_in_english(subject) and fact.text.isascii()
+    is_bare = is_bare and not (fact.is_shared and fact.place == QuestionTopic.USAGE)  # it speaks of several tools
     return to_sentence(_FORMS[QuestionTopic(fact.place)](fact.text) if is_bare else fact.text, subject)
 
 
@@ -432,7 +413,7 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
         rest = [to_sentence(text, subject) for text in rest if plain_text(text) not in plain_text(" ".join(sentences))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*rest, *sentences)))
-        yield set_value(path, value, _route(own[0]), [fact.source for fact in own], component=Component.PARAMETERS)
+        yield set_value(path, value, _route(own[0]), [fact.source for fact in own])
 
 
 def _hints(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
@@ -445,7 +426,7 @@ def _hints(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
         hint_fact = next((fact for fact in own if fact.hint in new), None)
         route, sources = _route(hint_fact) if hint_fact else Route.FACT, [stated[name][1] for name in new]
-        yield set_value("/annotations", {**present, **new}, route, sources, component=Component.LIMITATIONS)
+        yield set_value("/annotations", {**present, **new}, route, sources)
 
 
 def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:

@@ -28,7 +28,7 @@ from tdqs_mcp.facts.text.words import (
 )
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import Tool
-from tdqs_mcp.results.improvements import Component, Route
+from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.results.tool_code import (
     COUNTED,
     WITH_KEYS,
@@ -129,7 +129,7 @@ def _hints(subject: Subject, code: ToolCode) -> Iterator[Statement]:
     if any(_DEFAULTS[name] is not proof for name, proof, _ in new):
         value = {**present, **{name: proof for name, proof, _ in new}}
         sources = [_source(place) for *_, place in new]
-        yield set_value("/annotations", value, Route.CODE, sources, component=Component.LIMITATIONS)
+        yield set_value("/annotations", value, Route.CODE, sources)
 
 
 _DEFAULTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
@@ -173,13 +173,13 @@ def _sentences(
     for effect in code.effects:
         sentence = _effect_sentence(effect, subject, code, about)
         if sentence and novelty.admits(sentence):
-            statement = add_sentence(sentence, Route.CODE, [_source(effect)], component=Component.LIMITATIONS)
+            statement = add_sentence(sentence, Route.CODE, [_source(effect)])
             yield statement, novelty.is_told(sentence)
     errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
     demands = {error: demand for error in errors if (demand := _find_demand(error, subject))}
     if demands and (needed := _needed_sentence(demands.values(), subject)):
         sources = [_source(error) for error in demands]
-        yield add_sentence(needed, Route.CODE, sources, component=Component.PARAMETERS), novelty.is_told(needed)
+        yield add_sentence(needed, Route.CODE, sources), novelty.is_told(needed)
     siblings = frozenset(measured.names) - {subject.tool.name}
     sentences: list[tuple[CodePlace, str, int]] = [
         (error, *_error_sentence(error, subject, code, siblings)) for error in errors if error not in demands
@@ -188,8 +188,7 @@ def _sentences(
     sentences.append((code.handler or code.registration, returned, 1))
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
-            component = Component.PURPOSE if sentence == returned else Component.LIMITATIONS
-            yield add_sentence(sentence, Route.CODE, [_source(place)], component=component), novelty.is_told(sentence)
+            yield add_sentence(sentence, Route.CODE, [_source(place)]), novelty.is_told(sentence)
 
 
 class _Novelty:
@@ -591,7 +590,7 @@ def _parameter(name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "")
     """Return a parameter's description: the texts behind what it says already."""
     path = f"{arguments.property_pointer(name)}/description"
     value = " ".join([*([_ended(old)] if old else []), *(text for text, _ in texts)])
-    return set_value(path, value, Route.CODE, [_source(place) for _, place in texts], component=Component.PARAMETERS)
+    return set_value(path, value, Route.CODE, [_source(place) for _, place in texts])
 
 
 def _ended(text: str) -> str:

@@ -21,7 +21,6 @@ from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import (
-    Namesakes,
     ValueSource,
     ValueSources,
     documented_parameters,
@@ -355,7 +354,6 @@ class CatalogContext:
     server: frozenset[str]
     """Stems of the server's name, which tell none of its tools apart."""
 
-    namesakes: Namesakes
     plurals: frozenset[str]
     """Nouns of which the catalog's texts have the plural."""
 
@@ -393,7 +391,6 @@ class CatalogContext:
                 if not parameter.is_required and len(name_parts(parameter.name)) > 1
             ),
             server=frozenset(map(stem, name_parts(measured.catalog.server))),
-            namesakes=documented_parameters(subject.tool for subject in unique.values()),
             plurals=plurals_in(words),
         )
 

@@ -24,10 +24,10 @@ from tdqs_mcp.facts.text.statements import (
 )
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Cue, content_stems, has_word, identifiers_of, numbers_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.facts.toolset.names import fold, read_names
+from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
-from tdqs_mcp.results.improvements import Claim, Component
+from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
 
 _ACTS = lazy_pattern(
@@ -303,15 +303,11 @@ class DraftChecker:
     def _sentences(self, path: str, before: object, after: str, proofs: Mapping[str, str]) -> Iterator[Claim]:
         """Yield a claim for each sentence that the old text does not have."""
         old = sentences_of(before) if isinstance(before, str) else ()
-        tools = self._measured.vocabulary.tools
         for sentence in sentences_of(after):
             text = _new_part(sentence, set(map(plain_text, old)))
             if text:
-                is_pointer = not tools.isdisjoint(map(fold, identifiers_of(text)))
-                about = Component.GUIDELINES if is_pointer else None
-                component = Component.PARAMETERS if path.startswith("/inputSchema/") else about
                 source = proofs.get(plain_text(text))
-                yield Claim(path=path, text=text, sources=(source,) if source else (), component=component)
+                yield Claim(path=path, text=text, sources=(source,) if source else ())
         if path != "/description":
             yield from _dropped(path, filter(_is_telling, old), [after])
 

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.model import Tool
-from tdqs_mcp.results.improvements import Component, Route
+from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
 from tdqs_mcp.rewriting.definition_parts import listed
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence
@@ -59,9 +59,7 @@ def parting_statements(tool: Tool, other: Tool, codes: Codes) -> list[Statement]
         (f"Unlike `{other.name}`, it {effect.words}.", [f"code {effect}"])
         for effect in _own_effects(tool, other, codes)
     ]
-    return [
-        add_sentence(text, Route.ALTERNATIVE, sources, component=Component.GUIDELINES) for text, sources in sentences
-    ]
+    return [add_sentence(text, Route.ALTERNATIVE, sources) for text, sources in sentences]
 
 
 def _own_parameters(tool: Tool, other: Tool) -> list[str]:

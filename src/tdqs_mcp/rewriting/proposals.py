@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from tdqs_mcp.facts.schema.walk import put_at
-from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.toolset import search
+from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.model import Catalog, Tool, read_tool
-from tdqs_mcp.results.improvements import Claim, Component, Route
+from tdqs_mcp.results.improvements import Claim, Route
 
 CJK = "\u2e80"
 """The first of the characters whose sentences end in a full stop of their own."""
@@ -27,7 +26,6 @@ class Statement:
     path: str
     """JSON pointer inside the definition."""
 
-    component: Component
     route: Route
     sources: tuple[str, ...]
     splices: tuple[TextEdit, ...] = ()
@@ -48,42 +46,17 @@ class Statement:
         """The statement as it is reported."""
         spliced = " ".join(splice.text.strip() for splice in self.splices) or self.route
         text = self.sentence or (spliced if self.splices else str(self.value))
-        return Claim(path=self.path, text=text, sources=self.sources, component=self.component, route=self.route)
+        return Claim(path=self.path, text=text, sources=self.sources, route=self.route)
 
 
-def add_sentence(text: str, route: Route, sources: Sequence[str], *, component: Component | None = None) -> Statement:
+def add_sentence(text: str, route: Route, sources: Sequence[str]) -> Statement:
     """A sentence for the description's end."""
-    return Statement(
-        path="/description",
-        component=component or COMPONENTS[route],
-        route=route,
-        sources=tuple(dict.fromkeys(sources)),
-        sentence=text,
-    )
+    return Statement(path="/description", route=route, sources=tuple(dict.fromkeys(sources)), sentence=text)
 
 
-def set_value(
-    path: str, value: object, route: Route, sources: Sequence[str], *, component: Component | None = None
-) -> Statement:
+def set_value(path: str, value: object, route: Route, sources: Sequence[str]) -> Statement:
     """A new value for what stands at any path but the description's."""
-    about, named_sources = component or COMPONENTS[route], tuple(dict.fromkeys(sources))
-    return Statement(path=path, component=about, route=route, sources=named_sources, value=value)
-
-
-COMPONENTS = {
-    Route.ALTERNATIVE: Component.GUIDELINES,
-    Route.LOOKUP: Component.GUIDELINES,
-    Route.FAILURE: Component.LIMITATIONS,
-    Route.NAMESAKE: Component.PARAMETERS,
-    Route.EXAMPLE: Component.EXAMPLES,
-    Route.CUT: Component.LENGTH,
-    Route.FIX: Component.PURPOSE,
-}
-"""What a statement of each route is about; a fact or an answer of the author may be about anything."""
-
-
-SHOWN = (1, 5)
-"""Tools that a search shows: the best one, or a handful to choose from."""
+    return Statement(path=path, route=route, sources=tuple(dict.fromkeys(sources)), value=value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +65,6 @@ class Proposal:
 
     subject: Subject
     parts: tuple[Statement, ...]
-    next: tuple[tuple[Statement, ...], ...] = ()
-    """What to try if these parts are not accepted: any one left out, the least certain first; then ever fewer."""
 
     @property
     def index(self) -> int:
@@ -105,124 +76,9 @@ class Proposal:
         """The raw definition with the parts applied."""
         return apply_parts(self.subject.tool, self.parts)
 
-    def reduced(self, accepted: "Proposal") -> "Proposal":
-        """The next fewer statements: any one left out, the last first, then ever fewer; all that are kept stay.
-
-        One that fails takes no other with it, so a second run finds nothing that this one has missed.
-        """
-        own = self.parts
-        places = [place for place in range(len(own) - 1, -1, -1) if own[place] not in accepted.parts]
-        left = self.next or (
-            *(own[:place] + own[place + 1 :] for place in places),
-            *(
-                tuple(part for at, part in enumerate(own) if at < place or part in accepted.parts)
-                for place in places[1:]
-            ),
-        )
-        return self.only(left[0] if left else accepted.parts, left[1:])
-
-    def without(self, name: str, *, accepted: "Proposal") -> "Proposal":
-        """Without the last statement that names a tool, or else without the last one; but for those that are kept."""
-        own = [
-            place for place, part in enumerate(self.parts) if part not in accepted.parts and part.route is not Route.CUT
-        ]
-        naming = [place for place in own if f"`{name}`" in self.parts[place].sentence]
-        last = (naming or own)[-1:]
-        return self.only(tuple(part for place, part in enumerate(self.parts) if place not in last))
-
-    def only(self, parts: tuple[Statement, ...], left: tuple[tuple[Statement, ...], ...] = ()) -> "Proposal":
-        """Other statements, and what to try after them."""
-        return replace(self, parts=parts, next=left)
-
-
-def keep_found(
-    measured: Measured, proposals: Sequence[Proposal], accepted_before: Sequence[Proposal]
-) -> list[Proposal]:
-    """The proposals without the statements by which a search would no longer show the tool that a request means.
-
-    What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either. What
-    is kept already stays.
-    """
-    accepted = [*accepted_before]
-    while (more := _trimmed(measured, accepted, proposals)) != accepted:
-        accepted = more
-    return accepted
-
-
-def _trimmed(measured: Measured, basis: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Return one round, in which what is kept already stays.
-
-    Where a rewritten sibling overtakes a tool, the sibling loses what it says of that tool, or else its last statement;
-    where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
-    """
-    accepted = {draft.index: draft for draft in basis}
-    by_index = {proposal.index: proposal for proposal in proposals}
-    tools = [subject.tool for subject in measured.subjects]
-    before = _Shown(_rewritten(measured, accepted))
-    while overtaken := before.overtaken(_rewritten(measured, by_index)):
-        fewer: dict[int, Proposal] = {}
-        for place, rivals in overtaken.items():
-            changed = [
-                tools[rival].index
-                for rival in rivals
-                if by_index.get(tools[rival].index) != accepted.get(tools[rival].index)
-            ]
-            for index in changed or [tools[place].index]:
-                if index in by_index and index not in fewer:
-                    fewer[index] = by_index[index].without(tools[place].name, accepted=accepted[index])
-        if all(draft == by_index[index] for index, draft in fewer.items()):
-            break
-        by_index |= fewer
-    return list(by_index.values())
-
-
-class _Shown:
-    """Which tools a search shows: by BM25, among all tools of the server.
-
-    The requests are each tool's own first sentence, so a definition that quotes a sibling may take a request from it,
-    and none is won.
-    """
-
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = tools
-        self._requests = [_request(tool) for tool in tools]
-        self._terms: dict[str, list[str]] = {}
-
-    def overtaken(self, after: Sequence[Tool]) -> dict[int, set[int]]:
-        """By position of a tool that a search no longer shows, the positions of those that have come before it."""
-        if all(old is new for old, new in zip(self._tools, after, strict=True)):
-            return {}
-        pairs = zip(self._ahead, self._find_ahead(after), strict=True)
-        return {
-            place: now - before
-            for place, (before, now) in enumerate(pairs)
-            if any(len(before) < size <= len(now) for size in SHOWN)
-        }
-
-    @cached_property
-    def _ahead(self) -> list[set[int]]:
-        return self._find_ahead(self._tools)
-
-    def _find_ahead(self, tools: Sequence[Tool]) -> list[set[int]]:
-        """For each request, the tools that score at least as high as the one that is meant."""
-        texts = [search.indexed_text(tool) for tool in tools]
-        for text in texts:
-            if text not in self._terms:
-                self._terms[text] = search.search_terms(text)
-        weights = search.bm25_weights([self._terms[text] for text in texts])
-        peaks = {term: max(places.values()) for term, places in weights.items()}
-        return [search.documents_ahead(weights, peaks, terms, place) for place, terms in enumerate(self._requests)]
-
-
-def _request(tool: Tool) -> list[str]:
-    """The terms of the first sentence, else of the name."""
-    first = (tool.description or "").strip().split("\n", 1)[0].split(". ", 1)[0]
-    return search.search_terms(first or tool.name)
-
-
-def _rewritten(measured: Measured, proposals: Mapping[int, Proposal]) -> list[Tool]:
-    tools = apply(measured.catalog, {index: proposal.definition for index, proposal in proposals.items()}).tools
-    return [tools[subject.tool.index] for subject in measured.subjects]
+    def only(self, parts: tuple[Statement, ...]) -> "Proposal":
+        """Return the proposal with other statements."""
+        return replace(self, parts=parts)
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:

@@ -16,8 +16,8 @@ from tdqs_mcp.facts.text.parameter_texts import read_mentions
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.words import Cue, Effect, is_plural, stem
 from tdqs_mcp.facts.toolset import names
-from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
+from tdqs_mcp.facts.toolset.names import NameWords
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
@@ -26,14 +26,8 @@ from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.value_sources import bare_schema
 from tdqs_mcp.rubrics.rubric import load
 
-SHARED = "*"
-"""Ends what stands for the tool in the id of a question about several: `*`, or `create*` for all that create."""
-
 MAX_NAMED = 3
 """Tools that one question names; the rest are counted."""
-
-MAX_NEAR, MAX_RIVALS = 6, 2
-"""Siblings of like names that are looked at, and those that a question about usage names."""
 
 HINT_SHARE = 20
 """A hint brings one of so many parts of what behavioral_transparency lacks, as the offline judge scores hints."""
@@ -51,6 +45,9 @@ class OpenPoint:
     parameter: Node | None = None
     wording: str
     """The question, with `{}` for the tools."""
+
+    is_for_target: bool = False
+    """Nothing but a target needs the answer."""
 
     gain: int = 0
     """In hundredths of TDQS: what its dimension lacks, divided among the gaps that are in it."""
@@ -74,7 +71,9 @@ def find_questions(
 
     Nothing is asked about a tool and a place that are `answered`, or that the code answers.
     """
-    ids = {(tool, key.partition(".")[2]): key for key, tools in find_groups(measured).items() for tool in tools}
+    ids = {
+        (tool, key.partition(f"{SHARED}.")[2]): key for key, tools in find_groups(measured).items() for tool in tools
+    }
     evidence = _evidence(measured)
     closed = answered | {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(code)}
     gaps: dict[str, list[OpenPoint]] = {}
@@ -101,7 +100,31 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
         for key, group in _groups(subject, labels[name], evidence.get(name, ("", ""))[0]):
             groups.setdefault(key, {}).setdefault(group, []).append(name)
     largest = {key: max(by_group.values(), key=len) for key, by_group in groups.items()}
-    return {key: frozenset(tools) for key, tools in largest.items()}
+    rivals = {f"{tools[0]}{SHARED}.{QuestionTopic.USAGE}": tools for tools in _find_rivals(measured, labels)}
+    return {key: frozenset(tools) for key, tools in (largest | rivals).items()}
+
+
+def _find_rivals(measured: Measured, labels: Mapping[str, NameWords]) -> list[list[str]]:
+    """Return the tools among which an agent has to choose: they do the same to the same thing, or to a kind of it.
+
+    `delete_user` and `archive_user`; `get_invoice` and `get_sent_invoice`; neither `create_user` and `update_user`, nor
+    `create_text_item` and `create_shape_item`, which their names tell apart.
+    """
+    by_kind: dict[tuple[object, ...], dict[str, list[str]]] = {}
+    for name in dict.fromkeys(subject.tool.name for subject in measured.subjects if not subject.withdrawal):
+        label = labels[name]
+        words = label.thing.lower().split()
+        if words:
+            is_many = label.verb in ("list", "search") or is_plural(words[-1])
+            is_plain_act = label.effect in (None, Effect.ACT, Effect.CREATE)  # `copy_file`, `share_file`
+            way = label.verb if is_plain_act else label.effect
+            thing = " ".join(map(stem, words))
+            by_kind.setdefault((way, is_many, stem(words[-1])), {}).setdefault(thing, []).append(name)
+    rivals: list[list[str]] = []
+    for (*_, last), by_thing in by_kind.items():
+        groups = [*by_thing.values()]
+        rivals += [[name for group in groups for name in group]] if last in by_thing else groups
+    return [group for group in rivals if len(group) > 1]
 
 
 def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -119,17 +142,19 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
-    """The parameters and the hints that a definition leaves open, as questions name them.
+    """The usage, the parameters and the hints that a definition leaves open, as questions name them.
 
     A tool of which the author says that it is changing something has the hints to answer that only such a tool has.
     """
-    return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing)))
+    places = {gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing))}
+    return frozenset(places if _is_guiding(subject) else places | {QuestionTopic.USAGE})
 
 
 def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[str, str]]) -> Question:
     first = gaps[0]
     tools = tuple(dict.fromkeys(gap.tool for gap in gaps))
-    text = first.wording.format(_tools(tools))
+    wording = _CHOICE if first.about is QuestionTopic.USAGE and len(tools) > 1 else first.wording
+    text = wording.format(_tools(tools))
     if first.tool in evidence and first.about in (QuestionTopic.BEHAVIOR, *HINT_ASPECTS):
         effect, place = evidence[first.tool]
         text = f"By the code, `{first.tool}` {effect} ({place}). {text}"
@@ -139,16 +164,17 @@ def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[
         about=first.about,
         tools=tools,
         parameter=first.parameter.name if first.parameter else None,
+        is_for_target=first.is_for_target,
         gain=sum(gap.gain for gap in gaps),
     )
 
 
-def _tools(tools: Sequence[str]) -> str:
+def _tools(tools: Sequence[str], *, word: str = "and") -> str:
     """The names as text: "`a`, `b` and 3 more tools"; braces as they are."""
     more = len(tools) - MAX_NAMED
     names = [f"`{name}`" for name in tools[: MAX_NAMED if more > 1 else None]]
     names += [f"{more} more tools"] if more > 1 else []
-    return joined(names)
+    return joined(names, word)
 
 
 def _find_gaps(
@@ -159,7 +185,7 @@ def _find_gaps(
     for finding in findings:
         rules.setdefault(finding.tool_index, set()).add(finding.rule)
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
-    neighbors = NameNeighbors({subject.tool.name: labels[subject.tool.name] for subject in measured.subjects})
+    rivals = {name: tools for tools in _find_rivals(measured, labels) for name in tools}
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
     is_server_open = _LIMITING.isdisjoint(_cues(measured.catalog.instructions))
     for subject in measured.subjects:
@@ -169,31 +195,15 @@ def _find_gaps(
             yield OpenPoint(tool=subject.tool.name, about=QuestionTopic.LIMIT, wording=_SERVER)
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
-        near = neighbors.nearest(name, MAX_NEAR) if subject.is_quotable else ()
-        rivals = [rival for rival in near if _is_rival(labels[name], labels[rival])][:MAX_RIVALS]
+        near = [rival for rival in rivals.get(name, ()) if rival != name]
         score = scores.get(subject.tool.index)
         low = {key for key in weights if score is None or score.scores[key] <= LOW}
-        gaps = [*_text_gaps(subject, rivals, rule_ids, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
+        gaps = [*_text_gaps(subject, near, rule_ids, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
         dimensions = [gap.about.dimension for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
             lacking = 5 - score.scores[dimension] if score else 1
             share = max(dimensions.count(dimension), HINT_SHARE if gap.about in HINT_ASPECTS else 1)
             yield replace(gap, gain=weights[dimension] * lacking // share)
-
-
-def _is_rival(own: NameWords, other: NameWords) -> bool:
-    """Return whether an agent could take one tool for the other: both read, make or change one or many of a thing.
-
-    `delete_user` and `archive_user`, but neither `create_user` nor `list_users`.
-    """
-    things = [label.thing.lower().split()[-1:] for label in (own, other)]
-    if not all(things) or len({stem(word) for [word] in things}) > 1:
-        return False
-    ways = {Effect.CREATE if label.effect is Effect.CREATE else label.effect is Effect.READ for label in (own, other)}
-    counts = {
-        label.verb in ("list", "search") or is_plural(word) for label, [word] in zip((own, other), things, strict=True)
-    }
-    return len(ways) == len(counts) == 1
 
 
 def _text_gaps(
@@ -205,11 +215,11 @@ def _text_gaps(
     is_vague = prose.has_vague_verb and prose.opens_with_verb and "purpose_clarity" in low
     if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
         yield ask(about=QuestionTopic.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
-    is_guiding = not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
-    if is_silent or (not is_guiding and (rules & {"TDQ104", "TDQ105"} or "usage_guidelines" in low)):
-        rivals = " or ".join(f"`{rival}`" for rival in near).replace("{", "{{").replace("}", "}}")
+    is_low = is_silent or bool(rules & {"TDQ104", "TDQ105"}) or "usage_guidelines" in low
+    if is_low and not _is_guiding(subject):
+        rivals = _tools(near, word="or").replace("{", "{{").replace("}", "}}") if near else ""
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
-        yield ask(about=QuestionTopic.USAGE, wording=wording)
+        yield ask(about=QuestionTopic.USAGE, wording=wording, is_for_target=not near)
     is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)
     if (subject.is_effect_open or is_low) and not _is_reading(subject) and not _tells_more(subject):
         yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
@@ -217,7 +227,8 @@ def _text_gaps(
         yield ask(about=QuestionTopic.RETURNS, wording="What comes back from {}: which fields, in which form?")
 
 
-_USAGE = "What is {} needed for, and when is another tool the better choice?"
+_USAGE = "What is {} needed for, and what has to be done or known before?"
+_CHOICE = "When should an agent call which of {}?"
 _SERVER = (
     "What is true of all tools of this server: when do calls fail, what must the caller be allowed to do, and how much "
     "comes back at most? It belongs into the server's instructions, once."
@@ -242,6 +253,12 @@ def _is_reading(subject: Subject) -> bool:
 def _effect(subject: Subject) -> Effect | None:
     prose = subject.prose
     return prose.name_effect if prose.effect is Effect.ACT and prose.name_effect else prose.effect
+
+
+def _is_guiding(subject: Subject) -> bool:
+    """Return whether the description says when to use the tool."""
+    prose = subject.prose
+    return not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
 
 
 _GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT})

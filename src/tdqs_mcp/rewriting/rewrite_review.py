@@ -11,7 +11,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import Cue, identifiers_of
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import PARAMETERS, CallOutcome, Material, Trace
+from tdqs_mcp.model import PARAMETERS, CallOutcome, Trace
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
@@ -19,11 +19,9 @@ from tdqs_mcp.results.improvements import (
     Change,
     Component,
     Gain,
-    OtherDraft,
     Question,
     QuestionTopic,
     Rewrite,
-    Route,
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
@@ -52,21 +50,6 @@ class Assessment:
     findings: tuple[Finding, ...]
     unjudged: str | None = None
     """Why there is no score."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewBasis:
-    """Basis on which every rewrite of a catalog is reviewed."""
-
-    checker: DraftChecker
-    growth: int
-    """Tokens that a definition may grow by."""
-
-    @classmethod
-    def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
-        """The basis for the original catalog, read once for all its tools."""
-        checker = DraftChecker(measured, material)
-        return cls(checker=checker, growth=growth)
 
 
 def assess(
@@ -99,19 +82,6 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     least = MIN_GAIN if any(part.has_words for part in proposal.parts) else 0
     is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)
-
-
-def lowered_words(
-    proposals: Mapping[int, Proposal], before: Mapping[int, Assessment], after: Mapping[int, Assessment]
-) -> frozenset[tuple[str, object]]:
-    """Return the place and the words of siblings with which a tool scores lower."""
-    return frozenset(
-        (part.path, part.value)
-        for index, proposal in proposals.items()
-        if all(part.route is Route.NAMESAKE for part in proposal.parts)
-        and not is_improvement(before[index], after[index])
-        for part in proposal.parts
-    )
 
 
 def admit(proposal: Proposal) -> Proposal:
@@ -153,7 +123,7 @@ def _sources_by_path(proposal: Proposal) -> dict[str, list[str]]:
     return by_path
 
 
-def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after: Assessment) -> Rewrite:
+def review(proposal: Proposal, *, before: Assessment, after: Assessment) -> Rewrite:
     """An offline rewrite with its claims and scores.
 
     What it does to findings, only the catalog that has all rewrites can show.
@@ -172,7 +142,6 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         tokens_before=signals.definition_tokens(tool.raw),
         tokens_after=signals.definition_tokens(definition),
         claims=tuple(part.claim() for part in proposal.parts),
-        growth=basis.growth,
     )
 
 
@@ -201,7 +170,7 @@ def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, 
 
 
 def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment, *, is_judged: bool) -> Rewrite:
-    """Another writer's rewrite, with the offline draft beside it; the draft where a named judge prefers it.
+    """Another writer's rewrite; the offline draft where a named judge prefers it.
 
     A text that was handed in is never exchanged, and no text is for the offline judge's score.
     """
@@ -209,13 +178,8 @@ def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessme
         return rewrite
     scored = replace(rewrite, after=after.score, unjudged=draft.unjudged or after.unjudged)
     setback = _objection(scored, draft, before, after) if is_judged and rewrite.writer != DRAFT else None
-    best, other = (scored, draft) if setback is None else (replace(draft, setback=setback), scored)
-    if not other.changes:
-        return replace(best, unjudged=scored.unjudged)
-    beside = OtherDraft(
-        writer=other.writer, definition=other.definition, after=other.after, tokens_after=other.tokens_after
-    )
-    return replace(best, beside=beside, refused=rewrite.refused, unjudged=scored.unjudged)
+    best = scored if setback is None else replace(draft, setback=setback)
+    return replace(best, refused=rewrite.refused, unjudged=scored.unjudged)
 
 
 def _objection(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment) -> str | None:
@@ -233,7 +197,7 @@ def conclude(
     rewrites: Sequence[Rewrite],
     improved: Measured,
     findings: Sequence[Finding],
-    basis: ReviewBasis,
+    checker: DraftChecker,
     *,
     before: Mapping[int, Assessment],
 ) -> list[Rewrite]:
@@ -242,7 +206,7 @@ def conclude(
     after = assess(improved, scores, findings)
     rewrites = [_held_against_code(item, _beyond(after[item.index], before[item.index])) for item in rewrites]
     subjects = {subject.tool.index: subject for subject in improved.subjects}
-    answered = {place for subject in basis.checker.subjects.values() for place in _answered(subject, basis.checker)}
+    answered = {place for subject in checker.subjects.values() for place in _answered(subject, checker)}
     questions: dict[str, list[Question]] = {}
     answered |= set(_sibling_answers(improved))
     for question in find_questions(improved, findings, scores, answered=answered):
@@ -252,7 +216,7 @@ def conclude(
         replace(
             rewrite,
             questions=(
-                *_conflict_questions(basis.checker.subjects[rewrite.index], basis.checker),
+                *_conflict_questions(checker.subjects[rewrite.index], checker),
                 *questions.get(rewrite.name, ()),
             ),
             components=describe_components(subjects[rewrite.index]),
@@ -260,7 +224,7 @@ def conclude(
             findings_added=tuple(finding.rule for finding in _beyond(after[rewrite.index], before[rewrite.index])),
             unused=tuple(
                 unused
-                for unused in _reasons(basis.checker.subjects[rewrite.index], rewrite, basis.checker)
+                for unused in _reasons(checker.subjects[rewrite.index], rewrite, checker)
                 if unused.source not in rewrite.sources
             ),
         )
@@ -429,6 +393,4 @@ def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
 def _left_out(rewrite: Rewrite) -> str:
     if rewrite.writer != OFFLINE:
         return "the writer's words do not rest on it"
-    return (
-        f"it does not fit into the {rewrite.growth} tokens to grow by, or the judge finds the definition worse with it"
-    )
+    return "it does not fit into the tokens to grow by, or the judge finds the definition worse with it"

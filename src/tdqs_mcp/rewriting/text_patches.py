@@ -21,7 +21,7 @@ from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.json_text import JsonNode, TextEdit, edited
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, LeftOut, Patch, Rewrite, Route, unified
-from tdqs_mcp.rewriting.proposals import COMPONENTS, Proposal, Statement, apply, set_value
+from tdqs_mcp.rewriting.proposals import Proposal, Statement, apply, set_value
 from tdqs_mcp.sources.files import DefinitionText, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
@@ -64,9 +64,7 @@ def _statement(change: Change) -> Statement:
     # "This tool lists" -> "Lists": whole words change
     end, words = len("".join(old[: len(old) - tail])), "".join(new[start : len(new) - tail])
     splice = TextEdit(start=len("".join(old[:start])), end=end, text=words)
-    return Statement(
-        path=change.path, component=COMPONENTS[Route.FIX], route=Route.FIX, sources=change.sources, splices=(splice,)
-    )
+    return Statement(path=change.path, route=Route.FIX, sources=change.sources, splices=(splice,))
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:

@@ -173,7 +173,6 @@ class RewriteTools(ToolGroup):
             comparison=suggestion.comparison,
             goal=request.goal,
             questions=suggestion.questions,
-            descriptions=_unseen(definitions, page.rewrites, suggestion.questions, state),
             unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
             remaining=suggestion.left,
             with_answers=goal.with_answers if goal else None,
@@ -334,15 +333,6 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     return [
         rewrite for rewrite in rewrites if rewrite.changes and (rewrite.name not in draft.rewritten or rewrite.is_told)
     ]
-
-
-def _unseen(
-    catalog: Catalog, visible: Sequence[Rewrite], questions: Sequence[Question], draft: Draft
-) -> dict[str, str]:
-    """The descriptions of tools that are asked about for the first time and that this answer does not show anew."""
-    new_tools = {question.tools[0] for question in questions if question.id not in draft.open_questions}
-    reworded = {rewrite.name for rewrite in visible if any(change.path == "/description" for change in rewrite.changes)}
-    return {tool.name: tool.description or "" for tool in catalog.tools if tool.name in new_tools - reworded}
 
 
 def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same: str) -> str:

@@ -202,8 +202,6 @@ K1, B = 1.5, 0.75
 SCORE_DIGITS = 9
 """Decimals of a score; further digits only depend on the order of additions."""
 
-_ROUNDING = 10.0 ** (1 - SCORE_DIGITS)
-
 
 def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, float]]:
     """Return what each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
@@ -228,28 +226,6 @@ def weigh_terms(
 def rarity(count: int, total: int) -> float:
     """The inverse document frequency of a term that so many of all documents have."""
     return math.log(1 + (total - count + 0.5) / (count + 0.5))
-
-
-def documents_ahead(
-    weights: Mapping[str, Mapping[int, float]], peaks: Mapping[str, float], terms: Sequence[str], place: int
-) -> set[int]:
-    """The documents that score at least as high as one of them, which `bm25_scores` would say at more expense.
-
-    `peaks` are the highest weights of each term: terms too common to bring a document that far are not looked through.
-    """
-    least = _score(weights, terms, place)
-    left, rare = 0.0, set(terms) & weights.keys()
-    for term in sorted(rare, key=lambda term: (peaks[term] * terms.count(term), term)):
-        left += peaks[term] * terms.count(term)
-        if left >= least - _ROUNDING:
-            break
-        rare.discard(term)
-    rivals = {other for term in rare for other in weights[term]}
-    return {other for other in rivals if other != place and _score(weights, terms, other) >= least}
-
-
-def _score(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str], place: int) -> float:
-    return round(sum(weights[term].get(place, 0.0) for term in terms if term in weights), SCORE_DIGITS)
 
 
 def bm25_scores(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str]) -> dict[int, float]:
