@@ -287,7 +287,7 @@ class _Experiment:
         best = max(
             (candidate for candidate in pool if not _worse(pool.get((), ()), pool[candidate])),
             key=lambda candidate: (
-                *_total(pool[candidate]),
+                *map(sum, zip(*map(_merit, pool[candidate]), strict=True)),
                 sum(edit in edits for edit in candidate),
                 -sum(edit.trial.tokens for edit in candidate),
             ),
@@ -404,23 +404,13 @@ def _worse(before: Sequence[QueryChoice], after: Sequence[QueryChoice]) -> list[
     return [choice for former, choice in zip(before, after, strict=True) if _merit(choice) < _merit(former)]
 
 
-def _total(choices: Sequence[QueryChoice]) -> tuple[Fraction, Fraction, int]:
-    merits = [_merit(choice) for choice in choices]
-    return (
-        sum((first for first, _, _ in merits), Fraction(0)),
-        sum((listed for _, listed, _ in merits), Fraction(0)),
-        sum(faults for _, _, faults in merits),
-    )
-
-
 def _merit(choice: QueryChoice) -> tuple[Fraction, Fraction, int]:
     demands = [read(choice.plan) for read in tool_selection.DEMANDS.values()] if choice.plan else []
     return choice.first, choice.found, -demands.count(False)
 
 
 def _fails(choice: QueryChoice) -> bool:
-    first, _, faults = _merit(choice)
-    return first < 1 or faults < 0
+    return _merit(choice) < (1, 1, 0)
 
 
 def _blame(version: Sequence[_Edit], choices: Sequence[QueryChoice]) -> Iterator[tuple[_Edit, str]]:
