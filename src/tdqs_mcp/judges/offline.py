@@ -234,12 +234,12 @@ def score_set(forests: Mapping[str, Forest], tools: ToolSet) -> dict[str, int]:
     """The four coherence scores, within what the published anchors allow."""
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
-    most = {**_most_distinct(tools), "naming_consistency": _most_consistent(values["off_style"])}
+    most = _highest(tools, off_style=values["off_style"])
     return {key: min(score, most.get(key, score)) for key, score in scores.items()}
 
 
-def _most_distinct(tools: ToolSet) -> dict[str, int]:
-    """The highest scores of a server on which tools do the same as another one, or leave open what they do.
+def _highest(tools: ToolSet, *, off_style: int) -> dict[str, int]:
+    """The highest scores of a server on which tools do the same, leave open what they do, or are spelled otherwise.
 
     Hardly any labeled server has such tools, so this is policy, from the anchors of the published coherence prompt:
     several tools that appear to do the same thing are a 1; each tool earns its place; no clear domain, no coverage.
@@ -251,14 +251,10 @@ def _most_distinct(tools: ToolSet) -> dict[str, int]:
     distinct = several if tools.alike > 2 else 2 if is_shared or (tools.alike and is_third) else 4 if tools.alike else 5
     return {
         "disambiguation": distinct,
+        "naming_consistency": 5 if off_style == 0 else 4 if off_style < 25 else 2,
         "tool_count_appropriateness": 3 if is_open else 5,
         "completeness": 2 if is_open else 5,
     }
-
-
-def _most_consistent(off_style: int) -> int:
-    """The highest naming consistency where so many percent of the names have another style; policy as well."""
-    return 5 if off_style == 0 else 4 if off_style < 25 else 2
 
 
 def _summary(judgements: Mapping[str, Judgement]) -> str:
