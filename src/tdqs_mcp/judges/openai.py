@@ -87,7 +87,7 @@ class OpenAI(EndpointModel):
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
         response = await self._post(client, request, forms[form])
-        while form + 1 < len(forms) and _may_refuse_form(response, has_answered=self._has_answered):
+        while form + 1 < len(forms) and _may_refuse_form(response):
             form += 1
             response = await self._post(client, request, forms[form])
         completion = self.parsed(response, _Completion, called="chat completion")
@@ -136,10 +136,9 @@ def _members(request: Request, endpoint: Endpoint, *, response_format: Mapping[s
     )
 
 
-def _may_refuse_form(response: "httpx2.Response | Failure", *, has_answered: bool) -> bool:
-    """Endpoints that do not know a response format say 400 or 422, and llama-cpp-python 500 before its first answer."""
-    statuses = (400, 422) if has_answered else (400, 422, 500)
-    return not isinstance(response, Failure) and response.status_code in statuses
+def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:
+    """Endpoints that do not know a response format say 400 or 422, and llama-cpp-python 500."""
+    return not isinstance(response, Failure) and response.status_code in (400, 422, 500)
 
 
 def _tokens(usage: object) -> Usage | None:

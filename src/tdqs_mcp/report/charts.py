@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
 """Pixels: of a chart, of a bar's height, between bars, and left of them."""
 
-HEAD, HISTOGRAM, TICK = 34, 120, 5
-"""Pixels above the bars; height of the histogram; steps of 0.1 between its labels."""
+HEAD, HISTOGRAM, TICK, RIGHT = 34, 120, 5, 90
+"""Pixels above the bars; height of the histogram; steps of 0.1 between its labels; room right of lines for names."""
 
 MAX_LABEL = 28
 """Characters of a label."""
@@ -76,11 +76,11 @@ def trend_svg(trend: "Trend") -> str:
 def trend_chart(trend: "Trend") -> tuple[str, int]:
     """Mean TDQS and mean overall score of each sweep as two lines from 1 to 5, and their height."""
     runs, height = trend.runs, 200
-    step = (WIDTH - 80) / max(1, len(runs) - 1)
-    parts = [_title("Mean TDQS and mean overall score by sweep")]
+    step = (WIDTH - 40 - RIGHT) / max(1, len(runs) - 1)
+    parts = [_title("Mean scores by sweep")]
     for points in range(1, 6):
         top = HEAD + height * (5 - points) // 4
-        parts.append(f'<text x="12" y="{top + 4}">{points}</text><path d="M30 {top}H{WIDTH - 50}" stroke="#ccc"/>')
+        parts.append(f'<text x="12" y="{top + 4}">{points}</text><path d="M30 {top}H{WIDTH - RIGHT}" stroke="#ccc"/>')
     for name, color, means in (
         ("TDQS", COLORS[Tier.B], [run.tdqs for run in runs]),
         ("overall", COLORS[Tier.F], [run.overall for run in runs]),
@@ -95,11 +95,11 @@ def trend_chart(trend: "Trend") -> tuple[str, int]:
             parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
             parts += [f'<circle cx="{left}" cy="{top}" r="3" fill="{color}"/>' for left, top in places]
             shift = -8 if name == "TDQS" else 18
-            parts.append(f'<text x="{WIDTH - 48}" y="{places[-1][1] + shift}" fill="{color}">{name}</text>')
+            parts.append(f'<text x="{WIDTH - RIGHT + 6}" y="{places[-1][1] + shift}" fill="{color}">{name}</text>')
     bottom = HEAD + height + 22
     if runs:
         parts.append(f'<text x="30" y="{bottom}">{runs[0].finished_at[:10]}</text>')
-        parts.append(f'<text x="{WIDTH - 50}" y="{bottom}" text-anchor="end">{runs[-1].finished_at[:10]}</text>')
+        parts.append(f'<text x="{WIDTH - RIGHT}" y="{bottom}" text-anchor="end">{runs[-1].finished_at[:10]}</text>')
     return "".join(parts), bottom + GAP
 
 
