@@ -401,6 +401,21 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
     ]
 
 
+def test_errors_and_warnings_name_tools_in_a_catalog_of_200_and_the_worst_have_their_fix(command, write):
+    vague = {"type": "object", "properties": {"limit": {"type": "number", "description": "Maximum number of rows"}}}
+    tools = [tool(f"get_part_{number}", f"This tool gets details of part {number}.", vague) for number in range(170)]
+    tools += [tool(f"delete_part_{number}", f"Deletes part {number} of the depot.", flat(2)) for number in range(12)]
+    tools += [tool(f"list_{number}", "Lists the stock.", {**flat(3), "required": ["gone"]}) for number in range(18)]
+    lines = text(command, write("x.json", tools))
+    assert len(lines) <= 40
+    shown = " ".join(" ".join(lines).split())
+    blocks = [block for block in re.split(r"(?=error |warning |info )", shown) if " of 200 tools" in block]
+    worst = [block for block in blocks if not block.startswith("info")]
+    assert len(worst) > 2
+    assert all(re.search(r"(?:get_part|delete_part|list)_\d", block) for block in worst), worst
+    assert all(" fix: " in block for block in worst[:2]), worst
+
+
 def test_the_next_command_lints_the_same_folder_of_code(command):
     lines = text(command, "examples/careless", "--fail-on", "info")
     assert lines[-1] == "Next: tdqs-mcp lint examples/careless --fail-on info --show all"

@@ -261,7 +261,7 @@ LINE_WIDTH = 70
 MAX_EXAMPLES = 3
 """Findings of a rule that are shown before any other rule shows more."""
 
-MAX_FORMS = 5
+MAX_FORMS = 6
 """Lengths in which the findings of a rule can be shown."""
 
 MAX_NAMED = 5
@@ -400,7 +400,7 @@ def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int)
 
 
 def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]:
-    """Return what a rule found: on one line, with the fix, with examples, with all."""
+    """Return what a rule found: with the names of some tools, with the usual fix, with examples, with all."""
     first, report = group[0], located.report
     is_single = len(group) == 1 and first.subject.kind != "server"
     where = f" in {located.label(first)}" if is_single else _where(group, report)
@@ -409,20 +409,25 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
     if report.is_ubiquitous(group):
         title: _Row = (_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))
         return [[title], *([[title, *in_code]] if in_code else [])]
+    names = list(dict.fromkeys(finding.subject.label for finding in group))
+    tool_names = first_of(names, MAX_EXAMPLES) if 1 < len(names) < len(report.tools) else ""
     if len({finding.message for finding in group}) == 1:
         title = (_severity(first), (*head, f": {first.message}"))
-        names = list(dict.fromkeys(finding.subject.label for finding in group))
-        is_named = 1 < len(names) < len(report.tools)
-        named_: list[_Row] = [("", Span(first_of(names, MAX_NAMED), "dim"))] if is_named else []
+        named_: list[_Row] = [("", Span(tool_names, "dim"))] if tool_names else []
         named_ = in_code if in_code and not is_single else named_
-        return [[title], [title, *_fix(first)], [title, *named_, *_fix(first)]]
-    is_same = len({finding.suggestion for finding in group}) == 1
+        is_info = first.severity is Severity.INFO
+        return [[title] if is_info else [title, *named_], [title, *named_], [title, *named_, *_fix(first)]]
+    suggestions = Counter(finding.suggestion for finding in group)
+    is_same = len(suggestions) == 1
     fix = _fix(first) if is_same else []
+    usual = max(group, key=lambda finding: suggestions[finding.suggestion])
     labels = [(Span(located.label(finding), "dim"), f": {finding.message}") for finding in group]
     examples = [
         [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
     ]
-    forms: list[list[_Row]] = [[(_severity(first), head)], [(_severity(first), head), *fix]]
+    title = (_severity(first), (*head, f": {tool_names}" if tool_names else ""))
+    shortest = (_severity(first), head) if first.severity is Severity.INFO else title
+    forms: list[list[_Row]] = [[shortest], [title], [title, *_fix(usual)]]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
         title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
         forms.append([title, *(row for example in examples[:count] for row in example), *fix])
