@@ -280,9 +280,10 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     declared = arguments.properties(subject.tool)
-    names = frozenset((*declared, *subject.siblings.values()))
     for name, text in _texts_of_arguments(subject.tool):
-        values = closed_list(text, name, names) if _is_free_text(declared[name]) else ()
+        is_list = _is_free_text(declared[name]) and closed_list(text, name)
+        # names of a large catalog are gathered only where there is a list
+        values = closed_list(text, name, {*declared, *subject.siblings.values()}) if is_list else ()
         if values:
             yield Hit(
                 arguments.property_pointer(name),
@@ -341,6 +342,19 @@ def restated_label(subject: Subject) -> Iterator[Hit]:
             "the description equals the name or the title, so TDQS caps purpose clarity at 2",
             "say in the description what the title leaves out, or shorten the title",
         )
+
+
+@rule(
+    "TDQ145",
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="contextual_completeness",
+    source="Glama's tdqs, no-output-schema",
+)
+def absent_output_schema(subject: Subject) -> Iterator[Hit]:
+    """There is no output schema, whatever the description says."""
+    if not subject.signals.has_output_schema:
+        yield Hit("/outputSchema", "there is no output schema", "declare the shape of the result")
 
 
 @_playground("TDQ129", "tool-description-is-name", persona=Persona.AUDITOR, dimension="purpose_clarity")

@@ -11,7 +11,13 @@ from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.linter_rules import absent_annotations, restated_label, spelled_name, verbatim_name
+from tdqs_mcp.rules.linter_rules import (
+    absent_annotations,
+    absent_output_schema,
+    restated_label,
+    spelled_name,
+    verbatim_name,
+)
 from tdqs_mcp.rules.rule import Hit, Rule, rule
 
 COPIED_WORDS = 12
@@ -233,11 +239,13 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
     entails=("TDQ122",),
+    weighs=("/description",),
+    variants=(absent_output_schema,),
 )
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
-    """There is no output schema, so the description has to say what comes back."""
-    if not subject.signals.has_output_schema:
-        yield Hit("/outputSchema", "there is no output schema", "declare the shape of the result")
+    """There is no output schema, and the description does not say what comes back."""
+    if Cue.RETURN not in subject.prose.cues:
+        yield from absent_output_schema.check(subject)
 
 
 @rule(

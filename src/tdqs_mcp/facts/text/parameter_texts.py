@@ -306,10 +306,10 @@ def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMenti
 
 
 def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
-    """Those whose description has no word that their name does not have."""
+    """Those whose description has no word that their name does not have, and whose schema tells only the type."""
     for remark in remarks:
         name, text = remark.node.name or "", remark.text
-        if len(text) <= MAX_PLACEHOLDER and _restates(text, name):
+        if len(text) <= MAX_PLACEHOLDER and _FORMING.isdisjoint(remark.node.schema) and _restates(text, name):
             yield remark
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
@@ -99,7 +99,11 @@ def unknown_tools(
     mentions: dict[str, Mention] = {}
     whole = "\n".join(text for _, text in texts)
     for path, token in strange:
-        if _is_unknown(token.name, own, words) and _is_tool(token, words) and not _lacks_prefix(token.name, words):
+        if (
+            _is_unknown(token.name, own, words)
+            and _is_tool(token, words)
+            and not _lacks_prefix(fold(token.name), words.tools)
+        ):
             # `mode="get_all"` shows that get_all is a value
             values = (f"{joint}{mark}{token.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
             if not any(value in whole for value in values):
@@ -130,11 +134,11 @@ def _is_unknown(name: str, own: frozenset[str], words: KnownNames) -> bool:
     return words.prefix + folded not in words.tools and not (name.startswith("mcp__"))
 
 
-def _lacks_prefix(name: str, words: KnownNames) -> bool:
+@lru_cache(256)
+def _lacks_prefix(ending: str, tools: frozenset[str]) -> bool:
     """A tool has the name behind a prefix of a part of the server: `get_pages` for `wiki_get_pages`."""
-    ending = fold(name)
-    prefixes = {tool.removesuffix(ending) for tool in words.tools if tool.endswith(ending)}
-    return any(sum(tool.startswith(prefix) for tool in words.tools) >= MIN_PART for prefix in prefixes if prefix)
+    prefixes = {tool.removesuffix(ending) for tool in tools if tool.endswith(ending)}
+    return any(sum(tool.startswith(prefix) for tool in tools) >= MIN_PART for prefix in prefixes if prefix)
 
 
 MIN_PART = 3
