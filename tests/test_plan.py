@@ -218,3 +218,14 @@ def test_a_sentence_of_several_tools_with_only_the_nouns_swapped_counts_once(com
     assert [each.tdqs for each in comparison.new.tools][1:] == [each.tdqs for each in comparison.old.tools][1:]
     report = tdqs_mcp.reach_target(catalog, rewrites, target="5.0")
     assert report.goal.after.overall < tdqs_mcp.score(improved).rollup.overall
+
+
+def test_tools_of_one_kind_keep_the_sentence_that_says_what_each_is_for():
+    things = ("card", "frame", "image", "shape")
+    catalog = tdqs_mcp.read({"tools": [tool(f"get_{thing}", f"Gets {thing}.", takes("board_id")) for thing in things]})
+    drafts = {f"get_{thing}": {"description": f"Returns one {thing} of a board by the board's id."} for thing in things}
+    rewrites = tdqs_mcp.rewrite(catalog, drafts=drafts)
+    improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
+    alone = [tool_score.tdqs for tool_score in tdqs_mcp.score(improved).tools]
+    assert [rewrite.after.tdqs for rewrite in rewrites] == alone
+    assert min(alone) > 10

@@ -25,7 +25,8 @@ def credited(old: Catalog, new: Catalog) -> Catalog:
     """Return the new catalog as it is scored: of a repeated new sentence, only its first tool has it.
 
     A sentence that names another tool of the catalog is about that one, and stays; so do words for parameters of one
-    name. Where nothing repeats, the catalog comes back as it is.
+    name, and the sentence that opens a description: `Gets one card of a board by its id` beside `Gets one frame of a
+    board by its id` says what each tool is for. Where nothing repeats, the catalog comes back as it is.
     """
     before = {tool.name: tool for tool in old.tools}
     names = {fold(tool.name) for tool in new.tools}
@@ -61,7 +62,7 @@ def _added(before: Tool, tool: Tool, names: set[str]) -> Iterator[tuple[str, _Sh
         if not isinstance(new, str) or new == old:
             continue
         present = set(map(plain_text, sentences_of(old))) if isinstance(old, str) else set()
-        for sentence in sentences_of(new):
+        for sentence in sentences_of(new)[path == DESCRIPTION :]:
             siblings = names & set(map(fold, identifiers_of(sentence))) - {fold(tool.name)}
             parts = (stem(part.lower()) for word in words_of(sentence) for part in name_parts(word))
             shape = tuple(part for part in parts if part not in own)
