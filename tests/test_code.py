@@ -1462,3 +1462,31 @@ def test_a_package_that_is_built_twice_is_read_once(read):
         **{"dist/part-A.js": text, "dist/part-B.cjs": text, "lib/cjs/a.js": text, "lib/esm/a.js": text},
     )
     assert [tool.handler.file for tool in report.tools] == ["dist/part-A.js"]
+
+
+def test_a_delete_of_an_unknown_library_s_client_is_not_taken_for_a_map_s(read):
+    text = (
+        'import { Translator } from "lara";\nconst lara = new Translator();\n'
+        'server.tool("drop", "Drop.", { id: z.string() }, async ({ id }) => await lara.memories.delete(id));\n'
+    )
+    assert read(server_js=text).tools[0].read_only == "unknown"
+
+
+def test_a_parameter_that_a_function_in_a_table_uses_is_not_called_unused(read):
+    text = (
+        'server.tool("run", "Run.", { mode: z.string(), latest: z.boolean(), extra: z.string() },\n'
+        "  async ({ mode, latest, extra }) => {\n"
+        "    const table = { start: () => fetch(`https://boats.example/${latest}`) };\n"
+        "    const chosen = Object.entries(table).find(([key]) => key === mode)[1];\n"
+        "    return chosen();\n  });\n"
+    )
+    assert read(server_js=text).tools[0].unused_parameters == ("extra",)
+
+
+def test_a_folder_for_the_tool_s_own_files_may_be_removed(read):
+    text = (
+        'import fs from "fs";\n'
+        'server.tool("send", "Send.", { text: z.string() }, async ({ text }) => {\n'
+        '  const folder = fs.mkdtempSync("boats-");\n  fs.rmSync(folder, { recursive: true });\n});\n'
+    )
+    assert "file-delete" not in [effect.kind for effect in read(server_js=text).tools[0].effects]

@@ -676,7 +676,10 @@ def _takes_path(target: External) -> bool:
 def _is_temporary(value: Value) -> bool:
     """Return whether a value is a file that the tool makes for itself: `mkstemp()[1]`, `Path(…)` of it."""
     parts = [inner for inner in alternatives(value) if isinstance(inner, External)]
-    is_own = any(part.name.startswith("tempfile.") and part.name != "tempfile.gettempdir()" for part in parts)
+    is_own = any(
+        (part.name.startswith("tempfile.") and part.name != "tempfile.gettempdir()") or "mkdtemp" in part.name
+        for part in parts
+    )
     return is_own or any(_is_temporary(inner) for part in parts for inner in part.arguments[:1])
 
 

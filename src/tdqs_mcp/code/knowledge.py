@@ -153,9 +153,9 @@ class Knowledge:
             return specs  # api.listBoats().map(…)
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
             return () if last[:1].isupper() else (Spec(("named", "http")),)
-        # `pymongo.MongoClient().get`: what a library that is not known calls so may be a request
-        owner = name.removesuffix(f"().{last}").rpartition(".")[2]
-        is_open = specs is not None and owner[:1].isupper() and _has_verb(last) and all(map(_is_none, specs))
+        # `pymongo.MongoClient().boats.get`: what a library that is not known calls so may be a request
+        is_made = re.search(rf"(^|[./])[A-Z]\w*\(\)(\.\w+)*\.{last}$", name) is not None
+        is_open = specs is not None and is_made and _has_verb(last) and all(map(_is_none, specs))
         return None if is_open else specs
 
     def is_library(self, package: str) -> bool:
@@ -551,7 +551,7 @@ def verb_kind(name: str) -> str:
 
 _PLAIN_VERBS = dict.fromkeys("get list search fetch find read".split(), "read") | {
     word: kind
-    for kind, words in {"write": "create add update insert set move copy", "delete": "delete remove"}.items()
+    for kind, words in {"write": "create add update insert set move copy remove", "delete": "delete"}.items()
     for word in words.split()
 }
 """Verbs that are no nouns too: they tell wherever they stand in a name."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
-from tdqs_mcp.code.nodes import Collection, Literal, Subscript
+from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Subscript, walk
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.registrations import Registration, is_context
@@ -29,7 +29,6 @@ from tdqs_mcp.results.tool_code import (
     DeadValue,
     EffectKind,
     Handler,
-    Proof,
     ToolCode,
     Unresolved,
 )
@@ -164,24 +163,12 @@ def _place(sighting: Sighting) -> tuple[str, str, int]:
 def _generated(operation: Operation) -> ToolCode:
     """Return a tool that is made from an operation: its method is all that is known."""
     file, line = operation.file, operation.line
-    trace = CallTrace(effects=[operation.effect])
-    verdicts = judge(trace.effects, ())
     return ToolCode(
         name=operation.name,
         handler=Handler(file=file, line=line, end=line),
         registration=CodePlace(file=file, line=line),
-        effects=tuple(_effects(trace.effects)),
-        read_only=_proof(verdicts.read_only),
-        destructive=_proof(verdicts.destructive),
-        idempotent=_proof(verdicts.idempotent),
-        open_world=_proof(verdicts.open_world),
-        unused_parameters=(),
-        dead_enum_values=(),
-        limits=(),
-        errors=(),
-        returns=None,
-        credentials=(),
-        unresolved=(),
+        effects=tuple(_effects([operation.effect])),
+        **judge([operation.effect], ()),
     )
 
 
@@ -189,7 +176,6 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
-    verdicts = judge(trace.effects, lost)
     parameters = _parameters(registration)
     description = registration.definition.get("description")
     return ToolCode(
@@ -197,10 +183,7 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
         handler=_handler(registration, trace),
         registration=place,
         effects=tuple(_effects(trace.effects)),
-        read_only=_proof(verdicts.read_only),
-        destructive=_proof(verdicts.destructive),
-        idempotent=_proof(verdicts.idempotent),
-        open_world=_proof(verdicts.open_world),
+        **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),
         limits=tuple(_limits(trace, registration)),
@@ -218,10 +201,6 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
 
 
 _NOWHERE = Sighting(kind="handler", path="", line=0, depth=0)
-
-
-def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
-    return "unknown" if verdict is None else verdict
 
 
 def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
@@ -319,7 +298,18 @@ def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[st
         sighting.kind in ("depth", "nesting") for sighting in trace.unresolved
     )
     if is_whole and ALL not in trace.used and trace.used | {sighting.kind for sighting in trace.effects}:
-        yield from (name for name in parameters if name not in trace.used)
+        closures = [registration.handler, *(closure for _, closure, _ in trace.handed)]
+        # A function that waits in a table uses what it names, though it was not followed.
+        spoken = {
+            part.id
+            for closure in closures
+            if closure is not None
+            for inner in walk(closure.function.body)
+            if isinstance(inner, Function)
+            for part in walk(inner.body)
+            if isinstance(part, Name)
+        }
+        yield from (name for name in parameters if name not in trace.used | spoken)
 
 
 def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[DeadValue]:

@@ -1,11 +1,11 @@
-"""The behaviour hints, as far as the code proves them: true, false, or None for what it does not prove."""
+"""The behaviour hints, as far as the code proves them: true, false or unknown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TypedDict
 
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
 from tdqs_mcp.code.trace import Sighting
-from tdqs_mcp.results.tool_code import is_local
+from tdqs_mcp.results.tool_code import Proof, is_local
 
 _CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
 _NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())
@@ -20,14 +20,13 @@ MAX_STATE_DEPTH = 3
 """Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
-    """The four hints of a tool, the worst case over its arguments; None where the code leaves one open."""
+class Verdicts(TypedDict):
+    """The four hints of a tool, the worst case over its arguments."""
 
-    read_only: bool | None
-    destructive: bool | None
-    idempotent: bool | None
-    open_world: bool | None
+    read_only: Proof
+    destructive: Proof
+    idempotent: Proof
+    open_world: Proof
 
 
 def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdicts:
@@ -48,11 +47,15 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     elif not is_doubtful and all(effect.harm == ADDS for effect in changes):
         destructive = False
     return Verdicts(
-        read_only=read_only,
-        destructive=destructive,
-        idempotent=True if read_only else None,
-        open_world=_open_world(effects, unresolved, commands),
+        read_only=_proof(read_only),
+        destructive=_proof(destructive),
+        idempotent=True if read_only else "unknown",
+        open_world=_proof(_open_world(effects, unresolved, commands)),
     )
+
+
+def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
+    return "unknown" if verdict is None else verdict
 
 
 def _is_change(effect: Sighting) -> bool:

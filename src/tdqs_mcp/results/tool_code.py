@@ -214,19 +214,19 @@ class ToolCode:
     destructive: Proof
     idempotent: Proof
     open_world: Proof
-    unused_parameters: tuple[str, ...]
+    unused_parameters: tuple[str, ...] = ()
     """Parameters on which nothing depends."""
 
-    dead_enum_values: tuple[DeadValue, ...]
-    limits: tuple[CodeLimit, ...]
-    errors: tuple[CodeError, ...]
-    returns: str | None
+    dead_enum_values: tuple[DeadValue, ...] = ()
+    limits: tuple[CodeLimit, ...] = ()
+    errors: tuple[CodeError, ...] = ()
+    returns: str | None = None
     """Form of the result, such as `object with keys id, name`; null where it is not known."""
 
-    credentials: tuple[str, ...]
+    credentials: tuple[str, ...] = ()
     """Environment variables that the code reads."""
 
-    unresolved: tuple[Unresolved, ...]
+    unresolved: tuple[Unresolved, ...] = ()
     description: Internal[str | None] = None
     """Description at the registration."""
 
