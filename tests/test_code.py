@@ -1490,3 +1490,8 @@ def test_a_folder_for_the_tool_s_own_files_may_be_removed(read):
         '  const folder = fs.mkdtempSync("boats-");\n  fs.rmSync(folder, { recursive: true });\n});\n'
     )
     assert "file-delete" not in [effect.kind for effect in read(server_js=text).tools[0].effects]
+
+
+def test_the_variable_of_a_comprehension_is_not_the_parameter_of_its_name(read):
+    body = "names = [a.name for a in list(b)]; return open(a) if names else None"
+    assert tool_of(read, body).unused_parameters == ()

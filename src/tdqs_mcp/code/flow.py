@@ -460,10 +460,13 @@ class Interpreter(Calls):
                 return UNKNOWN
             case Spread(value=inner):
                 return self.evaluate(inner, frame)
-            case Other(parts=parts, operator="comprehension") if (
-                listed := self._comprehended(parts, frame)
-            ) is not None:
-                return listed
+            case Other(parts=parts, operator="comprehension"):
+                before = dict(frame.names)
+                listed = self._comprehended(parts, frame)
+                evaluated = [self.evaluate(part, frame) for part in parts] if listed is None else []
+                frame.names.clear()
+                frame.names.update(before)  # its variables are its own: `[boat.name for boat in boats]`
+                return listed if listed is not None else evaluated[-1] if evaluated else UNKNOWN
             case Other(parts=parts, operator=operator):
                 values_ = tuple(self.evaluate(part, frame) for part in parts)
                 if operator == "+" and any(isinstance(value, Listing) for value in values_):
@@ -473,7 +476,7 @@ class Interpreter(Calls):
                 if operator == "/" and isinstance(values_[0], External):
                     self._use(*values_[1:])
                     return replace(values_[0], parameters=parameters_of(values_))
-                if operator in ("comprehension", ",") and values_:
+                if operator == "," and values_:
                     return values_[-1]
                 self._use(*values_)
                 for part in parts if operator == "del" else ():
