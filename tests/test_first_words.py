@@ -312,7 +312,6 @@ def test_a_dead_endpoint_is_named_once(command, write):
         ("score tools.json --env x", "give NAME=VALUE"),
         ("score tools.json --judge jury:a,b", "add [judges.a]"),
         ("score tools.json --accept *", "name another --judge"),
-        ("score tools.json --task x", "--task belongs to --installed"),
         ("lint tools.json --config never.toml", "give one of error, warning, info, never"),
         ("lint tools.json --baseline tools.json", "is not a baseline; write one with --write-baseline"),
         ("lint tools.json --baseline none.json", "add --write-baseline to write it"),

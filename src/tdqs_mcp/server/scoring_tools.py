@@ -53,7 +53,7 @@ class ScoreTools(ToolGroup):
 
         Start here, for example with catalog EXAMPLE, then call suggest_rewrite with its id. Instead use
         score_tool_definition for one tool, lint_descriptions for findings, compare_definitions for versions,
-        judge_definitions to judge yourself. No tool is called; a malformed tool stays ungraded. Up to 2,000 tools.
+        judge_definitions to judge yourself. No tool is called; a malformed tool stays ungraded.
         Returns scores, merges, and the lowest tools.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
@@ -96,7 +96,7 @@ class ScoreTools(ToolGroup):
 
         Use it while writing a single definition, for example {"name": "get_order", …}, or for one tool of a scored
         catalog by its name; for a whole server use score_server instead. Siblings, at most 1,999, show what the tool
-        must be told apart from. It is only read, and the offline judge gives equal scores each time. Returns TDQS
+        must be told apart from. The offline judge gives equal scores each time. Returns TDQS
         1.0-5.0, tier A-F, six dimension scores and findings; a malformed definition is ungraded, with the reason.
         """
         if catalog is None:
@@ -132,7 +132,7 @@ class ScoreTools(ToolGroup):
     ) -> AgentAnswer:
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
-        Use it to see the defects of a server or tool, for example all errors with severity "error", or why a rule
+        Use it to see the defects, for example all errors with severity "error", or why a rule
         matters with explain; for scores use score_server instead, for repairs suggest_rewrite. It asks no model; with
         source it holds definitions against their code. Returns counts, and 20 findings per page, each with rule,
         severity, place and suggestion; a clean catalog gives an empty list.
