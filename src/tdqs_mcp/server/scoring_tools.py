@@ -53,7 +53,7 @@ class ScoreTools(ToolGroup):
 
         Start here, for example with catalog EXAMPLE, then call suggest_rewrite with its id. Instead use
         score_tool_definition for one tool, lint_descriptions for findings, compare_definitions for versions,
-        judge_definitions to judge yourself. No tool is called; a malformed tool stays ungraded.
+        judge_definitions to judge yourself. No tool is called; a malformed tool stays ungraded. Up to 2,000 tools.
         Returns scores, merges, and the lowest tools.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
