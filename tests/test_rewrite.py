@@ -422,6 +422,14 @@ def test_half_a_lookup_is_none():
     assert "Find `page_id`" in description(rewritten(PAGES[0], by_author, judge=Pleased())[1])
 
 
+def test_nobody_is_sent_for_an_id_to_a_tool_that_takes_such_ids():
+    """A batch of things by their ids is no list of them."""
+    one = tool("get_page", "Get one page of the wiki by its id.", takes("page_id"))
+    many = tool("get_pages", "Get several pages of the wiki by their ids.", takes("page_ids"))
+    for rewrite in rewritten(one, many, judge=Pleased()):
+        assert "find" not in description(rewrite).lower()
+
+
 def test_one_tool_gets_what_the_whole_run_gives(real):
     for catalog, rewrites in real[:12]:
         for rewrite in rewrites[::9]:

@@ -473,12 +473,16 @@ def _described_thing(words: Sequence[str], parameter: Parameter, label: NameWord
 
 
 def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -> list[Subject]:
-    """The other tools that do not themselves need this parameter."""
+    """The other tools that have no such parameter and need no list of such values: `get_genes` takes `gene_ids`."""
+    name = _key(parameter.name)
     return [
         other
         for other in tools
         if other is not subject
-        and not any(own_parameter.name == parameter.name for own_parameter in other.signals.parameters)
+        and not any(
+            own_parameter.name == parameter.name or (own_parameter.is_required and _key(own_parameter.name) == name)
+            for own_parameter in other.signals.parameters
+        )
     ]
 
 
