@@ -558,11 +558,12 @@ def placeholder_description(tool):
 
 
 def restated_parameter(tool):
-    """A parameter's description is its name in words."""
+    """A parameter's description is its name in words, and its schema tells only a type."""
+    telling = {"enum", "const", "default", "format", "pattern", "examples", "minimum", "maximum"}
     forms = ["The {n}", "{n}", "The {n}.", "{n} (optional)", "The {n} parameter", "The {n} to use", "{n} value"]
     for place, name in enumerate(properties(tool)):
         plain = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)).lower()
-        if plain and not re.search(r"\d", name):
+        if plain and not re.search(r"\d", name) and telling.isdisjoint(properties(tool)[name]):
             text = forms[place % len(forms)].format(n=plain)
             yield f"{name}: {text}", changed(tool, name, lambda each, text=text: each.update(description=text))
 
