@@ -55,8 +55,8 @@ MIN_WAIT = 1.0
 FIRST_REQUESTS = 4
 """Requests under way at once before the first answer: a wrong key or a broken endpoint is told by a few."""
 
-FIRST_WAIT, FIRST_POLL = 2.0, 0.02
-"""Seconds after which the others go out too if nothing has failed, and between two looks whether they may."""
+FIRST_WAIT = 2.0
+"""Seconds after which the others go out too if nothing has failed: the endpoint is slow."""
 
 _FINAL = (401, 402, 403)
 """The statuses of an endpoint that answers nobody with this key."""
@@ -200,8 +200,7 @@ class EndpointModel(ABC):
         """Requests that wait for an answer."""
 
         self._places: CapacityLimiter | None = None
-        self._asked = 0
-        """Requests that are under way or being tried again."""
+        """Of requests that are under way or being tried again: few until the first answer."""
 
         self._has_answered = self._has_failed = False
         self._opens = 0.0
@@ -229,24 +228,23 @@ class EndpointModel(ABC):
         import anyio  # noqa: PLC0415
         from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
-        places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
+        few = min(FIRST_REQUESTS, self._endpoint.concurrency)
+        places = self._places = self._places or anyio.CapacityLimiter(few)
         async with self._connection() as client:
-            async with places:
-                begun = anyio.current_time()
-                while not self._may_begin(anyio.current_time() - begun):  # noqa: ASYNC110  # three things may allow it
-                    await anyio.sleep(FIRST_POLL)
-                self._asked += 1
-                try:
-                    answer = await self._ask_if_open(client, request)
-                finally:
-                    self._asked -= 1
+            with anyio.move_on_after(FIRST_WAIT) as first_wait:
+                await places.acquire()
+            if first_wait.cancelled_caught:
+                if not self._has_failed:
+                    places.total_tokens = self._endpoint.concurrency
+                await places.acquire()
+            try:
+                answer = await self._ask_if_open(client, request)
+                if self._has_answered:
+                    places.total_tokens = self._endpoint.concurrency
+            finally:
+                places.release()
             await checkpoint()  # the next request goes out before this answer is read and kept
         return answer
-
-    def _may_begin(self, waited: float) -> bool:
-        """Return whether a request that has waited so many seconds may go out."""
-        is_slow = waited >= FIRST_WAIT and not self._has_failed
-        return self._has_answered or self._asked < FIRST_REQUESTS or is_slow
 
     async def _ask_if_open(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """Return the answer, unless the endpoint is asked no more."""
