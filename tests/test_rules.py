@@ -204,13 +204,7 @@ def test_a_condition_or_a_word_in_brackets_retires_no_tool(description):
 
 
 @pytest.mark.parametrize(
-    "description",
-    [
-        "DEPRECATED: use get_order.",
-        "[Deprecated] Gets an order.",
-        "Internal. Do not call this tool.",
-        "Deprecated compatibility wrapper for text search. Use find_orders.",
-    ],
+    "description", ["DEPRECATED: use get_order.", "[Deprecated] Gets an order.", "Internal. Do not call this tool."]
 )
 def test_what_says_so_itself_retires_a_tool(description):
     [subject] = measure(catalogs.read([tool("order", description)])).subjects

@@ -530,8 +530,19 @@ def _has_verb(name: str) -> bool:
 
 @cache
 def _verbs() -> Mapping[str, re.Pattern[str]]:
-    data = tomllib.loads(files("tdqs_mcp.code").joinpath("data", "verbs.toml").read_text(encoding="utf-8"))
+    data = {kind: words for kind, words in _verb_data().items() if isinstance(words, str)}
     return {kind: re.compile(f"({'|'.join(words.split())})(?=_|[A-Z]|$)") for kind, words in data.items()}
+
+
+@cache
+def _plain_verbs() -> Mapping[str, str]:
+    """The kinds of verbs that are no nouns too."""
+    return {word: kind for kind, words in _verb_data()["plain"].items() for word in words.split()}
+
+
+@cache
+def _verb_data() -> Mapping[str, Any]:
+    return tomllib.loads(files("tdqs_mcp.code").joinpath("data", "verbs.toml").read_text(encoding="utf-8"))
 
 
 def verb_kind(name: str) -> str:
@@ -541,20 +552,12 @@ def verb_kind(name: str) -> str:
     kind = next((kind for kind, verbs in _verbs().items() if verbs.match(plain)), "")
     if kind in ("", "noun"):  # user_playlist_create, messageFlagsAdd, enterpriseGetAuditLogs
         later = _words(plain)[1:]
-        kinds = {_PLAIN_VERBS[word] for word in later if word in _PLAIN_VERBS}
+        kinds = {_plain_verbs()[word] for word in later if word in _plain_verbs()}
         changing = [verbs for other, verbs in _verbs().items() if other not in ("read", "noun")]
         if kind and not kinds and any(verbs.fullmatch(word) for word in later for verbs in changing):
             return ""
         return kinds.pop() if len(kinds) == 1 else "" if kinds or not kind else "read"
     return "write" if kind == "add" else kind
-
-
-_PLAIN_VERBS = dict.fromkeys("get list search fetch find read".split(), "read") | {
-    word: kind
-    for kind, words in {"write": "create add update insert set move copy remove", "delete": "delete"}.items()
-    for word in words.split()
-}
-"""Verbs that are no nouns too: they tell wherever they stand in a name."""
 
 
 def _is_noun(name: str) -> bool:

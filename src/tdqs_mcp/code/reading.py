@@ -128,7 +128,6 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
     )
     reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
     most = max(MIN_SHARED, len(traces) * 9 // 10)
-    half = max(MIN_SHARED, len(traces) // 2)
 
     def is_housekeeping(sighting: Sighting) -> bool:
         is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
@@ -138,16 +137,16 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
             return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
-        if sighting.kind == "state-in-memory" and reached[_place(sighting)] >= half:
-            return True
-        if sighting.kind in ("file-write", "file-delete") and reached[_place(sighting)] >= most:
+        if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
         return not sighting.parameters and plain[_place(sighting)] >= most
 
     for trace in traces:
-        # A pool that the first call opens, a cache of answers: in memory, of no tool in particular.
+        # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
         trace.housekeeping += [
-            sighting for sighting in trace.effects if is_housekeeping(sighting) and sighting.kind != "state-in-memory"
+            sighting
+            for sighting in trace.effects
+            if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
         ]
         trace.effects = [
             replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
