@@ -228,17 +228,19 @@ class _Candidates:
         tools = {tool.name: tool for tool in _edited(self._catalog, version).tools}
         safe = {name for name, subject in self._subjects.items() if not first_aimed_at_model(subject.threats)}
         confusions = [
-            model_writer.Confused(
+            model_writer.ConfusedTools(
                 subjects=[self._subjects[name] for name in pair if name in safe],
                 tools=[tools[name] for name in pair if name in safe],
                 failing=[choice.query.text for choice in choices if choice.query.tool == pair[0] and _fails(choice)],
-                met=[choice.query.text for choice in choices if choice.query.tool in pair and not _fails(choice)],
+                succeeding=[
+                    choice.query.text for choice in choices if choice.query.tool in pair and not _fails(choice)
+                ],
             )
             for pair in pairs
             if pair[0] in safe
         ]
         checker = DraftChecker(self._measured, NOTHING)
-        written = await model_writer.part(confusions, model=writer, checker=checker, growth=GROWTH)
+        written = await model_writer.reword_confused(confusions, model=writer, checker=checker, growth=GROWTH)
         return [
             _Edit.of(self._subjects[name].tool, TrialKind.REWORD, str(definition["description"]), definition)
             for name, definition in (answer for answer in written if not isinstance(answer, Failure))

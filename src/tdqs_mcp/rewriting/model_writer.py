@@ -498,7 +498,7 @@ MAX_QUOTED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confused:
+class ConfusedTools:
     """Tools that an agent takes for each other, the right one first."""
 
     subjects: Sequence[Subject]
@@ -506,7 +506,7 @@ class Confused:
     """The same tools as they are worded now."""
 
     failing: Sequence[str]
-    met: Sequence[str]
+    succeeding: Sequence[str]
     """Requests for one of them that go right."""
 
 
@@ -515,8 +515,8 @@ class _Reworded(BaseModel):
     description: _Words
 
 
-async def part(
-    confusions: Sequence[Confused], *, model: Model, checker: DraftChecker, growth: int
+async def reword_confused(
+    confusions: Sequence[ConfusedTools], *, model: Model, checker: DraftChecker, growth: int
 ) -> list[tuple[str, Mapping[str, Any]] | Failure]:
     """A tool's name and new definition for each confusion, without disproven words and without words of a request."""
     schema = object_schema({"tool": _TEXT, "description": _TEXT})
@@ -526,7 +526,7 @@ async def part(
         foreign = {
             "tools": "\n".join(pretty_json(tool.raw) for tool in confused.tools),
             "failing": "\n".join(confused.failing),
-            "met": "\n".join(confused.met),
+            "succeeding": "\n".join(confused.succeeding),
         }
         prompt = render_stage(REFLECT, foreign=foreign, settings={"growth": str(growth)})
         questions.append((Request(prompt=prompt, name=REFLECT, schema=schema, check=read), read))
@@ -534,14 +534,14 @@ async def part(
 
 
 def _read_reworded(
-    answer: str, *, confused: Confused, checker: DraftChecker, growth: int
+    answer: str, *, confused: ConfusedTools, checker: DraftChecker, growth: int
 ) -> tuple[str, Mapping[str, Any]]:
     """The tool and its definition in an answer. Raises ContractError, and Refusal for words that may not stand."""
     reworded = read_stage(_Reworded, answer)
     subject = next((own for own in confused.subjects if own.tool.name == reworded.tool), None)
     if subject is None:
         raise ContractError(f"tool: must be one of {[own.tool.name for own in confused.subjects]}")
-    if quoted := _quotation(reworded.description, (*confused.failing, *confused.met), MAX_QUOTED):
+    if quoted := _quotation(reworded.description, (*confused.failing, *confused.succeeding), MAX_QUOTED):
         raise Refusal(f"the description quotes a request: {quoted!r}")
     definition = {**subject.tool.raw, "description": reworded.description}
     if (over := tokens_added(subject, definition) - growth) > 0:

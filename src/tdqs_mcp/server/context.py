@@ -130,7 +130,7 @@ class Memory:
         self.drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
         self.folders: LRUCache[str, Path] = LRUCache(MAX_CATALOGS)
         self.codes: LRUCache[str, CodeReport] = LRUCache(MAX_CODES)
-        self.plans: LRUCache[str, Mapping[str, Any] | str] = LRUCache(MAX_PLANS)
+        self.plans: LRUCache[tuple[str, str], Mapping[str, Any] | str] = LRUCache(MAX_PLANS)
         """Answers of part plans, by model and id."""
 
         self.model = ""

@@ -290,8 +290,8 @@ class JudgeTools(ToolGroup):
     ) -> AgentAnswer:
         """Keep the plans; return the first requests without one, or how the plans do so far."""
         plans = self._context.memory.plans
-        plans.update({f"{model} {answer.input_hash}": answer.answer for answer in answers})
-        own = {name.rpartition(" ")[2]: plan for name, plan in plans.items() if name.rpartition(" ")[0] == model}
+        plans.update({(model, answer.input_hash): answer.answer for answer in answers})
+        own = {identity: plan for (planner, identity), plan in plans.items() if planner == model}
         queries = parse_queries(list(requests), origin="'requests'") if requests else None
         selector = AnswerSelector(answers=own)
         selection = await run_call(call, partial(selecting.select, [definitions], queries=queries, selector=selector))
@@ -311,7 +311,7 @@ class JudgeTools(ToolGroup):
         ]
         for reply in replies:
             if reply.refused:
-                plans.pop(f"{model} {reply.name}", None)
+                plans.pop((model, reply.name), None)
         following = f"Draft what is confused with suggest_rewrite and catalog {key}, then part plans with newCatalog."
         return plans_answer(
             selection,
