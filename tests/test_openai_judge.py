@@ -151,6 +151,7 @@ class Fake(Behaving):
         self.arrived = []
         self.most_at_once = 0
         self._at_once = 0
+        self._full = None
         self._last = None
         super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
         self.base_url = f"{self.address}/v1"
@@ -198,9 +199,13 @@ class Fake(Behaving):
         return says(GOOD)
 
     async def _answer_backwards(self, *, is_last):
-        """Early requests are answered after the late one."""
+        """Early requests are answered after the late one, and that one once all sixteen are here."""
+        self._full = self._full or anyio.Event()
         self._last = self._last or anyio.Event()
+        if self._at_once == 16:
+            self._full.set()
         if is_last:
+            await self._full.wait()
             self._last.set()
         await self._last.wait()
 
