@@ -3,8 +3,6 @@
 import json
 import re
 import sys
-from dataclasses import replace
-from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -22,8 +20,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights
-from tdqs_mcp.results.checks import Mutation, Query
-from tdqs_mcp.rewriting.catalog_diff import mutate
+from tdqs_mcp.results.checks import Query
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.tool_selection import exact_p_value, wilson_interval
 from tdqs_mcp.sources.files import read_file
@@ -303,7 +300,6 @@ def test_what_does_not_go_together_is_refused(command, write, catalog):
     assert (
         b"1 catalogs cannot be compared with 2" in command("select", shop, "--against", shop, "--against", shop).stderr
     )
-    assert b"not with both" in command("select", shop, "--against", shop, "--mutate", "blank").stderr
     assert command("select", shop, "--judge", "jury:a,b").returncode == 2
     assert command("select", shop, "nowhere.json").returncode == 2
     with pytest.raises(InputError, match="a query has no text"):
@@ -316,36 +312,9 @@ def server(name, description):
     return tdqs_mcp.read({"tools": [tool("send_invoice", description), tool("other", "Sorts shelves.")]}, server=name)
 
 
-def test_of_five_equivalent_servers_the_one_that_says_what_is_asked_is_picked():
-    five = [
-        server("plain", "Mails a bill with all positions and the tax."),
-        *(server(name, "Handles documents.") for name in ("a", "b", "c", "d")),
-    ]
-    asked = [Query(text=text, tool="send_invoice") for text in ("mail the bill", "bill with tax", "list all positions")]
-    shares = {each.server: each.share for each in tdqs_mcp.select(five, queries=asked).shares}
-    assert shares == {"plain": 1000, "a": 0, "b": 0, "c": 0, "d": 0}
-
-
-def test_servers_that_offer_the_same_tools_are_picked_by_how_well_they_describe_them(catalog):
-    shop = catalog(*SHOP)
-    rivals = [shop, *(mutate(shop, each) for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK))]
-    servers = [replace(each, server=str(place)) for place, each in enumerate(rivals)]
-    given = tdqs_mcp.select(servers, queries=[Query(text=each["query"], tool=each["tool"]) for each in ASKED]).shares
-    assert [each.share for each in given] == sorted((each.share for each in given), reverse=True)
-    assert given[0].share > 500
-
-
-def test_a_server_that_wins_only_the_queries_made_from_its_own_words_has_no_share_beside_them():
-    two = [server("a", "Mails a bill with all positions and the tax."), server("b", "Hands buyers printed receipts.")]
-    found = tdqs_mcp.select(two)
-    assert [each.highest for each in found.choices] == [("a",), ("b",)]
-    assert {each.server: (each.share, each.others) for each in found.shares} == {"a": (500, 0), "b": (500, 0)}
-
-
-def test_five_equal_servers_of_one_name_share_every_pick():
+def test_equal_servers_of_one_name_are_told_apart():
     found = tdqs_mcp.select([server("shop", "Mails a bill with all positions and the tax.")] * 5)
-    assert [each.server for each in found.shares] == ["shop", "shop (2)", "shop (3)", "shop (4)", "shop (5)"]
-    assert {(each.share, each.others) for each in found.shares} == {(200, 200)}
+    assert found.servers == ("shop", "shop (2)", "shop (3)", "shop (4)", "shop (5)")
     assert "shop (2)/send_invoice" in {name for choice in found.choices for name in choice.instead}
 
 
@@ -661,22 +630,6 @@ def test_an_answer_that_stays_out_of_form_is_no_miss_and_leaves_the_verdict_open
     assert command(*args, "--fail-under", 26, env=judged(chat)).returncode == 1
 
 
-def test_worse_definitions_of_real_servers_do_worse_in_this_order(whole_corpus):
-    """Pooled: one index of 63 catalogs; deterministic, so that the order is a fact and no chance."""
-    catalogs = [read_file(file) for file in whole_corpus]
-    worse = {mutation: tdqs_mcp.select(catalogs, mutation=mutation) for mutation in Mutation}
-    ordered = [worse[Mutation.TRUNCATE].figures] + [
-        worse[each].against.figures for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK)
-    ]
-    for better, less in pairwise(ordered):
-        assert better.top1 >= less.top1
-        assert better.recall >= less.recall
-        assert better.mrr >= less.mrr
-    assert ordered[0].top1 > ordered[1].top1 > ordered[2].top1
-    distracted = worse[Mutation.DISTRACTORS].against
-    assert distracted.top1.high < 0
-
-
 def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare_work, whole_corpus):
     catalogs = [read_file(file) for file in whole_corpus]
     found = tdqs_mcp.select(catalogs)
@@ -910,52 +863,85 @@ def test_an_agent_elsewhere_proves_rewrites_in_rounds_until_nothing_is_left_to_a
     assert b"name two agents" in both.stderr
 
 
+def hinted(definition, **hints):
+    return definition | {"annotations": hints}
+
+
 STOCK = (
-    tool("move_stock", "Moves items.", takes(source="string", warehouse="string")),
-    tool("count_stock", "Counts what a warehouse has, by warehouse.", takes(item="string")),
+    hinted(tool("move_stock", "Moves items.", takes(source="string")), readOnlyHint=False, openWorldHint=False),
+    hinted(
+        tool("count_stock", "Counts what the files hold, file by file.", takes(item="string")),
+        readOnlyHint=True,
+        openWorldHint=False,
+    ),
 )
-TO_WAREHOUSE = [{"query": f"into the warehouse with lot {number}", "tool": "move_stock"} for number in range(8)]
-"""BM25 takes `count_stock`, which says "warehouse" twice; only the other tool has it as a parameter."""
+TO_FILES = [{"query": f"to the files with lot {number}", "tool": "move_stock"} for number in range(8)]
+"""BM25 takes `count_stock`, which says "file" often; only the code of the other tool writes one."""
 
 
-def test_a_search_adds_what_parts_a_confused_pair_and_keeps_what_helps_on_both_halves(command, write):
-    counted = [{"query": f"counts in the warehouse, part {number}", "tool": "count_stock"} for number in range(8)]
-    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE + counted))
+@pytest.fixture
+def stock(write):
+    """The command that rewrites the tools with their code."""
+    code = (
+        "from mcp.server import MCPServer\nserver = MCPServer('stock')\n\n\n"
+        "@server.tool()\ndef move_stock(source: str) -> str:\n    open('moves.txt', 'w').write(source)\n    return 'done'\n"
+        "\n\n@server.tool()\ndef count_stock(item: str) -> int:\n    return 1\n"
+    )
+    return ("rewrite", write("stock.json", STOCK), "--source", write("server.py", code))
+
+
+def test_a_search_adds_what_parts_a_confused_pair_and_keeps_what_helps_on_both_halves(command, write, stock):
+    counted = [{"query": f"counts in the files, part {number}", "tool": "count_stock"} for number in range(8)]
+    args = (*stock, "--proven-by", write("wanted.json", TO_FILES + counted))
     document = json.loads(command(*args, "--format", "json").stdout)
     proof, texts = document["proof"], {row["name"]: row["definition"] for row in document["rewrites"]}
-    added = "Unlike `count_stock`, it takes `source` and `warehouse`."
+    added = "Unlike `count_stock`, it writes files."
     assert texts["move_stock"]["description"] == f"Moves items. {added}"
     assert texts["count_stock"] == STOCK[1]
     assert [trial["sentence"] for trial in proof["trials"] if trial["kept"]] == [added]
     assert (proof["leadingGained"], proof["gained"], proof["lost"]) == (4, 4, 0)
     [row] = [row for row in document["rewrites"] if row["changes"]]
-    assert (row["writer"], row["claims"][0]["sources"]) == (
-        "offline",
-        ["schema: only move_stock has source", "schema: only move_stock has warehouse"],
-    )
+    assert (row["writer"], row["claims"][0]["sources"]) == ("offline", ["code server.py:7"])
     shown = " ".join(command(*args).stdout.decode().split())
     assert f"Kept move_stock: plus '{added}'" in shown
-    # A budget that has no room for a version more leaves the definitions as they are.
-    none = json.loads(command(*args, "--budget", "calls=30", "--format", "json").stdout)
-    assert (none["proof"]["trials"], none["proof"]["choices"]) == ([], 0)
+    # A budget is one of models: BM25 asks none.
+    assert json.loads(command(*args, "--budget", "calls=1", "--format", "json").stdout) == document
 
 
-def test_what_helps_only_the_half_that_searches_is_not_kept(command, write):
-    """No request of the other half speaks of the warehouse, so the sentence gains nothing there."""
+def test_what_helps_only_the_half_that_searches_is_not_kept(command, write, stock):
+    """No request of the other half speaks of files, so the sentence gains nothing there."""
     texts = sorted(
-        (f"{words} {number}" for words in ("into the warehouse with lot", "moves items") for number in range(30)),
+        (f"{words} {number}" for words in ("to the files with lot", "moves items") for number in range(30)),
         key=short_hash,
     )
     halves = []
     for text in texts:
-        if text.startswith(("into", "moves")[len(halves) % 2]):
+        if text.startswith(("to", "moves")[len(halves) % 2]):
             halves.append(text)
     wanted = [{"query": text, "tool": "move_stock"} for text in halves]
-    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", wanted), "--format", "json")
+    args = (*stock, "--proven-by", write("wanted.json", wanted), "--format", "json")
     document = json.loads(command(*args).stdout)
     assert document["proof"]["leadingGained"] > 0
     assert (document["proof"]["gained"], document["proof"]["lost"]) == (0, 0)
     assert not any(row["changes"] for row in document["rewrites"])
+
+
+def test_an_address_is_the_writer_s_and_a_budget_limits_it_alone_where_bm25_chooses(command, write, chat):
+    """The only model writes; BM25 chooses 24 times and more, which costs nothing."""
+
+    def answer(body):
+        is_reflection = body["response_format"]["json_schema"]["name"] == "reflect"
+        return json.dumps({"tool": "move_stock", "description": "Files lots away."}) if is_reflection else "no JSON"
+
+    chat.answer = answer
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_FILES), "--format", "json")
+    args += ("--writer", "openai:m", "--base-url", chat.base_url, "--budget", "calls=12")
+    run = command(*args, env={"TDQS_API_KEY": "k"})
+    assert b"takes no base URL" not in run.stderr
+    proof = json.loads(run.stdout)["proof"]
+    assert proof["selector"] == "bm25"
+    assert len(chat.bodies) <= 12
+    assert ("move_stock", "reword") in {(trial["tool"], trial["kind"]) for trial in proof["trials"]}
 
 
 PARTED = "Puts items from one place to another; to learn how many there are, use `count_stock`."
@@ -963,7 +949,7 @@ PARTED = "Puts items from one place to another; to learn how many there are, use
 
 def test_a_model_that_reads_the_failing_requests_words_a_tool_anew_within_the_budget(command, write, chat):
     """The agent goes by the word "another"; the first answer of the writer quotes a request and goes back to it."""
-    written = [{"tool": "move_stock", "description": "Goes into the warehouse with lot numbers."}]
+    written = [{"tool": "move_stock", "description": "Goes to the files with lot numbers."}]
 
     def answer(body):
         if body["response_format"]["json_schema"]["name"] == "reflect":
@@ -975,7 +961,7 @@ def test_a_model_that_reads_the_failing_requests_words_a_tool_anew_within_the_bu
         return planned("move_stock" if "another" in body["messages"][0]["content"] else "count_stock")
 
     chat.answer = answer
-    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE))
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_FILES))
     args += ("--judge", "openai", "--writer", "openai", "--format", "json")
     run = command(*args, "--budget", "calls=60", env=judged(chat))
     assert run.returncode == 0, run.stderr.decode()
@@ -984,7 +970,7 @@ def test_a_model_that_reads_the_failing_requests_words_a_tool_anew_within_the_bu
     assert len(chat.bodies) <= 60
     assert kinds.count("reflect") == 2
     correction = next(body for body in chat.bodies if "quotes a request" in json.dumps(body["messages"]))
-    assert "into the warehouse with" in correction["messages"][-1]["content"]
+    assert "to the files with" in correction["messages"][-1]["content"]
     proof, texts = document["proof"], {row["name"]: row["definition"]["description"] for row in document["rewrites"]}
     assert texts["move_stock"] == PARTED
     assert ("move_stock", "reword") in {(trial["tool"], trial["kind"]) for trial in proof["trials"] if trial["kept"]}
@@ -995,11 +981,11 @@ def test_a_model_that_reads_the_failing_requests_words_a_tool_anew_within_the_bu
     assert not set(requests[-8:]) & set(requests[:-8])
 
 
-def test_an_agent_elsewhere_is_asked_about_more_versions_only_within_a_budget(command, write, tmp_path):
-    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_WAREHOUSE))
+def test_an_agent_elsewhere_is_asked_about_more_versions_only_within_a_budget(command, write, tmp_path, stock):
+    args = (*stock, "--proven-by", write("wanted.json", TO_FILES))
 
     def choose(prompt, request):
-        return "move_stock" if "Unlike `count_stock`, it takes" in prompt else "count_stock"
+        return "move_stock" if "Unlike `count_stock`, it writes" in prompt else "count_stock"
 
     document, rounds, _ = ask_in_rounds(command, (*args, "--budget", "calls=60", "--format", "json"), tmp_path, choose)
     assert [trial["kind"] for trial in document["proof"]["trials"] if trial["kept"]] == ["add"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.sweeping import SweepRequest, sweep_registry
     from tdqs_mcp.code.reading import read_code
     from tdqs_mcp.model import Fact, Material, Trace
-    from tdqs_mcp.results.checks import Mutation, Query
+    from tdqs_mcp.results.checks import Query
     from tdqs_mcp.sources.locator import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
@@ -52,7 +52,6 @@ __all__ = [
     "Fact",
     "LiveOptions",
     "Material",
-    "Mutation",
     "Query",
     "SweepRequest",
     "Trace",
@@ -113,7 +112,7 @@ _MODULES = {
     "app.sweeping": "SweepRequest sweep_registry",
     "code.reading": "read_code",
     "model": "Fact Material Trace",
-    "results.checks": "Mutation Query",
+    "results.checks": "Query",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare list_again load lock prove_rewrites reach_target rewrite run_suite "
     "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_requests "

@@ -33,7 +33,7 @@ WIDTH = 4
 """Versions that a round of the search tries."""
 
 SEARCH_CHOICES = 20_000
-"""Choices of a search that asks no model, where no budget is named."""
+"""Choices of a search that asks no model; a budget limits models alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,7 +341,7 @@ class _Experiment:
         is_model = isinstance(self._selector, ModelSelector | AnswerSelector)
         if self._budget == Budget() and is_model:
             return 0
-        budget = self._budget if is_model else Budget(calls=self._budget.calls or SEARCH_CHOICES)
+        budget = self._budget if is_model else Budget(calls=SEARCH_CHOICES)
         [batch, *_] = tool_selection.batches(self._index.tools, [self._leading[0].text])
         size = estimate_tokens(batch.system) + ANSWER_TOKENS
         spent = usage if isinstance(self._selector, ModelSelector) and usage else Usage(requests=self._count)

@@ -7,9 +7,9 @@ from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.facts.toolset.search import ListDetail, defer
 from tdqs_mcp.judges.judge import Failure, Model
 from tdqs_mcp.model import Catalog, Tool
-from tdqs_mcp.results.checks import Mutation, Query, Selection
+from tdqs_mcp.results.checks import Query, Selection
 from tdqs_mcp.results.tool_code import CodeReport
-from tdqs_mcp.rewriting import catalog_diff, model_writer, tool_selection
+from tdqs_mcp.rewriting import model_writer, tool_selection
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, PromptBatch, Selector
 
 
@@ -18,7 +18,6 @@ async def select(
     *,
     queries: Sequence[Query] | None = None,
     against: Sequence[Catalog] | None = None,
-    mutation: Mutation | None = None,
     selector: Selector | None = None,
     listing: ListDetail | None = None,
     code: CodeReport | None = None,
@@ -29,13 +28,9 @@ async def select(
     confused pair beside its definitions.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
-    order, or what a mutation makes of them, to which the same queries are put. Definitions that address the model that
-    selects are named in the problems. Raises InputError.
+    order, to which the same queries are put. Definitions that address the model that selects are named in the problems.
+    Raises InputError.
     """
-    if against is not None and mutation is not None:
-        raise InputError("a test compares with other catalogs or with a mutation, not with both")
-    if mutation is not None:
-        against = [catalog_diff.mutate(catalog, mutation) for catalog in catalogs]
     selector, index = selector or Lexical(), tool_selection.Index.of(catalogs)
     other = None if against is None else index.like(against)
     test_queries, problems = (
@@ -64,7 +59,7 @@ async def select(
     )
     if other is None:
         return report
-    return tool_selection.compare(report, after[0], other, label=mutation or "after", codes=codes)
+    return tool_selection.compare(report, after[0], other, label="after", codes=codes)
 
 
 def _deferred(catalogs: Sequence[Catalog], listing: ListDetail | None) -> Sequence[Catalog]:

@@ -59,7 +59,6 @@ from tdqs_mcp.report.study_reports import (
     answer_lines,
     benchmark_blocks,
     choice_blocks,
-    front_svg,
     outcome_blocks,
     task_blocks,
     task_lines,
@@ -87,7 +86,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 5
 """Tools in a warning."""
 
-_OUTCOMES = {**views(outcome_blocks), "svg": front_svg}
+_OUTCOMES = views(outcome_blocks)
 _BENCHMARK = views(benchmark_blocks)
 _CHOICES = views(choice_blocks)
 _TASKS = {**views(task_blocks), "jsonl": task_lines}
@@ -110,7 +109,7 @@ _TASKS = {**views(task_blocks), "jsonl": task_lines}
 )
 @model_options
 @live_options
-@page_options("jsonl", "svg", help="What to print; svg: the Pareto front, jsonl: the tasks.")
+@page_options("jsonl", help="What to print; jsonl: the tasks.")
 def study(
     outcomes: Path | None,
     *,

@@ -54,7 +54,7 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError, UnansweredError
 from tdqs_mcp.facts.toolset.search import ListDetail
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
-from tdqs_mcp.judges.budget import Budget, Ledger
+from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
@@ -62,7 +62,6 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, rewrite_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.study_reports import selection_blocks
-from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import (
@@ -76,7 +75,6 @@ from tdqs_mcp.results.improvements import (
     RewriteReport,
     most_useful,
 )
-from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting.text_patches import write_json
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
@@ -239,7 +237,11 @@ def rewrite(
         names = match_tools([tool.name for tool in catalog.tools], tools) if tools else None
         return [] if experiment.is_shorter else rewrite_tools(catalog, tools=names, **options)
 
-    finish = _finish(experiment, choice, ledger, writer=author, code=code)
+    # Models share the ledger, which has the budget.
+    unlimited = replace(judging, budget=Budget())
+    agent = model_of(unlimited, by="selector", ledger=ledger) if experiment.requests else None
+    search = partial(proving.prove_rewrites, budget=choice.budget, writer=author, code=code)
+    finish = partial(_prove, experiment=experiment, selector=_selector_of(experiment, agent), search=search)
     if target is not None:
         finish = partial(blocking(improving.reach_target), target=target, judge=chosen)
 
@@ -351,19 +353,12 @@ def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> Rewr
     return RewriteReport(**catalog.origin, rewrites=tuple(rewrites), spec_version=spec)
 
 
-def _finish(
-    experiment: Experiment, choice: JudgeChoice, ledger: Ledger, *, writer: Model | None, code: CodeReport | None
-) -> Callable[..., RewriteReport]:
-    """Return what makes a report of rewrites, by an experiment where there is one."""
-    if not experiment.requests:
-        return _report
-    # The ledger has the budget, which also limits a search that asks no model.
-    selector = _selector(model_of(replace(choice, budget=Budget()), by="selector", ledger=ledger), None)
-    if experiment.prompts or experiment.answers:
-        refuse(selector, "--judge and --prompts or --answers name two agents; leave one of them out")
-        selector = AnswerSelector(answers=read_plan_answers(experiment.answers) if experiment.answers else {})
-    search = partial(proving.prove_rewrites, budget=choice.budget, writer=writer, code=code)
-    return partial(_prove, experiment=experiment, selector=selector, search=search)
+def _selector_of(experiment: Experiment, model: Model | None) -> Selector | None:
+    """Return who chooses the tools: the named model, an agent elsewhere, or None for BM25."""
+    if not (experiment.prompts or experiment.answers):
+        return ModelSelector(model=model) if model else None
+    refuse(model, "--judge and --prompts or --answers name two agents; leave one of them out")
+    return AnswerSelector(answers=read_plan_answers(experiment.answers) if experiment.answers else {})
 
 
 def _prove(
@@ -375,8 +370,10 @@ def _prove(
     search: Callable[..., Any],
     spec: str,
 ) -> RewriteReport:
-    """The rewrites, or the shorter descriptions, that prove themselves; ends with prompts where answers are missing."""
-    queries = read_queries(experiment.requests) if experiment.requests else []
+    """Report the rewrites, by an experiment those that prove themselves; end with prompts where answers are missing."""
+    if experiment.requests is None:
+        return _report(catalog, rewrites, spec=spec)
+    queries = read_queries(experiment.requests)
     prove = proving.shorten if experiment.is_shorter else partial(search, rewrites=rewrites)
     try:
         proven, proof = blocking(prove)(catalog, queries=queries, selector=selector)
@@ -502,7 +499,6 @@ _SELECT = views(selection_blocks)
 @click.option(
     "--against", multiple=True, metavar="LOCATOR", help="The changed catalog; for several LOCATORs once for each."
 )
-@click.option("--mutate", type=click.Choice([*map(str, Mutation)]), help="Compare with definitions made worse.")
 @click.option(
     "--embeddings",
     type=FOLDER,
@@ -533,7 +529,6 @@ def select(
     *,
     file: Path | None,
     against: tuple[str, ...],
-    mutate: str | None,
     embeddings: Path | None,
     listing: str | None,
     written: Path | None,
@@ -564,8 +559,8 @@ def select(
     agent = AnswerSelector(answers=read_plan_answers(answers) if answers else {})
     detail = ListDetail(listing) if listing else None
     if prompts:
-        if queries is None or mutate:
-            raise InputError("--prompts needs the requests, --queries FILE, and goes without --mutate")
+        if queries is None:
+            raise InputError("--prompts needs the requests, --queries FILE")
         batches = selecting.selection_batches(catalogs, queries, rivals or None, selector=agent, listing=detail)
         write(_prompt_lines(batches), prompts)
         return
@@ -574,7 +569,6 @@ def select(
             catalogs,
             queries=queries,
             against=rivals or None,
-            mutation=Mutation(mutate) if mutate else None,
             selector=agent if answers else _selector(model, embeddings),
             listing=detail,
             code=code,

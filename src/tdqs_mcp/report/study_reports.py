@@ -1,13 +1,11 @@
-"""Studies for people: variants, the Pareto front as SVG, what scores predict, tasks, and how well tools are found."""
+"""Studies for people: variants, the Pareto front, what scores predict, tasks, and how well tools are found."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from statistics import median
 from typing import Any
 
-from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.report.blocks import (
     Block,
@@ -25,11 +23,8 @@ from tdqs_mcp.report.blocks import (
     count_words,
     problem_items,
 )
-from tdqs_mcp.report.charts import WIDTH
-from tdqs_mcp.report.charts import document as svg_document
-from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.checks import Confusion, Figures, Mutation, Paired, QueryChoice, Selection
+from tdqs_mcp.results.checks import Confusion, Figures, Paired, QueryChoice, Selection
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
@@ -170,54 +165,8 @@ def _next_step(study: OutcomeStudy) -> str:
     sure = sum(p_value is not None and p_value < LEVEL for p_value in p_values)
     return (
         f"{sure} of {count_words(len(study.pairs), 'pair')} differ in success (p < {LEVEL}, uncorrected). Next: where "
-        "no gain is shown keep the shorter descriptions, and cap the steps as listed; --format svg draws the front"
+        "no gain is shown keep the shorter descriptions, and cap the steps as listed"
     )
-
-
-def front_svg(study: OutcomeStudy) -> str:
-    """A panel for each experiment and domain: score upward, steps to the right, the front as a line.
-
-    Raises InputError where there is nothing to draw.
-    """
-    if not study.front:
-        raise InputError("there is no front to draw: no run has evaluators_passed, evaluators_total and steps")
-    panels = [list(points) for _, points in groupby(study.front, key=lambda dot: (dot.experiment, dot.domain))]
-    names = list(dict.fromkeys((dot.model, dot.variant) for dot in study.front))
-    bottom = -(-len(panels) // _ACROSS) * _HIGH
-    parts = []
-    for number, points in enumerate(panels):
-        parts.append(f'<g transform="translate({number % _ACROSS * _WIDE} {number // _ACROSS * _HIGH})">')
-        parts += [*_panel(points, [names.index((point.model, point.variant)) + 1 for point in points]), "</g>"]
-    for number, name in enumerate(names, start=1):
-        text = markup(f"{number}  {' · '.join(name)}")
-        parts.append(f'<text x="20" y="{bottom + 18 * number}">{text}</text>')
-    return svg_document("\n".join(parts), bottom + 18 * len(names) + 20, title="Evaluator score against steps")
-
-
-_ACROSS, _WIDE, _HIGH, _LEFT, _TOP, _SIDE = 2, WIDTH // 2, 230, 40, 30, 160
-"""Panels in a row; width and height of one; where its plot begins, and the plot's height."""
-
-
-def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str]:
-    right, bottom = _LEFT + 1.4 * _SIDE, _TOP + _SIDE
-    most = max(point.steps for point in points) * 1.1 or 1.0
-    spots = [(_LEFT + point.steps / most * 1.4 * _SIDE, bottom - point.score * _SIDE) for point in points]
-    place = " · ".join(dot for dot in (points[0].experiment, points[0].domain or "all domains") if dot)
-    title = markup(f"{place}, {points[0].tasks} tasks")
-    yield f'<text x="{_LEFT}" y="{_TOP - 10}" font-weight="bold">{title}</text>'
-    yield f'<path d="M{_LEFT} {_TOP}V{bottom}H{right:.0f}" fill="none" stroke="gray"/>'
-    for x, y, anchor, text in (
-        (_LEFT - 4, _TOP + 8, "end", "1"),
-        (_LEFT - 4, bottom, "end", "0"),
-        (_LEFT - 4, _TOP + _SIDE / 2, "end", "score"),
-        (right, bottom + 14, "end", f"{most:.0f} steps"),
-    ):
-        yield f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="gray">{text}</text>'
-    line = sorted(spot for spot, dot in zip(spots, points, strict=True) if dot.is_on_front)
-    yield f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in line)}" fill="none" stroke="royalblue"/>'
-    for (x, y), dot, number in zip(spots, points, numbers, strict=True):
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{"royalblue" if dot.is_on_front else "silver"}"/>'
-        yield f'<text x="{x + 6:.1f}" y="{y - 4:.1f}">{number}</text>'
 
 
 def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
@@ -357,25 +306,19 @@ MAX_SHOWN = 10
 
 
 def selection_blocks(selection: Selection) -> list[Block]:
-    """The figures, the shares of equivalent servers, the most frequent confusions, the queries that lost."""
+    """The figures, the most frequent confusions, the queries that lost."""
     servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
     queries = count_words(len(selection.choices), "query", "queries")
     counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
-    shares = [
-        (share.server, str(share.queries), _percent(share.share), _percent(share.others))
-        for share in sorted(selection.shares, key=lambda share: -(share.share or 0))
-    ]
     confusions = _confusion_rows(selection.confusions)
     confusion_heads = columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5)
     later = _confusion_rows(selection.against.confusions if selection.against else ())
     lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
-    share_heads = columns("server", "queries", "picked", "on queries made from others", left=4)
     sections = (
         ("How often the right tool is found", _figures(selection)),
         ("Plans", _plans(selection)),
         ("By kind of request", _kinds(selection)),
-        ("Which server's tool is picked", Table(share_heads, shares[:MAX_SHOWN])),
         ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
         ("Picked instead since the change", Table(confusion_heads, later[:MAX_SHOWN])),
         (
@@ -489,7 +432,7 @@ def _next_selection_report(selection: Selection) -> str:
     if not selection.figures.queries:
         return "nothing was answered; see the problems"
     against = selection.against
-    if against and against.label not in tuple(Mutation):
+    if against:
         if against.top1 and against.top1.lost:
             return "read the definitions of the tools that lost"
         return "keep the change: no query lost its first place"

@@ -144,15 +144,6 @@ class CalibrationReport:
     """What keeps the report from saying more."""
 
 
-class Mutation(StrEnum):
-    """How every definition of a catalog is made worse, to see what its words are worth."""
-
-    TRUNCATE = "truncate"
-    GENERIC = "generic"
-    BLANK = "blank"
-    DISTRACTORS = "distractors"
-
-
 Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, each has the mean of their places")]
 
 
@@ -244,9 +235,6 @@ class QueryChoice:
     instead: Annotated[tuple[Name, ...], Key("pickedInstead")] = ()
     """Wrong tools at the first place, alone or tied; after their server's name where there are several servers."""
 
-    highest: tuple[str, ...] = ()
-    """If several servers have a tool of this name: the servers whose tool ranks highest; empty if none is found."""
-
     failure: str | None = None
     """Why the selector gave no answer, which is not a statement about the tool."""
 
@@ -308,21 +296,6 @@ class Lacking:
 
     queries: int
     """Queries for the tool that do not find it first and have such words."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopShare:
-    """How often one server's tool ranks highest among tools of the same name."""
-
-    server: Name
-    queries: int
-    """Queries about a tool that this server and another one have."""
-
-    share: PercentTenths | None
-    """Percent of them for which this server's tool is highest; ties are shared."""
-
-    others: Annotated[PercentTenths | None, Key("onOthers")]
-    """The same without the queries that were made from this server's own words."""
 
 
 Points = Annotated[float, Unit(digits=2)]
@@ -410,9 +383,6 @@ class Selection(Document):
     choices: Internal[tuple[QueryChoice, ...]]
     figures: Figures
     against: Against | None
-    shares: tuple[TopShare, ...]
-    """Empty unless servers have tools of the same name."""
-
     confusions: tuple[Confusion, ...]
     """The most frequent first."""
 

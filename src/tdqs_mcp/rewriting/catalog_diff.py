@@ -1,4 +1,4 @@
-"""Two versions of a catalog: what became of each tool, what breaks callers, and whether it is worse; mutations."""
+"""Two versions of a catalog: what became of each tool, what breaks callers, and whether it is worse."""
 
 import json
 from collections import Counter
@@ -10,10 +10,8 @@ from typing import Any, TypeVar
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import arguments, compatibility, signals, walk
-from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
-from tdqs_mcp.results.checks import Mutation
+from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint, unmatched
 from tdqs_mcp.results.scores import ServerScore, ToolScore
@@ -306,52 +304,3 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
         is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
         if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"
-
-
-KEPT = 40
-"""Characters that truncation leaves of each text: a line of a menu."""
-
-Wording = Callable[[str, str], str]
-"""The new text for a name and an old text."""
-
-
-def mutate(catalog: Catalog, mutation: Mutation) -> Catalog:
-    """The catalog with every definition made worse; names, types and everything but texts stay as they are.
-
-    `distractors` leaves them and adds, behind the others, a truncated near-duplicate of each under a name of its own.
-    """
-    raws = [tool.raw for tool in catalog.tools]
-    if mutation is not Mutation.DISTRACTORS:
-        return replace(catalog, tools=read_tools([_reworded(raw, _WORDINGS[mutation]) for raw in raws]))
-    named = [tool.raw | {"name": f"{tool.name}_v2"} for tool in catalog.tools if tool.name]
-    return replace(catalog, tools=read_tools([*raws, *(_reworded(raw, _truncated) for raw in named)]))
-
-
-def _reworded(raw: Any, wording: Wording) -> Any:  # noqa: ANN401  # foreign JSON
-    if not isinstance(raw, Mapping):
-        return raw
-    description = raw.get("description")
-    reworded = {
-        **raw,
-        "description": wording(str(raw.get("name")), description if isinstance(description, str) else ""),
-    }
-    schema = raw.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if isinstance(schema, Mapping) and isinstance(properties, Mapping):
-        parameters = dict(properties)
-        for name, entry in properties.items():
-            if isinstance(entry, Mapping) and isinstance(entry.get("description"), str):
-                parameters[name] = {**entry, "description": wording(name, entry["description"])}
-        reworded["inputSchema"] = {**schema, "properties": parameters}
-    return reworded
-
-
-def _truncated(_: str, text: str) -> str:
-    return text[:KEPT]
-
-
-_WORDINGS: Mapping[Mutation, Wording] = {
-    Mutation.TRUNCATE: _truncated,
-    Mutation.GENERIC: lambda name, _: f"The {' '.join(name_parts(name))}.",  # the name again: nothing to say
-    Mutation.BLANK: lambda *_: "",
-}

@@ -11,7 +11,6 @@ from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
-from tdqs_mcp.rewriting.definition_parts import listed
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence
 
 MAX_NAMED = 8
@@ -34,7 +33,7 @@ def parting_sentence(right: Tool, rival: AbstractSet[str], picked: str) -> str |
 def differences(right: Tool, picked: Tool) -> Iterator[str]:
     """Yield what the schemas and hints of two tools show that sets them apart."""
     for tool, other in ((right, picked), (picked, right)):
-        if own := [repr(name) for name in _own_parameters(tool, other)]:
+        if own := [repr(name) for name in properties(tool) if name not in properties(other)]:
             yield f"only {tool.name!r} takes {first_of(own, MAX_NAMED)}"
     for hint in HINTS:
         values = [(tool.annotations or {}).get(hint) for tool in (right, picked)]
@@ -50,20 +49,11 @@ def code_differences(right: Tool, picked: Tool, codes: Codes) -> Iterator[str]:
 
 
 def parting_statements(tool: Tool, other: Tool, codes: Codes) -> list[Statement]:
-    """Return sentences for a tool that say what it takes, and what its code does, where the other one does not."""
-    sentences = []
-    if own := _own_parameters(tool, other):
-        sources = [f"schema: only {tool.name} has {name}" for name in own]
-        sentences.append((f"Unlike `{other.name}`, it takes {listed(own[:MAX_NAMED])}.", sources))
-    sentences += [
-        (f"Unlike `{other.name}`, it {effect.words}.", [f"code {effect}"])
+    """Return sentences for a tool that say what its code does and the other one's does not."""
+    return [
+        add_sentence(f"Unlike `{other.name}`, it {effect.words}.", Route.ALTERNATIVE, [f"code {effect}"])
         for effect in _own_effects(tool, other, codes)
     ]
-    return [add_sentence(text, Route.ALTERNATIVE, sources) for text, sources in sentences]
-
-
-def _own_parameters(tool: Tool, other: Tool) -> list[str]:
-    return [name for name in properties(tool) if name not in properties(other)]
 
 
 def _own_effects(tool: Tool, other: Tool, codes: Codes) -> list[CodeEffect]:

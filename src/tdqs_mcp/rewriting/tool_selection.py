@@ -36,7 +36,6 @@ from tdqs_mcp.results.checks import (
     Query,
     QueryChoice,
     Selection,
-    TopShare,
 )
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.rewriting.parting import MAX_NAMED, Codes, code_differences, differences, parting_sentence
@@ -512,7 +511,6 @@ def report(
         plans=tuple(_plan_shares(choices)),
         kinds=tuple(_kind_shares(choices)),
         lacking=_lacking(choices, index),
-        shares=_shares(choices, index),
         against=None,
         problems=problems + _unanswered(choices),
     )
@@ -578,17 +576,8 @@ def _choice(
         first=Fraction(ahead == 0, 1 + tied) if is_hit else _MISS,
         found=Fraction(min(max(0, K - ahead), 1 + tied), 1 + tied) if is_hit else _MISS,
         instead=instead,
-        highest=_highest(names.get(query.tool, {}), ranking),
         plan=plan,
     )
-
-
-def _highest(places: Mapping[str, Sequence[int]], ranking: Ranking) -> tuple[str, ...]:
-    if len(places) < 2:
-        return ()
-    best = {server: max(ranking.get(place, -math.inf) for place in own) for server, own in places.items()}
-    top = max(best.values())
-    return tuple(server for server, score in best.items() if score == top and score > -math.inf)
 
 
 def _share(parts: Sequence[Fraction]) -> int:
@@ -657,24 +646,6 @@ def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...
 
 def _most_common(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word, _ in Counter(words).most_common(MAX_NAMED))
-
-
-def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[TopShare, ...]:
-    """How often each server's tool stands highest among those of the same name."""
-    names = index.by_name()
-    contests: dict[str, list[QueryChoice]] = {}
-    for choice in choices:
-        servers = names.get(choice.query.tool, {})
-        for server in servers if choice.failure is None and len(servers) > 1 else ():
-            contests.setdefault(server, []).append(choice)
-    shares = []
-    for server, own in contests.items():
-        won = [Fraction(server in choice.highest, max(1, len(choice.highest))) for choice in own]
-        pairs = zip(own, won, strict=True)
-        foreign = [part for choice, part in pairs if not (choice.query.withheld and choice.query.server == server)]
-        foreign_share = _share(foreign) if foreign else None
-        shares.append(TopShare(server=server, queries=len(own), share=_share(won), others=foreign_share))
-    return tuple(sorted(shares, key=lambda share: index.servers.index(share.server)))
 
 
 def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:
