@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.catalogs import blocking, match_tools
-from tdqs_mcp.app.code_review import code_cases
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
+from tdqs_mcp.app.reviewing import code_cases
 from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.signals import Cost

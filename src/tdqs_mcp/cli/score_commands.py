@@ -12,8 +12,8 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
-from tdqs_mcp.app.code_review import review_code, review_code_answers
 from tdqs_mcp.app.linting import source_places
+from tdqs_mcp.app.reviewing import review_code, review_code_answers
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (

@@ -401,7 +401,7 @@ def _check_task(task: _Task, tool: Tool, place: str) -> ToolTask:
     return ToolTask(tool=tool.name, kind=kind, task=task.task, arguments=task.arguments, expects=task.expects)
 
 
-MAX_SIBLINGS = 12
+MAX_NEIGHBORS = 12
 """Tools of similar names that a prompt for requests shows: together, prompts grow with the tools, not their square."""
 
 REQUESTS = "requests"
@@ -453,7 +453,7 @@ async def write_requests(
     questions: list[CheckedRequest[list[Query]]] = []
     neighbors = NameNeighbors(read_names(by_name))
     for tool, run in jobs:
-        near = [by_name[name] for name in (*run[:-1], *neighbors.nearest(tool.name, MAX_SIBLINGS))]
+        near = [by_name[name] for name in (*run[:-1], *neighbors.nearest(tool.name, MAX_NEIGHBORS))]
         siblings = [f"{other.name}: {other.description or ''}"[:MAX_ANSWER] for other in near]
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tdqs_mcp.app import judging, selecting
-from tdqs_mcp.app.code_review import review_code
+from tdqs_mcp.app.reviewing import review_code
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.judge import Judge, Subset
