@@ -162,7 +162,9 @@ def test_two_sweeps_at_once_pay_a_model_once(start, loopback, write, store_url, 
     assert len(loopback.bodies) == 13
 
 
-def test_killed_sweeps_leave_no_files_behind_the_next_one(start, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_small", [False, True])
+def test_killed_sweeps_leave_no_files_behind_the_next_one(start, tmp_path, monkeypatch, write, is_small):
+    """A small one starts no processes itself."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -171,7 +173,8 @@ def test_killed_sweeps_leave_no_files_behind_the_next_one(start, tmp_path, monke
     left = workers(process)
     process.kill()
     psutil.wait_procs(left, timeout=PATIENCE)
-    finish(start(tmp_path / "store.sqlite"))
+    few = write("few.jsonl", json.dumps({"server": "loans", "tools": [tool("list_loans", "Lists loans.")]}))
+    finish(start(tmp_path / "store.sqlite", **({"source": few} if is_small else {})))
     assert not [path for path in folder.rglob("*") if path.suffix != ".lock" and path != folder / "dask-scratch-space"]
 
 

@@ -15,6 +15,7 @@ from itertools import chain
 from logging import CRITICAL, getLogger
 from multiprocessing import resource_tracker
 from pathlib import Path
+from tempfile import gettempdir
 from types import ModuleType
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -130,6 +131,7 @@ def run_on_dask(
     if is_alone and len(planned) == most:
         warn("one process does this sweep; for all processors: pip install '.[sweep]' in a checkout of tdqs-mcp")
     if not planned or is_alone or (cluster is None and len(planned) < most):
+        _remove_leftovers()
         for shard in chain(planned, iter(partial(_next_with_servers, rest, report), None)):
             report(shard, _tally(shard, partial(work, shard), work, None))
         return
@@ -272,6 +274,15 @@ def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
         if not client.nthreads():
             warn(f"no worker yet, waiting; start one: dask worker {cluster}")
         yield client
+
+
+def _remove_leftovers() -> None:
+    """Remove the temporary folders of killed workers, as Dask does when it starts some; a living one locks its own."""
+    folder = Path(gettempdir()) / "dask-scratch-space"
+    if find_spec("distributed") and any(folder.glob("*.dirlock")):
+        from distributed.diskutils import WorkSpace  # noqa: PLC0415  # loaded only after a kill
+
+        WorkSpace(str(folder)).new_work_dir(prefix="sweep-").release()
 
 
 @contextmanager
