@@ -30,7 +30,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.registry_reports import statistics_blocks
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.sources.files import read_catalog
-from tdqs_mcp.store import score_queries
+from tdqs_mcp.store import run_queries, score_queries
 from tdqs_mcp.store.captures import finish_run, read_capture, start_run
 from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store, read
@@ -88,7 +88,7 @@ def test_another_input_or_one_that_cannot_be_read_marks_nobody(sweep, stats):
     assert stats()["servers"] == 3
 
 
-def test_changes_since_a_moment_are_json_and_a_feed(sweep, stats, store_url):
+def test_changes_since_a_moment_are_json_and_a_feed(sweep, stats, store_url, monkeypatch):
     sweep(LOANS, CARDS)
     sweep({**LOANS, "tools": [tool("list_loans", "Loans.")]}, FEES)
     changes = stats("--since", "2020-01-01")
@@ -106,6 +106,11 @@ def test_changes_since_a_moment_are_json_and_a_feed(sweep, stats, store_url):
     assert answer.headers["content-type"].startswith("application/atom+xml")
     assert "http://127.0.0.1:8000/server?name=loans" in answer.text
     assert json.loads(browser.page("/api/changes"))["changes"] == changes["changes"]
+    assert changes["changeCount"] == 3
+    monkeypatch.setattr(run_queries, "MAX_EVENTS", 2)
+    fewer = json.loads(browser.page("/api/changes?since=2019-01-01"))
+    assert (fewer["changeCount"], fewer["changes"]) == (3, changes["changes"][:2])
+    assert "3 changes since 2019-01-01T00:00:00Z, the last 2 listed" in browser.page("/trend?since=2019-01-01")
     browser.scores.close()
 
 

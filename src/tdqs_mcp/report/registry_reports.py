@@ -306,7 +306,8 @@ def change_blocks(changes: StoreChanges) -> list[Block]:
     rows = [
         (event.at, event.kind, event.server, number(event.before), number(event.after)) for event in changes.changes
     ]
-    head = f"{count_words(len(rows), 'change')} since {changes.since} · {method_words(changes.method)}"
+    last = f", the last {len(rows):,} listed" if len(rows) < changes.change_count else ""
+    head = f"{count_words(changes.change_count, 'change')} since {changes.since}{last} · {method_words(changes.method)}"
     return [Title(head), Table(columns("at", "", "server", "before", "after", left=3), rows)]
 
 

@@ -585,10 +585,13 @@ class ServerEvent(ServerChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreChanges(Document):
-    """Changes of servers since a moment, the latest first; the last 1,000."""
+    """Changes of servers since a moment, the latest first."""
 
     method: MethodStamp
     since: str
+    change_count: int
+    """All of them, of which the last 1,000 are listed."""
+
     changes: tuple[ServerEvent, ...]
 
 

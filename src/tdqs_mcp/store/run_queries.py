@@ -65,8 +65,8 @@ def changes_since(connection: Connection, method: MethodStamp, since: datetime) 
         .outerjoin(before, and_(before.c.capture == earlier, before.c.method == method.key))
         .where(or_(CAPTURES.c.captured_at >= since, SERVERS.c.left_at >= since))
         .order_by(func.coalesce(SERVERS.c.left_at, CAPTURES.c.captured_at).desc(), SERVERS.c.server)
-        .limit(MAX_EVENTS)
     )
+    rows = connection.execute(query).all()
     events = (
         ServerEvent(
             server=row.server,
@@ -75,9 +75,9 @@ def changes_since(connection: Connection, method: MethodStamp, since: datetime) 
             before=row.overall if row.left_at else row.before,
             after=None if row.left_at else row.overall,
         )
-        for row in connection.execute(query)
+        for row in rows[:MAX_EVENTS]
     )
-    return StoreChanges(method=method, since=iso_utc(since), changes=tuple(events))
+    return StoreChanges(method=method, since=iso_utc(since), change_count=len(rows), changes=tuple(events))
 
 
 def compare_methods(connection: Connection, first: MethodStamp, second: MethodStamp) -> MethodComparison:
