@@ -168,14 +168,15 @@ async def test_the_example_of_the_first_call_follows_the_permissions_and_works(w
                 assert [each["name"] for each in answer["tools"]] == ["get_order"]
 
 
-async def test_a_draft_stands_and_what_nothing_proves_is_listed():
+async def test_a_draft_stands_and_what_nothing_proves_is_counted():
     words = "Cancels one order and refunds the customer. Use it before the order ships. Or use `void_order` first."
     async with in_process() as client:
         call = caller(client)
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
-        assert line["unproven"] == ["⟦Cancels one order and refunds the customer.⟧", "⟦Use it before the order ships.⟧"]
+        assert "unproven" not in line
+        assert answer["unproven"] == 2
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])
@@ -212,16 +213,16 @@ KEPT = "Removes up to 500 files of a folder for good, also from `trash_folder`."
     [
         (KEPT, {"destructiveHint": True}, False),
         (KEPT, {"destructiveHint": True, "readOnlyHint": True}, True),
-        (KEPT.replace("500 ", ""), {}, True),
+        (KEPT.replace("500 ", ""), {}, False),
         (KEPT.replace("500 files", "500MB"), {}, False),
-        (KEPT.replace(", also from `trash_folder`", ""), {}, True),
+        (KEPT.replace(", also from `trash_folder`", ""), {}, False),
         (f"{KEPT} Unless overwrite is true, it fails where a folder is in the way.", {}, False),
         (f"{KEPT} Overwrite is true by default.", {}, True),
         (f"{KEPT} The parent of path must exist, and path must be missing or empty.", {}, False),
         (f"{KEPT} The path may be empty.", {}, True),
     ],
 )
-async def test_only_what_contradicts_or_loses_a_value_is_a_conflict(description, hints, is_doubted):
+async def test_only_what_contradicts_is_a_conflict_whatever_a_draft_leaves_out(description, hints, is_doubted):
     async with in_process() as client:
         conflicts = await doubts(caller(client), description, **hints)
     assert any("there is no tool" not in each for each in conflicts) is is_doubted, conflicts
@@ -302,14 +303,14 @@ async def test_a_draft_shows_what_the_comparison_would_find_and_lists_say_how_mu
 
 
 async def test_all_drafts_are_taken_however_many_and_those_with_conflicts_come_first():
-    tools = [tool(f"get_{number}", "Gets it.", flat(1)) for number in range(300)]
+    tools = [tool(f"get_{number}", "Gets it.", flat(1)) for number in range(450)]
     words = {each["name"]: {"description": f"Gets page {each['name'][4:]} of the book."} for each in tools}
     words["get_277"] = {"description": "Gets page 277 of the book. Or use `void_order` first."}
     async with in_process() as client:
         answer = await caller(client)("suggest_rewrite", catalog=tools, draft=words)
         whole = (await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text
     assert answer["remaining"] == 0
-    assert len(answer["rewrites"]) + answer["more"]["rewrites"] == 300
+    assert len(answer["rewrites"]) + answer["more"]["rewrites"] == 450
     assert answer["more"]["rewrites"] > 0
     assert (answer["rewrites"][0]["name"], len(answer["rewrites"][0]["conflicts"])) == ("get_277", 1)
     assert all(json.dumps(each["description"]) in whole for each in words.values())
@@ -399,3 +400,56 @@ async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_too
         assert last["next"].startswith(f"3.5 is reached: compare_definitions with old={first['catalog']}")
         score = await call("score_server", catalog=last["newCatalog"])
     assert (score["overallScore"], score["overallTier"]) == (last["overallScore"], last["overallTier"])
+
+
+REPEATED = "Returns the whole record as JSON with every field that the account may see."
+
+
+async def test_every_answer_has_one_score_of_a_tool_and_says_which_sentence_counts_once():
+    tools = [tool(f"get_{name}", f"Gets one {name}.", flat(1)) for name in ("card", "frame", "shape", "image")]
+    words = {each["name"]: {"description": f"{each['description']} {REPEATED}"} for each in tools}
+    async with in_process() as client:
+        call = caller(client)
+        start = await call("score_server", catalog=tools)
+        draft = await call("suggest_rewrite", catalog=start["catalog"], draft=words)
+        new = draft["newCatalog"]
+        compared = await call("compare_definitions", old=draft["catalog"], new=new)
+        scored = await call("score_server", catalog=new)
+        alone = {
+            each["name"]: (await call("score_tool_definition", definition=each["name"], catalog=new))["tdqs"]
+            for each in tools
+        }
+        again = {"get_card": {"description": f"Gets one card of a board. {REPEATED}"}}
+        second = await call("suggest_rewrite", catalog=new, draft=again)
+    becomes = {line["name"]: line["becomes"] for line in draft["rewrites"]}
+    assert becomes == alone == {line["name"]: line["tdqs"] for line in scored["tools"]}
+    assert {line["name"]: line["after"] for line in compared["scores"]}.items() <= becomes.items()
+    assert draft["overallScore"] == compared["after"]["score"] == scored["overallScore"]
+    assert second["rewrites"][0]["tdqs"] == becomes["get_card"] > becomes["get_image"]
+    for answer in (draft, compared, scored):
+        [sentence] = answer["problems"]
+        assert "3 tools score lower as what several tools say counts once" in sentence
+        assert REPEATED in sentence
+
+
+async def test_the_resource_of_a_catalog_is_the_catalog_itself(tmp_path):
+    file = tmp_path / "saved.json"
+    words = {"cancel_order": {"description": "Cancels one order that has not shipped yet."}}
+    async with in_process("--root", tmp_path) as client:
+        call = caller(client)
+        answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft=words)
+        [content] = (await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents
+        file.write_text(content.text, encoding="utf-8")
+        saved = await call("score_server", catalog="saved.json")
+        kept = await call("score_server", catalog=answer["newCatalog"])
+    assert content.mime_type == "application/json"
+    assert json.loads(content.text)["tools"] == [{**BAD, **words["cancel_order"]}, SIBLING]
+    assert saved["overallScore"] == kept["overallScore"]
+
+
+async def test_no_count_of_new_findings_stands_beside_an_empty_list():
+    changed = {**SIBLING, "description": ""}
+    async with in_process() as client:
+        answer = await caller(client)("compare_definitions", old=[BAD, SIBLING], new=[BAD, changed])
+    assert "newFindingCount" not in answer
+    assert answer["newFindings"]

@@ -303,9 +303,8 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
         for target in ("B", 5.0):
             draft = await call("suggest_rewrite", catalog=tools, target=target)
             assert_fenced(draft)
-            for uri in (draft["difference"], f"tdqs://catalogs/{draft['newCatalog']}"):
-                text = (await client.read_resource(uri)).contents[0].text
-                assert re.fullmatch(r"⟦(\w+)\n.*\n\1⟧", text, re.DOTALL)
+            text = (await client.read_resource(draft["difference"])).contents[0].text
+            assert re.fullmatch(r"⟦(\w+)\n.*\n\1⟧", text, re.DOTALL)
         assert_fenced(await refusal(client, "suggest_rewrite", catalog=tools, target=ORDER))
         assert_fenced(await call("compare_definitions", old=tools, new=[HOSTILE | {"inputSchema": {}}]))
         assert_fenced(await call("compare_definitions", old=[tool("get_orders")], new=json.dumps(tools)))

@@ -38,7 +38,7 @@ from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal, apply
 from tdqs_mcp.rewriting.questions import find_questions
-from tdqs_mcp.rewriting.repetition import credited
+from tdqs_mcp.rewriting.repetition import credited, describe, find_repetitions
 from tdqs_mcp.rewriting.rewrite_review import Assessment
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
@@ -127,10 +127,10 @@ async def rewrite(
 async def _credit(measured: Measured, rewrites: Sequence[Rewrite], *, judge: Judge, spec: str) -> list[Rewrite]:
     """Score definitions with a sentence that stands in several tools again, without it but for the first of them."""
     improved = with_rewrites(measured.catalog, rewrites)
-    counted = credited(measured.catalog, improved)
-    repeating = {new.index for new, old in zip(counted.tools, improved.tools, strict=True) if new is not old}
-    if not repeating:
+    repetitions = find_repetitions(measured.catalog, improved)
+    if not repetitions:
         return list(rewrites)
+    repeating, counted = {item.index for item in repetitions}, credited(improved, repetitions)
     scores = await _assess(measure(counted, earlier=measured), repeating, (), judge=judge, spec=spec)
     return [
         replace(rewrite, after=scores[rewrite.index].score)
@@ -358,11 +358,13 @@ async def reach_target(
     rewrites: Sequence[Rewrite],
     *,
     target: str,
+    origin: Catalog | None = None,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> RewriteReport:
     """Keep the rewrites that a tier or an overall score needs, and choose the questions whose answers it needs.
 
+    `origin` is the catalog before all drafts, where this one has some: what they repeat counts once.
     What the target can do without goes, the most tokens per gain first, if the server's score with the rest still
     reaches it; where all rewrites do not, all stay. Raises InputError for an unknown target, and without an overall
     score.
@@ -371,11 +373,11 @@ async def reach_target(
     measured = catalog if isinstance(catalog, Measured) else measure(catalog)
     before = await score_measured(measured, judge=judge, spec=spec)
     _planned_coherence(before, measured.catalog)
-    after = await score_measured(_measure_credited(measured, rewrites), judge=judge, spec=spec)
+    after = await score_measured(_measure_credited(measured, rewrites, origin), judge=judge, spec=spec)
     remaining = list(rewrites)
     if (after.rollup.overall or 0) >= goal:
         fewer = drop_unneeded(after, rewrites, target=goal)
-        trial = await score_measured(_measure_credited(measured, fewer), judge=judge, spec=spec)
+        trial = await score_measured(_measure_credited(measured, fewer, origin), judge=judge, spec=spec)
         if (trial.rollup.overall or 0) >= goal:
             remaining, after = fewer, trial
     spare = sum(bool(rewrite.changes) for rewrite in rewrites) - sum(bool(rewrite.changes) for rewrite in remaining)
@@ -383,9 +385,10 @@ async def reach_target(
     return RewriteReport(**measured.catalog.origin, rewrites=tuple(remaining), goal=reached, spec_version=spec)
 
 
-def _measure_credited(measured: Measured, rewrites: Sequence[Rewrite]) -> Measured:
+def _measure_credited(measured: Measured, rewrites: Sequence[Rewrite], origin: Catalog | None) -> Measured:
     """Return the catalog with the rewrites as it is scored: a sentence that several tools get counts once."""
-    return measure(credited(measured.catalog, with_rewrites(measured.catalog, rewrites)), earlier=measured)
+    improved = with_rewrites(measured.catalog, rewrites)
+    return measure(credited(improved, find_repetitions(origin or measured.catalog, improved)), earlier=measured)
 
 
 def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
@@ -396,24 +399,49 @@ def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
     return score.rollup.coherence
 
 
+async def score_drafted(
+    origin: Catalog,
+    catalog: Catalog,
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
+) -> ServerScore:
+    """Return a catalog's score, in which a sentence that is new since `origin` counts for one tool.
+
+    Where this lowers a tool, a sentence among the problems says so.
+    """
+    judge = VerdictCache(judge=judge or Offline())
+    whole = await score(catalog, judge=judge, spec=spec, policy=policy)
+    repetitions = find_repetitions(origin, catalog)
+    if not repetitions:
+        return whole
+    counted = await score(credited(catalog, repetitions), judge=judge, spec=spec, policy=policy)
+    heights = {tool.index: tool.tdqs for tool in counted.tools}
+    lowered = {tool.index for tool in whole.tools if heights.get(tool.index, tool.tdqs) < tool.tdqs}
+    costly = [repetition for repetition in repetitions if repetition.index in lowered]
+    problems = (*whole.problems, describe(costly)) if costly else whole.problems
+    return replace(whole, tools=counted.tools, rollup=counted.rollup, problems=problems)
+
+
 async def compare(
     old: Catalog,
     new: Catalog,
     *,
+    origin: Catalog | None = None,
     code: CodeReport | None = None,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> Comparison:
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers.
 
-    With `code`, both are held against it. A new sentence that stands in several tools raises the score of the first.
+    With `code`, both are held against it. A sentence that several tools have, and that is new since `origin` or else
+    the old version, raises the score of the first.
     """
-    policy = replace(DEFAULT_POLICY, code=code)
-    first, second = [await score(catalog, judge=judge, spec=spec, policy=policy) for catalog in (old, new)]
-    if (counted := credited(old, new)) is not new:
-        third = await score(counted, judge=judge, spec=spec, policy=policy)
-        second = replace(second, tools=third.tools, rollup=third.rollup)
-    return catalog_diff.compare(old, new, (first, second))
+    score_version = partial(
+        score_drafted, origin or old, judge=judge, spec=spec, policy=replace(DEFAULT_POLICY, code=code)
+    )
+    return catalog_diff.compare(old, new, (await score_version(old), await score_version(new)))
 
 
 def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:

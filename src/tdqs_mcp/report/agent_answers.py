@@ -31,7 +31,9 @@ MAX_BELOW = 120
 MAX_ADVICE = 10
 """Entries of each list of advice."""
 
-MAX_PROBLEMS = 5
+MAX_PROBLEMS, MAX_PROBLEM = 5, 400
+"""Problems that an answer names, and characters of one, which may quote a sentence of a definition."""
+
 MAX_NAMES = 20
 """Names in a list that only says which tools are meant."""
 
@@ -121,7 +123,7 @@ def first_problems(problems: Sequence[str]) -> list[str]:
     """Return the first problems, and how many more there are."""
     more = len(problems) - MAX_PROBLEMS
     lines = [*problems[:MAX_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
-    return [fence(line, MAX_MESSAGE) for line in lines]
+    return [fence(line, MAX_PROBLEM) for line in lines]
 
 
 def prompts_answer(
@@ -323,6 +325,7 @@ def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_
         "flags": [flag.value for flag in graded.flags] if graded else [],
         "findings": [answer(finding, only=members) for finding in findings],
         **({"full": _details(score, graded)} if graded and is_full else {}),
+        **({"problems": first_problems(score.problems)} if score.problems else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content)

@@ -13,6 +13,7 @@ from tdqs_mcp.report.agent_answers import (
     AgentAnswer,
     Window,
     cut_lists,
+    first_problems,
     lowest_lines,
     within_budget,
 )
@@ -34,9 +35,6 @@ MAX_LOWEST = 8
 
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
-
-MAX_UNPROVEN, MOST_UNPROVEN = 80, 3
-"""Characters of an unproven sentence, which its writer knows, and how many of a tool are named."""
 
 ANNOTATIONS = "/annotations"
 
@@ -124,17 +122,7 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
     line = answer(rewrite, only=_REWRITE)
     if rewrite.writer != DRAFT or is_full:
         line["changes"] = [_change_line(change) for change in rewrite.changes]
-    line |= answer(rewrite, only=_DOUBTS)
-    if rewrite.unproven:
-        line["unproven"] = _unproven_sentences(rewrite)
-    return {**line, **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
-
-
-def _unproven_sentences(rewrite: Rewrite) -> list[str]:
-    """Return the beginnings of the sentences that nothing proves, and how many more there are."""
-    texts = [fence(text, MAX_UNPROVEN) for text in rewrite.unproven]
-    more = len(texts) - MOST_UNPROVEN
-    return [*texts[:MOST_UNPROVEN], f"and {more} more"] if more > 0 else texts
+    return {**line, **answer(rewrite, only=_DOUBTS), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
 
 
 def _change_line(change: Change) -> dict[str, Any]:
@@ -193,6 +181,7 @@ def rewrite_answer(
             **answer(comparison.new.rollup, only="overall overall_tier"),
             **answer(comparison, only="tokens_before tokens_after"),
             **({"newFindings": added} if (added := _new_findings(comparison)) else {}),
+            **({"problems": problems} if (problems := first_problems(comparison.problems)) else {}),
         }
     content = {
         "notice": NOTICE,
@@ -200,6 +189,7 @@ def rewrite_answer(
         "newCatalog": catalogs[1],
         **numbers,
         "rewrites": page.lines,
+        **({"unproven": count} if (count := sum(len(rewrite.unproven) for rewrite in page.rewrites)) else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
         **({"lowest": lowest} if lowest else {}),
         "questions": question_lines(questions),
@@ -268,8 +258,8 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
         "changes": list(window.page(lines)),
         "scores": [answer(tool, only="name tdqsBefore=before tdqsAfter=after") for tool in comparison.moved_tools],
         "newFindings": _new_findings(comparison),
-        "newFindingCount": len(comparison.findings_added),
-        "fixedFindingCount": len(comparison.findings_fixed),
+        "fixedFindings": len(comparison.findings_fixed),
+        "problems": first_problems(comparison.problems),
         "ungraded": list(map(fence, failures)),
         "next": next_step,
     }

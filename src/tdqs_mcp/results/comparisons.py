@@ -143,7 +143,7 @@ class Comparison(Document):
 
     @published(after="ungraded_after")
     def problems(self) -> tuple[str, ...]:
-        """Problems with either version that changed no score."""
+        """Problems with either version, and what counts once as several tools say it."""
         return self.old.problems + self.new.problems
 
 

@@ -237,7 +237,7 @@ class ServerScore(OfServer, Document):
     """By dimension; empty without a jury."""
 
     problems: tuple[str, ...]
-    """What went wrong on the way and changed no score, one sentence each."""
+    """What the numbers do not show, one sentence each: what went wrong on the way, or counts once as it repeats."""
 
     spec_version: str
 

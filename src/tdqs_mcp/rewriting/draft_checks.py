@@ -1,6 +1,5 @@
 """Checks of another writer's words: changes of the contract are refused, what is disproven is called a conflict."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from tdqs_mcp.facts.text.statements import (
     said_deleting,
     stated_hints,
 )
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Cue, content_stems, has_word, identifiers_of, numbers_of
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Cue, content_stems, has_word, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
@@ -248,15 +247,13 @@ class DraftChecker:
     def check_draft(self, subject: Subject, draft: Mapping[str, Any], *, withholds_conflicts: bool) -> CheckedDraft:
         """Check a draft, whose missing fields are taken from the definition; pure.
 
-        An author's or agent's words stand whatever the checks say of them. Words of a model that nobody answers for
-        are withheld where they are disproven (`withholds_conflicts`).
+        An author's or agent's words stand whatever the checks say of them, and what they leave out is left out. Those
+        of a model that nobody answers for are withheld where they are disproven (`withholds_conflicts`).
         """
         definition = {**subject.tool.raw, **draft}
         claims = self.claims(subject, definition)
         if not withholds_conflicts:
-            claims = tuple(
-                claim for claim in claims if claim.conflict != DROPPED or _has_lost_value(claim.text, definition)
-            )
+            claims = tuple(claim for claim in claims if claim.conflict != DROPPED)
         else:
             claims = tuple(replace(claim, refusal=claim.refusal or claim.conflict, conflict=None) for claim in claims)
         refused = tuple(claim for claim in claims if claim.refusal is not None)
@@ -442,12 +439,6 @@ def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Itera
         is_denied = not any(map(is_negation, words)) or any(_has_most(denied, own) for denied in denials)
         if not (_has_most(stems, own) and cues_of(words) & WARNING_CUES <= cues and is_denied):
             yield Claim(path=path, text=sentence, conflict=DROPPED)
-
-
-def _has_lost_value(sentence: str, definition: Mapping[str, Any]) -> bool:
-    """Return whether a number or name of a sentence stands nowhere in a definition; the rest has other words too."""
-    whole = json.dumps(definition, ensure_ascii=False).lower()
-    return not numbers_of(sentence) <= numbers_of(whole) or any(name not in whole for name in identifiers_of(sentence))
 
 
 def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:

@@ -1,7 +1,7 @@
 """New sentences that stand in several tools with only the nouns swapped: they are worth something once."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import put_at, value_at
@@ -13,40 +13,67 @@ from tdqs_mcp.model import Catalog, Tool, read_tool
 
 DESCRIPTION = "/description"
 
-MAX_SAME = 1
-"""Tools, or parameters of different names, that may get one sentence before it counts as said once for all."""
-
-
 _Shape = tuple[str, ...]
 """The words of a sentence without those that only name the tool or the parameter."""
 
 
-def credited(old: Catalog, new: Catalog) -> Catalog:
-    """Return the new catalog as it is scored: of a repeated new sentence, only its first tool has it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """A new sentence that says of one more tool, or parameter, what it says of another."""
+
+    index: int
+    """Of its tool."""
+
+    tool: str
+    path: str
+    sentence: str
+    first: str
+    """The tool that has it first."""
+
+
+def find_repetitions(old: Catalog, new: Catalog) -> list[Repetition]:
+    """Return the sentences that a new version of a catalog has again; they count for their first tool alone.
 
     A sentence that names another tool of the catalog is about that one, and stays; so do words for parameters of one
     name, and the sentence that opens a description: `Gets one card of a board by its id` beside `Gets one frame of a
-    board by its id` says what each tool is for. Where nothing repeats, the catalog comes back as it is.
+    board by its id` says what each tool is for.
     """
+    if old is new:
+        return []
     before = {tool.name: tool for tool in old.tools}
     names = {fold(tool.name) for tool in new.tools}
-    added = [list(_added(before[tool.name], tool, names)) if tool.name in before else [] for tool in new.tools]
-    subjects: dict[_Shape, dict[str, None]] = {}
-    for tool, sentences in zip(new.tools, added, strict=True):
-        for path, shape, _ in sentences:
-            subjects.setdefault(shape, {})[tool.name if path == DESCRIPTION else path] = None
-    first = {shape: next(iter(about)) for shape, about in subjects.items() if len(about) > MAX_SAME}
-    if not first:
-        return new
-    tools = []
-    for tool, sentences in zip(new.tools, added, strict=True):
-        repeated = [
-            (path, text)
-            for path, shape, text in sentences
-            if first.get(shape) not in (None, tool.name if path == DESCRIPTION else path)
-        ]
-        tools.append(_without(tool, repeated) if repeated else tool)
-    return replace(new, tools=tuple(tools))
+    first: dict[_Shape, tuple[str, str]] = {}
+    repetitions = []
+    for tool in new.tools:
+        for path, shape, sentence in _added(before[tool.name], tool, names) if tool.name in before else ():
+            subject = tool.name if path == DESCRIPTION else path
+            earlier, name = first.setdefault(shape, (subject, tool.name))
+            if earlier != subject:
+                repetitions.append(
+                    Repetition(index=tool.index, tool=tool.name, path=path, sentence=sentence, first=name)
+                )
+    return repetitions
+
+
+def credited(catalog: Catalog, repetitions: Sequence[Repetition]) -> Catalog:
+    """Return the catalog as it is scored: of a repeated new sentence, only its first tool has it."""
+    by_tool: dict[int, list[tuple[str, str]]] = {}
+    for repetition in repetitions:
+        by_tool.setdefault(repetition.index, []).append((repetition.path, repetition.sentence))
+    tools = (_without(tool, by_tool[tool.index]) if tool.index in by_tool else tool for tool in catalog.tools)
+    return replace(catalog, tools=tuple(tools))
+
+
+def describe(repetitions: Sequence[Repetition]) -> str:
+    """Return a sentence on what counts once, with an example; there is at least one repetition."""
+    example, more = repetitions[0], len(repetitions) - 1
+    count = len({repetition.index for repetition in repetitions})
+    lower = f"{count} tools score" if count > 1 else "a tool scores"
+    rest = f", and {more} more like it" if more else ""
+    return (
+        f"{lower} lower as what several tools say counts once: {example.sentence!r} of `{example.tool}` says what "
+        f"`{example.first}` says{rest}"
+    )
 
 
 def _added(before: Tool, tool: Tool, names: set[str]) -> Iterator[tuple[str, _Shape, str]]:

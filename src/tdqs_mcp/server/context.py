@@ -331,6 +331,11 @@ class ServerContext:
         """Return what has been drafted on the way to a catalog; nothing for one that was read."""
         return self.memory.drafts.get(key) or Draft(origin=key)
 
+    def origin(self, key: str) -> Catalog:
+        """Return the catalog before all drafts of a kept one; itself where the first is forgotten."""
+        catalogs_ = self.memory.catalogs
+        return catalogs_.get(self.draft_of(key).origin) or catalogs_[key]
+
     def keep_draft(self, catalog: Catalog, draft: Draft, *, questions: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
@@ -455,10 +460,12 @@ def find_tool(catalog: Catalog, name: str | None) -> str | None:
     return matching[0]
 
 
-async def score_catalog(catalog: Catalog, *, rubric: str, judge: Judge, code: CodeReport | None = None) -> Scored:
-    """The catalog's score under this rubric."""
+async def score_catalog(
+    catalog: Catalog, *, origin: Catalog, rubric: str, judge: Judge, code: CodeReport | None = None
+) -> Scored:
+    """The catalog's score under this rubric; by TDQS, what drafts since `origin` repeat counts once."""
     if rubric == "tdqs":
-        return await judging.score(catalog, judge=judge, policy=replace(DEFAULT_POLICY, code=code))
+        return await improving.score_drafted(origin, catalog, judge=judge, policy=replace(DEFAULT_POLICY, code=code))
     return await judging.score_labels(catalog, rubric=rubric, judge=judge)
 
 
@@ -554,13 +561,13 @@ def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
         "tdqs://catalogs/{catalog_id}",
         title="One catalog",
         description="The definitions of a catalog, also with rewrites, as a file of tools",
-        mime_type="text/plain",
+        mime_type="application/json",
     )
     def catalog(catalog_id: str) -> str:
         definitions = context.memory.catalogs.get(catalog_id)
         if definitions is None:
             raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more); call score_server again")
-        return fence_exact(json_text(capture_document(definitions)))
+        return json_text(capture_document(definitions))
 
     @server.resource(
         "tdqs://catalogs/{catalog_id}/difference",

@@ -242,7 +242,12 @@ class JudgeTools(ToolGroup):
             for name, answer in parts.items():
                 replies += judgement.take_shadowing(answer) if name == "shadowing" else [judgement.take(name, answer)]
             judge = self._make_judge(judgement, call)
-            return judgement, judge, replies, await score_catalog(definitions, rubric=rubric, judge=judge)
+            return (
+                judgement,
+                judge,
+                replies,
+                await score_catalog(definitions, origin=self._context.origin(key), rubric=rubric, judge=judge),
+            )
 
         judgement, judge, replies, score = await run_call(call, take)
         return judgement_answer(

@@ -192,13 +192,20 @@ class RewriteTools(ToolGroup):
         rewrites = report.rewrites
         if twin := next((item for item in names if sum(item == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
-        page = rewrite_page(rewrites if names else _pending(rewrites, state), is_full=is_full)
-        left = len(rewrites if names else _pending(rewrites, state)) - len(page.rewrites)
+        pending = rewrites if names else _pending(rewrites, state)
+        page = rewrite_page(pending, is_full=is_full)
+        left = len(pending) - len(page.rewrites)
         improved = improving.with_rewrites(request.catalog, page.rewrites)
         comparison = None
         if request.judge in (OFFLINE, HOST) or self._context.judge.stamp.is_offline:
-            origin = self._context.memory.catalogs.get(state.origin) or request.catalog
+            origin = self._context.origin(request.key)
             comparison = await run_call(call, partial(improving.compare, origin, improved, judge=Offline()))
+            before = comparison.old
+            if origin is not request.catalog:
+                before = await run_call(call, partial(improving.score_drafted, origin, request.catalog))
+            visible = _scored(page.rewrites, before, comparison.new)
+            page = rewrite_page(visible, is_full=is_full)
+            rewrites = tuple({item.index: item for item in (*rewrites, *visible)}.values())
         suggestion = _Suggestion(
             report=report,
             page=page,
@@ -247,7 +254,13 @@ class RewriteTools(ToolGroup):
                 model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
             rewrites = await rewrite(tools=chosen or None, judge=judge, writer=model)
             if request.target is not None:
-                return await improving.reach_target(request.catalog, rewrites, target=request.target, judge=judge)
+                return await improving.reach_target(
+                    request.catalog,
+                    rewrites,
+                    target=request.target,
+                    origin=self._context.origin(request.key),
+                    judge=judge,
+                )
             return RewriteReport(**request.catalog.origin, rewrites=tuple(rewrites), spec_version=DEFAULT_SPEC)
 
         return await run_call(call, work, catalog=request.key)
@@ -321,6 +334,19 @@ def _property_path(schema_: Mapping[str, Any], name: str) -> str | None:
         if isinstance(below, Mapping) and (path := _property_path(below, rest)):
             return f"/properties/{escape_step(first)}{step}{path}"
     return None
+
+
+def _scored(rewrites: Sequence[Rewrite], old: ServerScore, new: ServerScore) -> list[Rewrite]:
+    """Return rewrites with the scores that their tools have in two versions of the catalog."""
+    before, after = ({tool.index: tool for tool in score.tools} for score in (old, new))
+    return [
+        replace(
+            rewrite,
+            before=before.get(rewrite.index, rewrite.before),
+            after=after.get(rewrite.index, rewrite.after),
+        )
+        for rewrite in rewrites
+    ]
 
 
 def _is_below(rewrite: Rewrite, goal: int) -> bool:

@@ -64,7 +64,11 @@ class ScoreTools(ToolGroup):
         if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
             note += unread
             score = await run_call(
-                call, lambda: score_catalog(definitions, rubric=rubric, judge=active_judge, code=code), catalog=key
+                call,
+                lambda: score_catalog(
+                    definitions, origin=self._context.origin(key), rubric=rubric, judge=active_judge, code=code
+                ),
+                catalog=key,
             )
 
         async def measured() -> Measured:
@@ -109,7 +113,9 @@ class ScoreTools(ToolGroup):
             name = find_tool(tools, definition)
             index = next(tool.index for tool in tools.tools if tool.name == name)
         only_it = Subset(judge=self._context.score_judge(judge, call, tools=1), is_meant=tool_at(index))
-        score = await run_call(call, lambda: score_catalog(tools, rubric=rubric, judge=only_it))
+        score = await run_call(
+            call, lambda: score_catalog(tools, origin=self._context.origin(key), rubric=rubric, judge=only_it)
+        )
         next_step = _after_tool(score, key, index=index, has_siblings=len(tools.tools) > 1)
         return tool_answer(score, catalog=key, index=index, is_full=detail == "full", next_step=next_step)
 

@@ -21,8 +21,7 @@ const toolEntry = (tool, more) => element("li", "",
   changesOf(tool, more).length ? changesOf(tool, more).map(changeEntry) : element("p", "dim", "Nothing changes."),
   tool.setback ? caution(`The writer's text was not used: ${plain(tool.setback)}`) : null,
   (tool.refused || []).map((each) => caution(`Refused: ${plain(each.text)} (${plain(each.refusal)})`)),
-  (tool.conflicts || []).map((each) => caution(`Conflict: ${plain(each.text)} (${plain(each.conflict)})`)),
-  tool.unproven ? caution(`Unproven: ${tool.unproven.join(" ")}`) : null);
+  (tool.conflicts || []).map((each) => caution(`Conflict: ${plain(each.text)} (${plain(each.conflict)})`)));
 const questionEntry = (each) => element("li", "", plain(each.text), " ", element("code", "", plain(each.id)));
 
 function show(answer, more) {
