@@ -18,6 +18,7 @@ from loopback import tool_name
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import linting
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.features import of_tool
 from tdqs_mcp.judges.offline import UNIT, Forest, Offline, calibration, versions
@@ -27,6 +28,7 @@ from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.score_report import calibration_blocks
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs
 from tdqs_mcp.scoring.score import fixes_by_tool, tool_cases
@@ -387,11 +389,12 @@ def test_no_reason_is_given_for_two_scores(whole_corpus):
 
 
 def test_the_first_fix_is_the_one_that_raises_most(catalog):
-    """Of a tool without usage and with one bare parameter of three, readers reward the usage."""
+    """Of a tool without usage beside one like it, and with one bare parameter of three, readers reward the usage."""
     schema = takes(
         **{name: {"type": "string", "description": f"The {name} of it"} for name in ("order", "line")}, path={}
     )
-    score = sync.score(catalog(tool("edit_order", "Edits the lines of one open order in place.", schema)))
+    rival = tool("edit_archived_order", "Edits the lines of one archived order in place.", schema)
+    score = sync.score(catalog(tool("edit_order", "Edits the lines of one open order in place.", schema), rival))
     fixes = [fix.finding for fix in fixes_by_tool(score)[0]]
     assert fixes[0].dimension == "usage_guidelines"
     assert any("/properties/" in finding.path for finding in fixes[1:])
@@ -475,7 +478,8 @@ def test_what_an_agent_does_not_see_or_reads_twice_earns_nothing(catalog, unseen
     ],
 )
 def test_selling_is_no_usage(catalog, sentence, is_silent):
-    report = linting.lint(catalog(tool("list_orders", f"Lists orders of one customer. {sentence}", flat(1))))
+    usage = Policy(selection=registry.select(names=["smell:missing-usage-guidelines"]))
+    report = linting.lint(catalog(tool("list_orders", f"Lists orders of one customer. {sentence}", flat(1))), usage)
     assert ("TDQ104" in {finding.rule for finding in report.findings}) is is_silent
 
 

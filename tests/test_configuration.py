@@ -71,8 +71,8 @@ def test_flags_come_before_the_environment_before_the_file(lint):
     run, document = lint(file, "--select", "TDQ109", "--fail-on", "error", environ=variable)
     assert (run.returncode, rules(document)) == (0, {"TDQ109"})
     assert "TDQ102" not in rules(lint(file, "--ignore", "TDQ102", "--select", "TDQ1")[1])
-    assert "TDQ104" in rules(lint('profile = "glama"', environ={"TDQS_PROFILE": "strict"})[1])
-    assert "TDQ104" not in rules(lint('profile = "glama"')[1])
+    assert "TDQ105" in rules(lint('profile = "glama"', environ={"TDQS_PROFILE": "strict"})[1])
+    assert "TDQ105" not in rules(lint('profile = "glama"')[1])
     assert "TDQ106" not in rules(lint("", environ={"TDQS_IGNORE": "TDQ106"})[1])
 
 
@@ -107,10 +107,10 @@ def test_a_limit_can_be_set_by_rule(lint):
 
 def test_a_file_adds_to_the_files_that_it_extends_and_counts_before_them(lint, write, tmp_path):
     (tmp_path / "team").mkdir()
-    write("company.toml", 'select = ["TDQ106"]\n[severity]\nTDQ102 = "info"\nTDQ106 = "error"')
-    write("team/tdqs.toml", 'extend = "../company.toml"\n[[suppress]]\nrule = "TDQ106"\ntool = "old_*"\nreason = "x"')
-    run, document = lint('extend = ["team/tdqs.toml"]\n[severity]\nTDQ106 = "warning"')
-    assert (run.returncode, rules(document), len(document["suppressed"])) == (0, {"TDQ106"}, 1)
+    write("company.toml", 'select = ["TDQ109"]\n[severity]\nTDQ102 = "info"\nTDQ109 = "error"')
+    write("team/tdqs.toml", 'extend = "../company.toml"\n[[suppress]]\nrule = "TDQ109"\ntool = "old_*"\nreason = "x"')
+    run, document = lint('extend = ["team/tdqs.toml"]\n[severity]\nTDQ109 = "warning"')
+    assert (run.returncode, rules(document), len(document["suppressed"])) == (0, {"TDQ109"}, 1)
     assert {each["severity"] for each in document["findings"]} == {"warning"}
     assert rules(lint('extend = "team/tdqs.toml"\nselect = ["TDQ102"]')[1]) == {"TDQ102"}
 

@@ -131,3 +131,19 @@ def test_tools_that_begin_with_the_same_sentence_cannot_have_opposite_hints():
         ("refresh_all", "/annotations/destructiveHint"),
         ("peek", "/annotations/readOnlyHint"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("description", "labels", "is_found"),
+    [
+        ("Update a ticket of the depot", {"description": "Labels of the ticket"}, True),
+        ("Update a ticket of the depot", {"description": "Labels that replace the ticket's"}, False),
+        ("Update a ticket; lists replace what is there", {"description": "Labels of the ticket"}, False),
+        ("Update a ticket of the depot", {"description": "Labels of the ticket", "type": "string"}, False),
+        ("Get a ticket of the depot", {"description": "Labels of the ticket"}, False),
+    ],
+)
+def test_an_update_of_which_nothing_says_what_becomes_of_a_list_is_named(description, labels, is_found):
+    properties = {"labels": {"type": "array", "items": {"type": "string"}} | labels}
+    name = f"{description.split()[0].lower()}_ticket"
+    assert ("warning" in fired("TDQ107", name, description, properties, destructiveHint=False)) is is_found

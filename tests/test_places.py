@@ -124,7 +124,7 @@ def test_findings_stand_at_their_lines_in_text_annotations_junit_and_sarif(folde
     tools = [tool.raw for tool in tdqs_mcp.load(str(folder / "src")).tools]
     (folder / "tools.json").write_text(json.dumps(tools))
     line = line_of(PYTHON, '"""Find boats')
-    run = ("lint", *argument, "--select", "TDQ104,TDQ103")
+    run = ("lint", *argument, "--select", "smell:missing-usage-guidelines,TDQ103")
     text = command(*run, "--show", "source", cwd=folder).stdout.decode()
     assert f"src/boats.py:{line}:5 TDQ104" in " ".join(text.split()) or f"src/boats.py:{line}:5 TDQ103" in text
     text = command(*run, "--format", "github", cwd=folder).stdout.decode()
@@ -150,7 +150,15 @@ def test_sarif_has_the_definition_s_line_beside_the_code_that_contradicts_it(com
 @pytest.mark.process
 def test_the_code_of_a_server_object_is_found_without_being_named(folder, command):
     run = command(
-        "lint", "py:boats:server", "--cwd", "src", "--select", "TDQ103,TDQ104", "--format", "github", cwd=folder
+        "lint",
+        "py:boats:server",
+        "--cwd",
+        "src",
+        "--select",
+        "TDQ103,smell:missing-usage-guidelines",
+        "--format",
+        "github",
+        cwd=folder,
     )
     line = line_of(PYTHON, '"""Find boats')
     assert f"file=src/boats.py,line={line},col=5" in run.stdout.decode()

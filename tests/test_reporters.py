@@ -103,7 +103,11 @@ def test_sarif_levels_are_error_warning_and_note(command, write):
 )  # fmt: skip
 def test_a_finding_points_to_line_and_column_of_its_value(command, write, tmp_path, text, places):
     write("x.json", text)
-    run = sarif(command("lint", "x.json", "--select", ",".join(places), "--format", "sarif", cwd=tmp_path))
+    run = sarif(
+        command(
+            "lint", "x.json", "--select", "smell:missing-usage-guidelines,DESC-012", "--format", "sarif", cwd=tmp_path
+        )
+    )
     places_found = {each["ruleId"]: each["locations"][0]["physicalLocation"] for each in run["results"]}
     assert {each["artifactLocation"]["uri"] for each in places_found.values()} == {"x.json"}
     regions = {rule: place["region"] for rule, place in places_found.items()}
@@ -222,13 +226,13 @@ def test_junit_has_a_suite_for_each_server_and_a_case_for_each_tool(command, wri
     run = command("lint", *files, "--format", "junit")
     root = suites(run)
     assert [(suite.get("name"), [case.get("name") for case in suite]) for suite in root] == [
-        ("a", ["silent", "fine"]),
+        ("a", ["server", "silent", "fine"]),
         ("b", ["server"]),
     ]
-    assert (root.get("tests"), root.get("failures")) == ("3", "2")
+    assert (root.get("tests"), root.get("failures")) == ("4", "2")
     read = junitparser.JUnitXml.fromstring(run.stdout)
-    assert [(suite.name, suite.tests, suite.failures) for suite in read] == [("a", 2, 1), ("b", 1, 1)]
-    assert [case.is_passed for suite in read for case in suite] == [False, True, False]
+    assert [(suite.name, suite.tests, suite.failures) for suite in read] == [("a", 3, 1), ("b", 1, 1)]
+    assert [case.is_passed for suite in read for case in suite] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(("level", "failing"), [("error", 1), ("warning", 2), ("info", 3), ("never", 0)])
@@ -265,9 +269,9 @@ def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command,
         "::error file=x.json,line=2,col=35,title=TDQ102 missing-description and 2 more::x, silent: "
     )
     commands = [line.split(" ")[0] for line in lines[:-1]]
-    assert commands == ["::error", "::warning"]
-    assert "%0ATDQ106: none of the four hints is declared; " in lines[0]
-    assert lines[-1].startswith("tdqs-mcp: x: 6 findings: 1 error, ")
+    assert commands == ["::error", "::notice", "::notice"]  # of the two tools and of the server
+    assert "%0ATDQ106: none of the four hints is declared, and nothing says what a call changes; " in lines[0]
+    assert lines[-1].startswith("tdqs-mcp: x: 5 findings: 1 error, ")
 
 
 def test_no_definition_writes_a_workflow_command(command, write, tmp_path):
@@ -384,7 +388,7 @@ def test_text_of_any_server_fits_a_screen_and_counts_all_findings(command, catal
 def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
     several = [tool(name, f"{name} it.", flat(1)) for name in ("open", "close", "lock")]
     path = write("x.json", several)
-    lines = text(command, path, "--select", "TDQ104,TDQ109")
+    lines = text(command, path, "--select", "smell:missing-usage-guidelines,TDQ109")
     assert lines == [
         "x · 3 tools",
         "",
@@ -397,7 +401,7 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
         "most findings: open 2, close 2, lock 2",
         "PASS: no error (--fail-on error)",
         "Next: tdqs-mcp rules TDQ104",
-        f"Next: tdqs-mcp lint {path} --select TDQ104,TDQ109 --show all",
+        f"Next: tdqs-mcp lint {path} --select smell:missing-usage-guidelines,TDQ109 --show all",
     ]
 
 
@@ -433,7 +437,12 @@ def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write,
         "info     TDQ109 missing-output-schema: there is no output schema",
     ]
     shown = command(
-        "lint", write("y.json", [tool("list_x", "Lists x.")]), "--select", "TDQ104", "--show", "source"
+        "lint",
+        write("y.json", [tool("list_x", "Lists x.")]),
+        "--select",
+        "smell:missing-usage-guidelines",
+        "--show",
+        "source",
     ).stdout
     assert '         | "Lists x."\n' in shown.decode()
 
@@ -564,7 +573,7 @@ def test_text_has_warnings_before_infos_and_the_lines_of_the_source(shop):
     assert severities == sorted(severities, key=["error", "warning", "info"].index)
     assert {"warning", "info"} <= set(severities)
     for words in ([], ["--show", "all"]):
-        shown = " ".join(shop("lint", "--select", "TDQ106", *words).split())
+        shown = " ".join(shop("lint", "--select", "DESC-012", *words).split())
         assert "shop/server.py:8:1 list_orders, shop/server.py:14:1 cancel_order" in shown
 
 

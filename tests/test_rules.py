@@ -209,3 +209,37 @@ def test_a_condition_or_a_word_in_brackets_retires_no_tool(description):
 def test_what_says_so_itself_retires_a_tool(description):
     [subject] = measure(catalogs.read([tool("order", description)])).subjects
     assert subject.withdrawal
+
+
+MERMAID = "Draws Mermaid. `showData` is optional.\n```\npie showData title Share\n```"
+STYLES = "Opens a diagram. `container=1;pointerEvents=0;` makes a container. Only omit `pointerEvents=0` when needed."
+POLL = "Read an inbox. If a reply is due, you MUST call this tool repeatedly until it arrives."
+FORMS = 'Fetch a compound.\n\n**Supported ID formats:**\n- PubChem CID: "5793"'
+ALL = "Get a list of all users in the workspace"
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "description", "properties", "is_found"),
+    [
+        ("TDQ321", MERMAID, {"diagram": {}}, False),
+        ("TDQ321", STYLES, {"diagram": {}}, False),
+        ("TDQ321", "Draws a pie. `showData` is optional.", {"diagram": {}}, True),
+        ("TDQ321", "Draws a pie. `showData` is optional.\n```\nt(diagram='x', showData=1)\n```", {"diagram": {}}, True),
+        ("TDQ224", "Query genes: `ids=1017,672`", {"ids": {"type": "string"}}, False),
+        ("TDQ224", "Query genes: `ids=1017`", {"ids": {"type": "string"}}, True),
+        ("TDQ224", 'Query genes. Use the ids parameter: ["a", "b"]', {"ids": {"type": "string"}}, True),
+        ("TDQ513", POLL, {}, False),
+        ("TDQ513", "Read an inbox. You MUST call this tool.", {}, True),
+        ("TDQ108", FORMS, {"chem_id": {"type": "string"}}, False),
+        ("TDQ108", FORMS, {"label": {"type": "string"}}, True),
+        ("TDQ110", ALL, {"limit": {"type": "integer", "description": "Maximum number of users (default 100)"}}, True),
+        ("TDQ110", f"{ALL}, a page at a time", {"limit": {"type": "integer", "default": 100}}, False),
+        ("TDQ304", "Deprecated wrapper around query_users.", {}, True),
+        ("TDQ304", "Deprecated features of a browser, by its name.", {}, False),
+    ],
+)  # fmt: skip
+def test_a_text_is_read_for_what_it_is_about(rule_id, description, properties, is_found):
+    schema = {"type": "object", "properties": properties, "required": [name for name in properties if name != "limit"]}
+    catalog = catalogs.read({"tools": [tool("t", description, schema), tool("u", "Does it.")]})
+    found = registry.check(measure(catalog), registry.select(names=[rule_id]))
+    assert bool([finding for finding in found if finding.subject.name == "t"]) is is_found

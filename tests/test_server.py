@@ -234,7 +234,7 @@ async def test_findings_are_filtered_by_severity_rule_and_tool():
         tools = [agent_session.BAD, agent_session.SIBLING]
         errors = await call("lint_descriptions", catalog=tools, severity="error")
         assert {each["severity"] for each in errors["findings"]} == {"error"}
-        one = await call("lint_descriptions", catalog=tools, select=["missing-annotations"], tool="find_orders")
+        one = await call("lint_descriptions", catalog=tools, select=["DESC-012"], tool="find_orders")
         assert [(each["rule"], each["tool"]) for each in one["findings"]] == [("TDQ106", "find_orders")]
         assert "TDQ999" in await refusal(client, "lint_descriptions", catalog=tools, select=["TDQ999"])
         near = await refusal(client, "lint_descriptions", catalog=tools, ignore=["missing-anotations"])

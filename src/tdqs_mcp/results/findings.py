@@ -338,7 +338,6 @@ def _by_severity(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 UBIQUITOUS: Mapping[str, str] = {
-    "TDQ104": "tdqs-mcp rewrite --interview asks for what only the author knows",
     "TDQ106": "declare the four hints where tools are registered; tdqs-mcp rewrite proposes those that are proven",
     "TDQ109": "let the tools return typed models: the SDKs write the schemas from them",
     "TDQ223": "the default null is not allowed by its type: annotate such parameters as `str | None = None`",

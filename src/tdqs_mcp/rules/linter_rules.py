@@ -276,6 +276,24 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
         )
 
 
+@rule(
+    "TDQ146",
+    aliases=("smell:missing-usage-guidelines",),
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="usage_guidelines",
+    source="Hasan et al., arXiv 2602.14878, Usage Guidelines",
+)
+def unstated_usage(subject: Subject) -> Iterator[Hit]:
+    """The description says neither when to use the tool nor when not to, whatever other tools there are."""
+    if subject.prose.is_readable and not subject.signals.is_missing_description and not subject.tells_usage:
+        yield Hit(
+            "/description",
+            "the description does not say when to use the tool",
+            "add when to use it, when not to, and which tool to use instead",
+        )
+
+
 @_mcptest("TDQ124", "DESC-013", confidence=Confidence.MEDIUM, persona=Persona.AUTHOR, dimension="parameter_semantics")
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""

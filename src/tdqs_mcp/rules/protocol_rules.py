@@ -450,7 +450,7 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     is_reading = prose.opens_with_verb and not is_mixed
     is_silent = "readOnlyHint" not in (subject.tool.annotations or {})
     # "Downloads images", with a `local_path` to save them
-    if is_reading and is_silent and not subject.effect_claims:
+    if is_reading and is_silent and subject.signals.has_hints and not subject.effect_claims:
         yield Hit(
             "/annotations",
             "the tool only reads, but does not declare readOnlyHint, which defaults to false",

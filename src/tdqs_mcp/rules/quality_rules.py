@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.claims import default_cuts, vague_result
-from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_target
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.claims import cut_lists, default_cuts, vague_result
+from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_lists, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere
+from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere, has_heading_about
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -16,6 +16,7 @@ from tdqs_mcp.rules.linter_rules import (
     absent_output_schema,
     restated_label,
     spelled_name,
+    unstated_usage,
     verbatim_name,
 )
 from tdqs_mcp.rules.rule import Hit, Rule, rule
@@ -87,22 +88,25 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ104",
-    aliases=("smell:missing-usage-guidelines",),
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
     dimension="usage_guidelines",
     source="TDQS, checklist 2",
     needs_language=True,
     entails=("TDQ105",),
+    variants=(unstated_usage,),
 )
-def missing_usage(subject: Subject) -> Iterator[Hit]:
-    """The description says neither when to use the tool nor when not to."""
-    if not subject.signals.is_missing_description and not subject.tells_usage:
-        yield Hit(
-            "/description",
-            "the description does not say when to use the tool",
-            "add when to use it, when not to, and which tool to use instead",
-        )
+def missing_usage(measured: Measured) -> Iterator[Hit]:
+    """Another tool does the same to the same kind of thing, and the description does not say when to use which."""
+    for subject in measured.subjects if measured.rivals else ():
+        rivals = measured.rivals.get(subject.tool.name)
+        if rivals and subject.prose.is_readable and not subject.tells_usage:
+            yield Hit(
+                "/description",
+                f"the description does not say when to use the tool and when {first_of(list(map(repr, rivals)), 2)}",
+                "say for which requests each of them is right",
+                part=subject.tool,
+            )
 
 
 @rule(
@@ -133,13 +137,26 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ242",),
     variants=(absent_annotations,),
 )
-def missing_annotations(subject: Subject) -> Iterator[Hit]:
-    """No hint is declared, so the description carries the whole burden of disclosure."""
-    if not subject.signals.has_hints:
+def missing_annotations(measured: Measured) -> Iterator[Hit]:
+    """No hint is declared, and nothing says what a call changes; tools that seem to change nothing share a finding."""
+    silent = [subject for subject in measured.subjects if not subject.signals.has_hints]
+    surprising = [subject for subject in silent if subject.is_effect_open or subject.signals.is_missing_description]
+    for subject in surprising:
         yield Hit(
             "/annotations",
-            "none of the four hints is declared",
+            "none of the four hints is declared, and nothing says what a call changes",
             "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
+            part=subject.tool,
+        )
+    indexes = {subject.tool.index for subject in surprising}
+    tools = [subject.tool for subject in silent if subject.tool.index not in indexes]
+    if rest := [tool.name for tool in tools if not tool.is_open("/annotations")]:
+        verb = "tool declares" if len(measured.catalog.tools) == 1 else "tools declare"
+        yield Hit(
+            "",
+            f"{len(rest)} of {len(measured.catalog.tools)} {verb} no hint: {first_of(rest, MAX_NAMED)}",
+            "declare readOnlyHint: true for those that only read; clients may ask before each call without it",
+            Severity.INFO,
         )
 
 
@@ -150,6 +167,7 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
     needs_language=True,
+    entails=("TDQ106",),
     weighs=("/annotations",),
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
@@ -174,6 +192,9 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
             f"{prose.verb!r} takes several {things} at once, and nothing says what a call does if one of them fails"
         )
         yield Hit("/description", problem, OUTCOMES[prose.effect], Severity.INFO)
+    if lists := list(silent_lists(prose, subject.input_shape, subject.remarks)):
+        problem = f"nothing says whether the new {first_of(list(map(repr, lists)), MAX_NAMED)} replace what is there"
+        yield Hit("/inputSchema/properties", problem, "say whether a list replaces the old one or is added to it")
     if subject.signals.read_only or is_hinted:
         return
     if target := silent_target(prose, subject.input_shape, subject.remarks):
@@ -214,6 +235,9 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     parameters = subject.signals.parameters
     silent = [parameter for parameter in parameters if not parameter.description.strip()]
     named = find_parameters(subject.tool.description, subject.prose.words, silent)
+    required = [parameter.name for parameter in parameters if parameter.is_required]
+    if len(required) == 1 and has_heading_about(required[0], subject.tool.description or ""):
+        named = (*named, *required)
     silent = [parameter for parameter in silent if parameter.name not in named]
     explained = explained_elsewhere(subject.input_shape) if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
@@ -271,6 +295,9 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     if thing := vague_result(prose, subject.output_shape):
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
         yield Hit("/description", problem, "name the fields that the next call or the answer needs")
+    for parameter, amount in cut_lists(prose, subject.remarks):
+        problem = f"the description says 'all', and a call returns {amount} at most unless {parameter!r} asks for more"
+        yield Hit("/description", problem, "say that it returns a page, and how to get the rest")
     for parameter, length in default_cuts(prose, subject.remarks):
         yield Hit(
             "/description",

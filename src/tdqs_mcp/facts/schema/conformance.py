@@ -226,6 +226,8 @@ def refusal(
     branches = alternatives(schema, root)
     if len(branches) >= MAX_BRANCHES:
         return None  # a branch that is not read may take it
+    # null takes nothing but null, which is no example: `str | None` refuses what a string does
+    branches = [branch for branch in branches if branch.get("type") != "null"] or branches
     reasons = [_branch_refusal(value, branch, root, hops, is_open=is_open) for branch in branches]
     if value is None or None in reasons:
         return None

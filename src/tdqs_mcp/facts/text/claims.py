@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values, keyword_members
 from tdqs_mcp.facts.spelling import first_of, name_parts
-from tdqs_mcp.facts.text.parameter_texts import DIGITS, Clash, MentionKind, ParameterMention, tells_result, words_in
+from tdqs_mcp.facts.text.parameter_texts import (
+    DIGITS,
+    Clash,
+    MentionKind,
+    ParameterMention,
+    is_count,
+    tells_result,
+    words_in,
+)
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import Cue, Effect
 
@@ -143,6 +151,23 @@ def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[
         length = spell(default) if type(default) is int else stated_default(remark.text)
         if length and length.strip("-0") and name.lower() not in prose.words:
             yield name, length
+
+
+def cut_lists(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that limit a list which the description calls whole, with the number of one call.
+
+    "Get a list of all users in the workspace", `limit`, "Maximum number of users (default 100)".
+    """
+    opening = prose.sentences[0] if prose.sentences else ""
+    is_listing = prose.verb in _words("listing_verbs") and prose.effect is Effect.READ and "all" in prose.words
+    if not is_listing or Cue.LIMIT in prose.cues or not _words("paging").isdisjoint(prose.words):
+        return
+    for remark in remarks if _PATTERNS.whole_list.search(opening) else ():
+        schema = remark.node.schema
+        number = next((schema[key] for key in ("default", "maximum") if type(schema.get(key)) is int), None)
+        amount = stated_default(remark.text) if number is None else spell(number)
+        if amount and amount.isdigit() and amount != "0" and remark.node.is_top and is_count(remark.node, remark.text):
+            yield remark.node.name or "", amount
 
 
 def vague_result(prose: Prose, output: Shape) -> str | None:

@@ -1,11 +1,12 @@
 """Claims of a definition about what the tool changes: by its name, its sentences, its parameters and their values."""
 
+import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.lexicon import PatternTable, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterMention, words_in
@@ -15,6 +16,9 @@ from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("hints")
 _words = partial(words_from, "hints")
+
+_DONE = lazy_pattern(r"to|\w+ed", re.IGNORECASE)
+"""Part of a name that says what a call does with its value."""
 
 MAX_QUOTE = 80
 """Characters of a sentence that a message quotes."""
@@ -86,6 +90,23 @@ def silent_target(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention
     is_told = prose.language not in ("en", None) or not _words("outcomes").isdisjoint(_told_words(prose, remarks))
     tops = (node for node in shape.nodes if node.is_top and node.is_required and not is_told)
     return next((node.name for node in tops if any(_by_destination(node))), None)
+
+
+def silent_lists(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> Iterator[str]:
+    """Yield the optional lists of an update of which no text says whether they replace what is there or are added."""
+    is_update = prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in _words("editing")
+    if not is_update or prose.language not in ("en", None) or not _words("replacing").isdisjoint(prose.words):
+        return
+    texts = {remark.node.path: remark.words for remark in remarks}
+    for node in shape.nodes:
+        schemas = (node.schema, *node.schema.get("anyOf", ()))
+        is_list = any(isinstance(schema, dict) and schema.get("type") == "array" for schema in schemas)
+        is_told = not (_words("replacing") | _words("listing")).isdisjoint(texts.get(node.path, ()))
+        # `update` of a batch, `notifiedUserIds` and `calendarsToCheck` are no part of the thing
+        parts = name_parts(node.name or "")
+        is_part = bool(parts) and LEMMAS.get(parts[0]) != parts[-1] and not any(map(_DONE.fullmatch, parts))
+        if node.name and node.is_top and not node.is_required and is_list and is_part and not is_told:
+            yield node.name
 
 
 def silent_force(prose: Prose, remarks: Sequence[ParameterMention]) -> bool:

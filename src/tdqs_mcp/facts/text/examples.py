@@ -200,7 +200,9 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
     places = ((start, name) for name in names for start in _places(name, text)) if may_assign else ()
     for start, name in sorted(place for place in places if not _is_glued(text, place[0], ".$/?&%-")):
         match = _PATTERNS.assignment.match(text, start + len(name))
-        if match is None:
+        if (
+            match is None or text[max(0, start - 4) : start].lower() == "for "
+        ):  # For frames: "camera" is another's value
             continue
         is_quoted = text[start - 1 : start] in _QUOTES and not _is_glued(text, start - 1, ".$/?&%-")
         try:
@@ -210,7 +212,8 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
             if word is None or accepted_values(properties[name], {}).values is None:
                 continue
             value, end = word[0], word.end()
-        if _PATTERNS.value_end.match(text, end):
+        # `ids=1017,672` is one string
+        if _PATTERNS.value_end.match(text, end) and not _PATTERNS.packed_list.match(text, end):
             yield name, _Literal(value, start - is_quoted, end)
 
 

@@ -84,7 +84,7 @@ def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> T
         with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
         same=tuple(same),
-        variants=tuple(pair for pair in _variants(purposes) if pair not in same),
+        variants=tuple(pair for pair in find_variants(purposes) if pair not in same),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
@@ -148,7 +148,8 @@ def _known_of(purpose: Purpose) -> frozenset[str]:
     return stems_of((*name_parts(purpose.name.tool), *parameters, *idle), but=frozenset())
 
 
-def _variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+def find_variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of tools that do the same to the same kind of thing, `get_range` and `get_used_range`."""
     crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
     for own in purposes:
         if own.head:

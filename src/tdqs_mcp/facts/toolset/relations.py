@@ -191,6 +191,17 @@ def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
     return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in copies if kind)
 
 
+def are_told_by_argument(first: Described, other: Described) -> bool:
+    """A word that only one name has is what only this tool takes: `list_boards_in_workspace` takes a workspace."""
+    parts = [(set(map(stem, name_parts(tool.tool))), _argument_words(tool)) for tool in (first, other)]
+    (own, takes), (rival, wants) = parts
+    return not (own - rival).isdisjoint(takes - wants) or not (rival - own).isdisjoint(wants - takes)
+
+
+def _argument_words(tool: Described) -> set[str]:
+    return {stem(part) for name in tool.parameters for part in name_parts(name)}
+
+
 def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     """The pairs, by their later tool. A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others.
 

@@ -217,7 +217,21 @@ def unknown_parameters(
     for path, token in strange:
         if path == "/description" and _is_asked_for(token, folded, words):
             mentions.setdefault(token.name, Mention(name=token.name, path=path, words=token.words))
-    return list(mentions.values())
+    foreign = frozenset().union(*(_foreign_names(text, folded) for _, text in texts)) if mentions else frozenset()
+    return [mention for name, mention in mentions.items() if name not in foreign]
+
+
+def _foreign_names(text: str, own: AbstractSet[str]) -> frozenset[str]:
+    """Return the names in blocks of code, and in rows such as `container=1;points=0;`, of which none is a parameter's.
+
+    The text is about another language then, which an argument holds: Mermaid, draw.io's styles.
+    """
+    names: set[str] = set()
+    for match in _PATTERNS.snippet.finditer(text) if "`" in text else ():
+        snippet = frozenset(_PATTERNS.snippet_name.findall(match[0]))
+        if own.isdisjoint(map(fold, snippet)):
+            names |= snippet
+    return frozenset(names)
 
 
 def _is_asked_for(token: Token, own: AbstractSet[str], words: KnownNames) -> bool:
