@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
@@ -252,10 +252,11 @@ class DraftChecker:
         """
         definition = {**subject.tool.raw, **draft}
         claims = self.claims(subject, definition)
-        if not withholds_conflicts:
-            claims = tuple(claim for claim in claims if claim.conflict != DROPPED)
-        else:
-            claims = tuple(replace(claim, refusal=claim.refusal or claim.conflict, conflict=None) for claim in claims)
+        if withholds_conflicts:
+            claims = tuple(
+                replace(claim, refusal=claim.refusal or claim.conflict, conflict=None)
+                for claim in (*claims, *_dropped_warnings(subject, definition))
+            )
         refused = tuple(claim for claim in claims if claim.refusal is not None)
         if any(claim.refusal and claim.refusal.startswith(HOSTILE) for claim in refused):
             return CheckedDraft(definition=subject.tool.raw, claims=(), refused=refused)
@@ -266,7 +267,7 @@ class DraftChecker:
         )
 
     def claims(self, subject: Subject, definition: Mapping[str, Any]) -> tuple[Claim, ...]:
-        """Return every statement that a draft adds to a definition, changes or drops; pure.
+        """Return every statement that a draft adds to a definition or changes; pure.
 
         Sources are named only where they say the sentence itself. Conflicts come from the schema, the hints, the
         catalog's names and the author's facts. A sentence with neither is unproven.
@@ -276,7 +277,7 @@ class DraftChecker:
         claims = [claim for edit in edits for claim in self._claims_of(edit, subject, proofs)]
         sides = _sides(subject, self.material(subject).facts, hints=definition.get("annotations")) if claims else {}
         checked = [replace(claim, conflict=self._conflict_of(claim, subject, sides)) for claim in claims]
-        return (*checked, *_dropped_warnings(subject, definition, edits), *_threats(subject, definition))
+        return (*checked, *_threats(subject, definition))
 
     def _claims_of(self, edit: Edit, subject: Subject, proofs: Mapping[str, str]) -> Iterator[Claim]:
         value = _shown(edit.after)
@@ -305,8 +306,6 @@ class DraftChecker:
             if text:
                 source = proofs.get(plain_text(text))
                 yield Claim(path=path, text=text, sources=(source,) if source else ())
-        if path != "/description":
-            yield from _dropped(path, filter(_is_telling, old), [after])
 
     def _hint_sources(self, hint: str, edit: Edit, subject: Subject) -> tuple[str, ...]:
         """Return the sentences of the description and the facts that state the hint's new value."""
@@ -409,26 +408,18 @@ def _new_part(sentence: str, old: AbstractSet[str]) -> str:
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
 
 
-def _is_telling(sentence: str) -> bool:
-    """A warning, a negation or a number, which no rewording may lose."""
-    words = words_of(sentence)
-    return bool(cues_of(words) & WARNING_CUES or any(map(is_negation, words)) or numbers_of(sentence))
+def _dropped_warnings(subject: Subject, definition: Mapping[str, Any]) -> Iterator[Claim]:
+    """Warnings and negations of the old description that the new definition says neither as they stood nor in others.
 
-
-def _dropped_warnings(subject: Subject, definition: Mapping[str, Any], edits: Sequence[Edit]) -> Iterator[Claim]:
-    """Warnings and negations of the old description that the new definition does not have."""
-    if not any(edit.kind is EditKind.DESCRIPTION for edit in edits):
+    A sentence counts as said where the new texts have most of its words.
+    """
+    if definition.get("description") == subject.tool.raw.get("description"):
         return
     prose = subject.prose
     cued = {place for cue in WARNING_CUES for place in prose.cue_places.get(cue, ())}
     cued |= {place for place, words in enumerate(prose.spoken) if any(map(is_negation, words))}
-    yield from _dropped("/description", [prose.sentences[place] for place in sorted(cued)], all_texts(definition))
-
-
-def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Iterator[Claim]:
-    """The sentences that the new texts no longer say, neither as they stood nor in most of their words."""
-    present = {plain_text(sentence): sentence for text in texts for sentence in sentences_of(text)}
-    missing = [sentence for sentence in sentences if plain_text(sentence) not in present]
+    present = {plain_text(sentence): sentence for text in all_texts(definition) for sentence in sentences_of(text)}
+    missing = [prose.sentences[place] for place in sorted(cued) if plain_text(prose.sentences[place]) not in present]
     spoken = [words_of(sentence) for sentence in present] if missing else []
     stems = content_stems(word for words in spoken for word in words)
     cues = frozenset(cue for words in spoken for cue in cues_of(words))
@@ -438,7 +429,7 @@ def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Itera
         own = content_stems(words)
         is_denied = not any(map(is_negation, words)) or any(_has_most(denied, own) for denied in denials)
         if not (_has_most(stems, own) and cues_of(words) & WARNING_CUES <= cues and is_denied):
-            yield Claim(path=path, text=sentence, conflict=DROPPED)
+            yield Claim(path="/description", text=sentence, conflict=DROPPED)
 
 
 def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:
