@@ -77,8 +77,6 @@ def test_the_parts_that_a_finding_names_add_up_to_its_total():
 def test_only_what_a_model_gets_counts_for_the_budgets():
     heavy = tool("get_user", "Gets a user.", outputSchema=flat(400), annotations={"note": "x " * 2000})
     assert findings("TDQ401", heavy) == []
-    [found] = findings("TDQ404", heavy)
-    assert found.persona == "auditor"
 
 
 @pytest.mark.parametrize(("count", "is_found"), [(60, False), (90, True)])

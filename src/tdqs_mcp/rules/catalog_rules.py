@@ -12,7 +12,7 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
-from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -31,8 +31,6 @@ SHARED_SAVING = 100
 
 SHARED_PERCENT = 10
 
-OUTPUT_FLOOR = 400
-"""Tokens from which an output schema can be too much: half of what a whole tool may cost."""
 
 MAX_NAMED_TOOLS = 3
 """Tools named in a finding about the catalog."""
@@ -121,24 +119,6 @@ def _repeated_parts(subject: Subject, limit: int) -> Iterator[Hit]:
                 "define it once in $defs and refer to it, if your clients resolve $ref",
                 part=subject.tool,
             )
-
-
-@rule(
-    "TDQ404",
-    severity=Severity.INFO,
-    confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
-    source="MCP specification, outputSchema; clients differ in whether a model gets it",
-)
-def heavy_output_schema(subject: Subject, *, limit: int = OUTPUT_FLOOR) -> Iterator[Hit]:
-    """The output schema outweighs all that a model needs to call the tool."""
-    cost = signals.output_schema_tokens(subject.tool)
-    if cost > max(limit, subject.tokens):
-        yield Hit(
-            "/outputSchema",
-            f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.tokens:,}",
-            "declare the fields that an agent acts on, and leave the rest to additionalProperties",
-        )
 
 
 @rule("TDQ410", severity=Severity.WARNING, source="Claude Code, MCP tool search: a tenth of the context window")
