@@ -434,27 +434,6 @@ def test_a_sentence_about_another_tool_or_about_nothing_earns_nothing(write):
     assert score(f"Shows the working tree status. {informed}") >= plain + 3
 
 
-@pytest.mark.parametrize(
-    "contrast",
-    [
-        "Unlike `git_diff`, it takes `repo_path`.",
-        "Where `git_diff` does git diff, this one does git status.",
-        "Use this tool rather than `git_diff` when you have the path of the repository.",
-        "Use `git_diff` to git diff; use this one to git status.",
-    ],
-)
-def test_a_contrast_that_repeats_schema_and_names_earns_nothing(catalog, contrast):
-    path = {"type": "object", "properties": {"repo_path": {"type": "string", "description": "Path of the repository."}}}
-
-    def score(description):
-        tools = (tool("git_status", description, path), tool("git_diff", "Shows changes between commits."))
-        return sync.score(catalog(*tools)).tools[0].tdqs
-
-    plain = "Shows the working tree status."
-    assert score(f"{plain} {contrast}") <= score(plain)
-    assert score(f"{plain} Use `git_diff` for changed lines inside a file instead.") >= score(plain) + 3
-
-
 @pytest.mark.parametrize("join", [". ", " - ", "; ", ", ", ": ", "\n", " "])
 def test_what_follows_the_first_clause_must_be_particular_whatever_joins_it(catalog, join):
     def score(text):

@@ -108,7 +108,7 @@ def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(c
 
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
 def test_fail_on_names_the_mildest_finding_that_fails(command, write, level, code):
-    described = tool("list_orders", "Lists the open orders of one customer.")
+    described = tool("list_orders", "Lists the open orders of one customer.", flat(1))
     assert command("lint", write("x.json", [described]), "--fail-on", level).returncode == code
     assert command("lint", write("y.json", [POOR])).returncode == 1
 

@@ -18,6 +18,7 @@ from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_pr
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import dimension_page, lane_page, rubric_page, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
+from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
@@ -44,10 +45,18 @@ if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
 
 
+def findings_of_score(measured: Measured, policy: Policy = DEFAULT_POLICY) -> tuple[Finding, ...]:
+    """Return what the policy's rules find; a score asks every tool when to use it, not only those with a rival."""
+    selection = policy.selection
+    if "TDQ104" in selection.rules:
+        selection = selection._replace(variants=selection.variants | {"TDQ146"})
+    return find(measured, replace(policy, selection=selection)).findings
+
+
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY) -> ServerScore:
     """A catalog's score by the offline judge, with its findings, without an event loop."""
     measured, judge = measure(catalog), Offline()
-    cases, findings = all_cases(measured), find(measured, policy).findings
+    cases, findings = all_cases(measured), findings_of_score(measured, policy)
     return finish_cases(measured, cases, judge.verdicts(cases), judge=judge.stamp, spec=spec, findings=findings)
 
 
@@ -72,7 +81,7 @@ async def score_measured(
     """Return the same of a catalog that is measured already."""
     cases = judge_cases(measured, judge=judge.stamp, spec=spec)
     graded = await guarded(judge).grade(cases)
-    findings = find(measured, policy).findings
+    findings = findings_of_score(measured, policy)
     return finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
 
 
@@ -96,7 +105,7 @@ def score_answers(
         check_verdicts(cases, source.verdicts(cases), judge=source.judge, accepted=accepted),
         judge=source.judge,
         spec=spec,
-        findings=find(measured, policy).findings,
+        findings=findings_of_score(measured, policy),
         problems=source.problems(cases, measured.shadow_candidates),
     )
 
@@ -162,7 +171,7 @@ def _finish_labels(
     score = label_rubrics.finish_cases(
         measured, cases, verdicts, rubric=rubric, judge=judge, spec=spec, scored_at=_now()
     )
-    score = replace(score, problems=(*score.problems, *problems), findings=find(measured, policy).findings)
+    score = replace(score, problems=(*score.problems, *problems), findings=findings_of_score(measured, policy))
     return with_judge_problems(score, cases, verdicts)
 
 

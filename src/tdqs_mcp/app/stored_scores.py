@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from cachetools import LRUCache
 from sqlalchemy import Connection, Engine
 
-from tdqs_mcp.app.linting import DEFAULT_POLICY, find
+from tdqs_mcp.app.judging import findings_of_score
+from tdqs_mcp.app.linting import DEFAULT_POLICY
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.report.json_values import read_document
@@ -361,7 +362,7 @@ class StoredScores:
                 self._kept[key] = _recompute(measured, verdicts, now.method), measured
             score, measured = self._kept[key]
         names = () if only is None else (escape(measured.catalog.tools[only].name),)
-        findings = find(measured, replace(DEFAULT_POLICY, tools=names)).findings
+        findings = findings_of_score(measured, replace(DEFAULT_POLICY, tools=names))
         return replace(score, findings=findings), measured
 
 

@@ -10,11 +10,11 @@ from functools import cache
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, read_table, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose, lead_in_length
-from tdqs_mcp.facts.text.words import CJK, STOPWORDS, Cue, stem
+from tdqs_mcp.facts.text.words import CJK, STOPWORDS, stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""
@@ -54,7 +54,7 @@ class Sentence(NamedTuple):
     """Content words that no sentence before it has."""
 
     particulars: frozenset[str]
-    """Those that neither the schema, a sibling that it names, nor words that fit any tool have."""
+    """Those that neither the schema nor words that fit any tool have."""
 
     word_count: int
     distinct: int
@@ -118,12 +118,6 @@ _HEADING_WORDS = 6
 def generic_stems() -> frozenset[str]:
     """Stems of words that fit any tool and so tell nothing about this one."""
     return frozenset(map(stem, words_from("wording", "generic")))
-
-
-@cache
-def contrast_stems() -> frozenset[str]:
-    """Stems of the words that set a tool apart from another: "unlike", "instead"."""
-    return _stems(words_of(read_table("en")["cues"][Cue.ALTERNATIVE]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +194,6 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
         telling = set() if place in prose.silent else {form for form in stems if len(form) > 1} - FUNCTION_STEMS
         fresh = frozenset(telling - generic_stems() - context.own - fresh_before)
         content = telling.intersection(stems[:MAX_WORDS])
-        named = _named_stems(context, words[:MAX_WORDS])
-        # "unlike" and "instead" point to a sibling and tell nothing of either tool
-        beyond = telling - generic_stems() - context.own - named - contrast_stems() if named else fresh
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
         entry = name if name in context.properties and place not in prose.silent else None
@@ -217,7 +208,7 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
             "item under heading": FULL * (is_item and bool(heading)),
             "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
             **_share(context, content, fresh=fresh, earlier=earlier, is_first=number == 0, is_entry=bool(entry)),
-            **_reference(context, named, content=content, earlier=earlier),
+            **_reference(context, words[:MAX_WORDS], content=content, earlier=earlier),
             "repeats itself": FULL * (len(stems) - len(set(stems))) // max(1, len(stems)),
             "proper name": FULL * (_PROPER.search(text) is not None),
             **dict.fromkeys(cues.get(place, ()), FULL),
@@ -232,7 +223,7 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
             traits={trait: value for trait, value in traits.items() if value},
             stems=frozenset(stems),
             fresh=fresh,
-            particulars=frozenset(filter(str.isalpha, beyond - context.names - context.described)),
+            particulars=frozenset(form for form in fresh - context.names - context.described if form.isalpha()),
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
@@ -305,23 +296,19 @@ def _share(
     }
 
 
-def _named_stems(context: _Context, words: Sequence[str]) -> frozenset[str]:
-    """Stems of the siblings' names that a sentence has."""
-    siblings, own = context.subject.siblings, context.subject.tool.name.lower()
-    named = [word for word in words if word != own and word in siblings]
-    return _stems(part for word in named for part in (word, *name_parts(siblings[word])))
-
-
 def _reference(
-    context: _Context, named: AbstractSet[str], *, content: AbstractSet[str], earlier: AbstractSet[str]
+    context: _Context, words: Sequence[str], *, content: AbstractSet[str], earlier: AbstractSet[str]
 ) -> dict[str, int]:
     """Return the traits of a sentence that names siblings: how it is related to them, what it adds to their names."""
+    siblings, own = context.subject.siblings, context.subject.tool.name.lower()
+    named = [word for word in words if word != own and word in siblings]
     if not named:
         return {}
-    beside = content - named - generic_stems()
+    sibling_stems = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
+    beside = content - sibling_stems - frozenset(map(stem, named)) - generic_stems()
     return {
         "reference": FULL,
-        "related reference": FULL * (not named.isdisjoint(context.own)),
+        "related reference": FULL * (not sibling_stems.isdisjoint(context.own)),
         "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
         "bare reference": FULL * (not beside),
         "new beside reference": FULL * min(len(beside - context.about - earlier), SEVERAL) // SEVERAL,
@@ -410,12 +397,6 @@ BITS = 30
 
 COUNTED = 5
 
-COMMON = 25
-"""Tenths of a bit up to which what a sentence says beside a sibling's name is a word that one server in eight has.
-
-Chosen on 558 pointers with readers' labels.
-"""
-
 
 class SentenceReading(NamedTuple):
     """A sentence and what it tells."""
@@ -485,19 +466,19 @@ class SentenceModel:
         for columns in filter(None, map(self.weights.get, sentence.terms)):
             for column, weight in columns:
                 sums[column] += weight
-        for trait, value in (*sentence.traits.items(), *particularity(sentence, self.rarity).items()):
+        for trait, value in sentence.traits.items():
+            for column, weight in self.weights.get(f"*{trait}", ()):
+                sums[column] += weight * value // FULL
+        for trait, value in particularity(sentence, self.rarity).items():
             for column, weight in self.weights.get(f"*{trait}", ()):
                 sums[column] += weight * value // FULL
         unrelated = 0 if is_first else bisect_right(self.logistic, sums[-3])
         nothing = max(unrelated, bisect_right(self.logistic, sums[-2]))
         low, high = self.gate
-        share = FULL * (bisect_right(self.logistic, sums[-1]) - low) // (high - low)
-        if is_first or sentence.entry is not None or sentence.word_count < _BRIEF:
-            share = FULL
-        elif "reference" in sentence.traits:
-            # "To give it up, use cancel_request instead", not "Unlike cancel_request, it takes `id`"
-            share = FULL if _bits(sentence, self.rarity) > COMMON else 0
-        share = (FULL - unrelated) * max(0, min(FULL, share)) // FULL
+        particular = FULL * (bisect_right(self.logistic, sums[-1]) - low) // (high - low)
+        is_pointer = "words beside reference" in sentence.traits  # "To give it up, use cancel_request instead."
+        is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
+        share = (FULL - unrelated) * (FULL if is_exempt else max(0, min(FULL, particular))) // FULL
         tells, wording = {}, {}
         for column, aspect in enumerate(Aspect):
             hint = bisect_right(self.logistic, sums[column])
@@ -517,16 +498,10 @@ class SentenceModel:
 
 def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, int]:
     """Traits of the words that only this sentence has: how many they are, and how rare among all definitions."""
-    counted = range(1, min(COUNTED, len(sentence.particulars)) + 1)
-    return {"rarity": min(FULL, FULL * _bits(sentence, rarity) // (10 * BITS))} | {
-        f"particulars {count}": FULL for count in counted
-    }
-
-
-def _bits(sentence: Sentence, rarity: Mapping[str, int]) -> int:
-    """Tenths of the bits that the words tell that only this sentence has."""
     rarest = rarity.get("", 0)
-    return sum(rarity.get(form, rarest) for form in sentence.particulars)
+    bits = sum(rarity.get(form, rarest) for form in sentence.particulars)
+    counted = range(1, min(COUNTED, len(sentence.particulars)) + 1)
+    return {"rarity": min(FULL, FULL * bits // (10 * BITS))} | {f"particulars {count}": FULL for count in counted}
 
 
 def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceModel:
