@@ -270,7 +270,7 @@ def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command,
     )
     commands = [line.split(" ")[0] for line in lines[:-1]]
     assert commands == ["::error", "::notice", "::notice"]  # of the two tools and of the server
-    assert "%0ATDQ106: none of the four hints is declared, and nothing says what a call changes; " in lines[0]
+    assert "%0ATDQ106: none of the four hints is declared; " in lines[0]
     assert lines[-1].startswith("tdqs-mcp: x: 5 findings: 1 error, ")
 
 

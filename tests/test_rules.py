@@ -5,7 +5,7 @@ from collections import Counter
 from importlib.resources import files
 
 import pytest
-from definitions import tool
+from definitions import flat, tool
 from rule_pages import examples
 
 from tdqs_mcp.app import catalogs, judging, linting
@@ -234,6 +234,8 @@ ALL = "Get a list of all users in the workspace"
         ("TDQ108", FORMS, {"label": {"type": "string"}}, True),
         ("TDQ110", ALL, {"limit": {"type": "integer", "description": "Maximum number of users (default 100)"}}, True),
         ("TDQ110", f"{ALL}, a page at a time", {"limit": {"type": "integer", "default": 100}}, False),
+        ("TDQ124", "Fetch pay.\n\nParameters\n----------\nlevel : str | None, optional\n    Such as 'Junior'.", {"level": {"type": "string"}}, False),
+        ("TDQ124", 'Fetch pay.\n\nlevel: "junior" | "senior".', {"level": {"type": "string"}}, True),
         ("TDQ304", "Deprecated wrapper around query_users.", {}, True),
         ("TDQ304", "Deprecated features of a browser, by its name.", {}, False),
     ],
@@ -243,3 +245,17 @@ def test_a_text_is_read_for_what_it_is_about(rule_id, description, properties, i
     catalog = catalogs.read({"tools": [tool("t", description, schema), tool("u", "Does it.")]})
     found = registry.check(measure(catalog), registry.select(names=[rule_id]))
     assert bool([finding for finding in found if finding.subject.name == "t"]) is is_found
+
+
+@pytest.mark.parametrize(
+    ("other", "description", "rivals"),
+    [
+        ("delete_open_order", "Deletes an order.", ["delete_order", "delete_open_order"]),
+        ("delete_open_order", "Deletes an open order.", []),
+        ("delete_orders_open", "Deletes an order that is open.", []),
+    ],
+)
+def test_a_name_s_own_word_in_the_text_tells_a_tool_from_its_rival(other, description, rivals):
+    read = catalogs.read([tool("delete_order", "Deletes an order.", flat(1)), tool(other, description, flat(1))])
+    findings = linting.lint(read).findings
+    assert [finding.subject.name for finding in findings if finding.rule == "TDQ104"] == rivals

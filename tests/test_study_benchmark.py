@@ -189,8 +189,8 @@ def test_readings_follow_from_the_intervals(study):
 def test_the_pages_say_what_the_benchmarks_say(study, choices, command):
     predictions = rule_predictions(study, choices)
     assert json.loads(TARGET.read_text(encoding="utf-8")) == predictions
-    page = command("rules", "TDQ104").stdout.decode()
-    assert f"right tool, {predictions['TDQ104']['right']}" in page
+    page = command("rules", "TDQ105").stdout.decode()
+    assert f"right tool, {predictions['TDQ105']['right']}" in page
     assert f"right tool, {predictions['usage_guidelines']['right']}" in page
 
 

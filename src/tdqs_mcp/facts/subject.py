@@ -270,13 +270,13 @@ class Measured:
 
     @cached_property
     def rivals(self) -> Mapping[str, Sequence[str]]:
-        """By tool, those that do the same to the same kind of thing, and that neither text tells apart by name."""
+        """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
         tools = {purpose.source.tool: purpose.source for purpose in self.purposes}
         pairs: dict[str, list[str]] = {}
         # a search finds many, whatever its name: `query_taxons`, `query_many_taxons`
         alike = [own._replace(is_many=own.is_many and own.action != "search") for own in self.purposes]
         for first, second in find_variants(alike):
-            if not relations.are_told_by_argument(tools[first], tools[second]):
+            if not relations.are_told_apart(tools[first], tools[second]):
                 pairs.setdefault(first, []).append(second)
                 pairs.setdefault(second, []).append(first)
         return pairs

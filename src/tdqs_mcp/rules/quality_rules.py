@@ -144,17 +144,18 @@ def missing_annotations(measured: Measured) -> Iterator[Hit]:
     for subject in surprising:
         yield Hit(
             "/annotations",
-            "none of the four hints is declared, and nothing says what a call changes",
+            "none of the four hints is declared",
             "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
             part=subject.tool,
         )
     indexes = {subject.tool.index for subject in surprising}
     tools = [subject.tool for subject in silent if subject.tool.index not in indexes]
     if rest := [tool.name for tool in tools if not tool.is_open("/annotations")]:
+        noun = "further" if surprising else f"of {len(measured.catalog.tools)}"
         verb = "tool declares" if len(measured.catalog.tools) == 1 else "tools declare"
         yield Hit(
             "",
-            f"{len(rest)} of {len(measured.catalog.tools)} {verb} no hint: {first_of(rest, MAX_NAMED)}",
+            f"{len(rest)} {noun} {verb} no hint: {first_of(rest, MAX_NAMED)}",
             "declare readOnlyHint: true for those that only read; clients may ask before each call without it",
             Severity.INFO,
         )

@@ -191,11 +191,17 @@ def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
     return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in copies if kind)
 
 
-def are_told_by_argument(first: Described, other: Described) -> bool:
-    """A word that only one name has is what only this tool takes: `list_boards_in_workspace` takes a workspace."""
-    parts = [(set(map(stem, name_parts(tool.tool))), _argument_words(tool)) for tool in (first, other)]
-    (own, takes), (rival, wants) = parts
-    return not (own - rival).isdisjoint(takes - wants) or not (rival - own).isdisjoint(wants - takes)
+def are_told_apart(first: Described, other: Described) -> bool:
+    """A word that only one name has stands in this tool's description, or is what only this tool takes.
+
+    `list_boards_in_workspace` takes a workspace, and "Sets multiple notes" tells `set_multiple_notes` from `set_note`.
+    """
+    names = [set(map(stem, name_parts(tool.tool))) for tool in (first, other)]
+    words = [_argument_words(tool) for tool in (first, other)]
+    return not (
+        (names[0] - names[1]).isdisjoint({*(words[0] - words[1]), *map(stem, first.prose.words)})
+        and (names[1] - names[0]).isdisjoint({*(words[1] - words[0]), *map(stem, other.prose.words)})
+    )
 
 
 def _argument_words(tool: Described) -> set[str]:
