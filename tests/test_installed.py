@@ -15,7 +15,7 @@ import tdqs_mcp
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.registry_reports import installed_blocks
-from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport, Place
+from tdqs_mcp.results.installed_servers import InstalledOutcome, InstalledReport, Place
 from tdqs_mcp.scoring.rollup import view_set
 from tdqs_mcp.sources.files import read_catalog
 

@@ -908,6 +908,14 @@ def test_a_search_adds_what_parts_a_confused_pair_and_keeps_what_helps_on_both_h
     assert json.loads(command(*args, "--budget", "calls=1", "--format", "json").stdout) == document
 
 
+def test_hints_from_the_code_keep_their_source_beside_a_sentence_from_the_search(command, write, stock):
+    write("stock.json", [{key: value for key, value in each.items() if key != "annotations"} for each in STOCK])
+    document = json.loads(command(*stock, "--proven-by", write("wanted.json", TO_FILES), "--format", "json").stdout)
+    claims = {claim["path"]: claim for claim in document["rewrites"][0]["claims"]}
+    assert {"/description", "/annotations/openWorldHint"} <= claims.keys()
+    assert all(claim["sources"] and claim["sources"][0].startswith("code server.py:") for claim in claims.values())
+
+
 def test_what_helps_only_the_half_that_searches_is_not_kept(command, write, stock):
     """No request of the other half speaks of files, so the sentence gains nothing there."""
     texts = sorted(

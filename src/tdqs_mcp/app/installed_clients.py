@@ -20,7 +20,13 @@ from tdqs_mcp.json_text import JsonText
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.results.clients import InstalledOutcome, InstalledReport, InstalledScore, InstalledServer, ServerList
+from tdqs_mcp.results.installed_servers import (
+    InstalledOutcome,
+    InstalledReport,
+    InstalledScore,
+    InstalledServer,
+    ServerList,
+)
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, view_set
 from tdqs_mcp.sources.clients import (

@@ -18,7 +18,7 @@ from tdqs_mcp.judges.budget import ANSWER_TOKENS, Budget
 from tdqs_mcp.judges.judge import Failure, Model, Usage, used
 from tdqs_mcp.model import NOTHING, Catalog, Tool
 from tdqs_mcp.results.checks import Proof, ProofTrial, Query, QueryChoice, TrialKind
-from tdqs_mcp.results.improvements import GROWTH, OFFLINE, Rewrite
+from tdqs_mcp.results.improvements import GROWTH, OFFLINE, Claim, Rewrite
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting import model_writer, tool_selection
 from tdqs_mcp.rewriting.code_statements import code_statements
@@ -116,9 +116,12 @@ async def prove_rewrites(
         if definitions[item.index] not in (item.definition, item.original)
     }
     changed = await rewrite(catalog, drafts=drafts, code=code) if drafts else []
-    claims = {claim.text: claim for edit in version if edit.statement for claim in [edit.statement.claim()]}
+    claims = {item.index: list(item.claims) for item in rewrites}
+    for edit in version:
+        if edit.statement:
+            claims[edit.trial.index].append(edit.statement.claim())
     by_index = {
-        item.index: replace(item, claims=tuple(claims.get(claim.text, claim) for claim in item.claims))
+        item.index: replace(item, claims=tuple(_with_source(claim, claims[item.index]) for claim in item.claims))
         for item in changed
     }
     reasons = {trial.index: trial.lost for trial in proof.trials if trial.lost and trial.kind is TrialKind.REWRITE}
@@ -126,6 +129,14 @@ async def prove_rewrites(
         _finished(by_index.get(item.index, item), definitions[item.index], reasons.get(item.index), item.writer)
         for item in rewrites
     ], proof
+
+
+def _with_source(claim: Claim, earlier: Sequence[Claim]) -> Claim:
+    """The claim of a draft with the source that it had before, as a whole or as a part: one hint of `/annotations`."""
+    if whole := next((own for own in earlier if own.text == claim.text), None):
+        return whole
+    part = next((own for own in earlier if claim.path.startswith(f"{own.path}/")), claim)
+    return replace(claim, sources=part.sources, route=part.route)
 
 
 def _finished(item: Rewrite, definition: Mapping[str, Any], why: str | None, writer: str) -> Rewrite:

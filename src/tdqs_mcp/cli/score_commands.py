@@ -378,7 +378,7 @@ def _score_installed(run: _Run) -> None:
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
     from tdqs_mcp.report.registry_reports import installed_blocks  # noqa: PLC0415
-    from tdqs_mcp.results.clients import InstalledOutcome  # noqa: PLC0415
+    from tdqs_mcp.results.installed_servers import InstalledOutcome  # noqa: PLC0415
 
     options, live = run.options, run.live
     judge, policy = judge_of(run.choice, accept=options.accept), policy_of()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.hint_verdicts import judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Subscript, walk
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
@@ -15,7 +16,6 @@ from tdqs_mcp.code.registrations import Registration, is_context
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
 from tdqs_mcp.code.trace import ALL, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
-from tdqs_mcp.code.verdicts import judge
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     WITH_KEYS,

@@ -29,7 +29,7 @@ from tdqs_mcp.report.blocks import (
 )
 from tdqs_mcp.report.escape import readable
 from tdqs_mcp.report.json_values import document
-from tdqs_mcp.results.clients import (
+from tdqs_mcp.results.installed_servers import (
     ClientSet,
     InstalledOutcome,
     InstalledReport,

@@ -138,7 +138,7 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     variants=(absent_annotations,),
 )
 def missing_annotations(measured: Measured) -> Iterator[Hit]:
-    """No hint is declared, and nothing says what a call changes; tools that seem to change nothing share a finding."""
+    """No hint is declared; a tool that changes something untold has its own finding, all others share one."""
     silent = [subject for subject in measured.subjects if not subject.signals.has_hints]
     surprising = [subject for subject in silent if subject.is_effect_open or subject.signals.is_missing_description]
     for subject in surprising:

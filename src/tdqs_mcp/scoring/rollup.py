@@ -10,7 +10,7 @@ from operator import add
 
 from tdqs_mcp.canonical import round_half_up, twice_median
 from tdqs_mcp.facts.subject import Measured, overlaps_between
-from tdqs_mcp.results.clients import ClientSet, Place, SharedName, SharedPurpose
+from tdqs_mcp.results.installed_servers import ClientSet, Place, SharedName, SharedPurpose
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.results.verdicts import Ballot, Reliability, Votes, tier_of

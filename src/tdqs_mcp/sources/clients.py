@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.json_text import read_with_comments
-from tdqs_mcp.results.clients import InstalledServer
+from tdqs_mcp.results.installed_servers import InstalledServer
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, read_url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")

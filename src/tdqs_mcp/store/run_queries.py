@@ -59,12 +59,18 @@ def changes_since(connection: Connection, method: MethodStamp, since: datetime) 
     before = SERVER_SCORES.alias()
     columns = (SERVERS.c.server, SERVERS.c.left_at, CAPTURES.c.captured_at, SERVER_SCORES.c.overall)
     query = (
-        select(*columns, before.c.capture.label("earlier"), before.c.overall.label("before"))
+        select(
+            *columns,
+            before.c.capture.label("earlier"),
+            before.c.overall.label("before"),
+            func.count().over().label("change_count"),
+        )
         .select_from(newest(SERVER_SCORES, method.key, with_left=True))
         .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
         .outerjoin(before, and_(before.c.capture == earlier, before.c.method == method.key))
         .where(or_(CAPTURES.c.captured_at >= since, SERVERS.c.left_at >= since))
         .order_by(func.coalesce(SERVERS.c.left_at, CAPTURES.c.captured_at).desc(), SERVERS.c.server)
+        .limit(MAX_EVENTS)
     )
     rows = connection.execute(query).all()
     events = (
@@ -75,9 +81,11 @@ def changes_since(connection: Connection, method: MethodStamp, since: datetime) 
             before=row.overall if row.left_at else row.before,
             after=None if row.left_at else row.overall,
         )
-        for row in rows[:MAX_EVENTS]
+        for row in rows
     )
-    return StoreChanges(method=method, since=iso_utc(since), change_count=len(rows), changes=tuple(events))
+    return StoreChanges(
+        method=method, since=iso_utc(since), change_count=rows[0].change_count if rows else 0, changes=tuple(events)
+    )
 
 
 def compare_methods(connection: Connection, first: MethodStamp, second: MethodStamp) -> MethodComparison:

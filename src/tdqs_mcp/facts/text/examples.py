@@ -200,9 +200,7 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
     places = ((start, name) for name in names for start in _places(name, text)) if may_assign else ()
     for start, name in sorted(place for place in places if not _is_glued(text, place[0], ".$/?&%-")):
         match = _PATTERNS.assignment.match(text, start + len(name))
-        if (
-            match is None or text[max(0, start - 4) : start].lower() == "for "
-        ):  # For frames: "camera" is another's value
+        if match is None:
             continue
         is_quoted = text[start - 1 : start] in _QUOTES and not _is_glued(text, start - 1, ".$/?&%-")
         try:

@@ -372,14 +372,10 @@ def explained_elsewhere(shape: Shape) -> frozenset[str]:
 
 
 def has_heading_about(name: str, description: str) -> bool:
-    """Return whether a heading is about how to write what has the name: "Supported ID formats:" for `chem_id`.
-
-    A name of one letter is read as the word that begins with it: `q`, "Query syntax:".
-    """
+    """Return whether a heading is about how to write what has the name: "Supported ID formats:" for `chem_id`."""
     heads = [words_in(line.rpartition(":")[0]) for line in description[:MAX_TEXT].split("\n") if ":" in line]
     words = {stem(word) for head in heads if not head.isdisjoint(_text_words("form_headings")) for word in head}
-    own = stem((name_parts(name) or (name,))[-1].lower())
-    return own in words or (len(own) == 1 and any(word.startswith(own) for word in words))
+    return stem((name_parts(name) or (name,))[-1].lower()) in words
 
 
 def _is_explained(schema: Mapping[str, Any]) -> bool:
