@@ -174,7 +174,8 @@ def test_killed_sweeps_leave_no_files_behind_the_next_one(start, tmp_path, monke
     process.kill()
     psutil.wait_procs(left, timeout=PATIENCE)
     few = write("few.jsonl", json.dumps({"server": "loans", "tools": [tool("list_loans", "Lists loans.")]}))
-    finish(start(tmp_path / "store.sqlite", **({"source": few} if is_small else {})))
+    _, errors = finish(start(tmp_path / "store.sqlite", **({"source": few} if is_small else {})))
+    assert "distributed" not in errors
     assert not [path for path in folder.rglob("*") if path.suffix != ".lock" and path != folder / "dask-scratch-space"]
 
 

@@ -276,6 +276,17 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
         )
 
 
+@rule("TDQ147", severity=Severity.WARNING, dimension="behavioral_transparency", source="tdqs, missing-annotations")
+def undeclared_hints(subject: Subject) -> Iterator[Hit]:
+    """The tool declares none of the four hints, whatever its description tells."""
+    if not subject.signals.has_hints:
+        yield Hit(
+            "/annotations",
+            "none of the four hints is declared",
+            "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
+        )
+
+
 @rule(
     "TDQ146",
     aliases=("smell:missing-usage-guidelines",),

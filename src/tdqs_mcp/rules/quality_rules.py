@@ -16,6 +16,7 @@ from tdqs_mcp.rules.linter_rules import (
     absent_output_schema,
     restated_label,
     spelled_name,
+    undeclared_hints,
     unstated_usage,
     verbatim_name,
 )
@@ -135,19 +136,19 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
     entails=("TDQ242",),
-    variants=(absent_annotations,),
+    variants=(absent_annotations, undeclared_hints),
 )
 def missing_annotations(measured: Measured) -> Iterator[Hit]:
     """No hint is declared; a tool that changes something untold has its own finding, all others share one."""
     silent = [subject for subject in measured.subjects if not subject.signals.has_hints]
-    surprising = [subject for subject in silent if subject.is_effect_open or subject.signals.is_missing_description]
+    surprising = [
+        subject
+        for subject in silent
+        if (subject.is_effect_open or subject.signals.is_missing_description)
+        and not subject.tool.is_open("/description")
+    ]
     for subject in surprising:
-        yield Hit(
-            "/annotations",
-            "none of the four hints is declared",
-            "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
-            part=subject.tool,
-        )
+        yield from (hit._replace(part=subject.tool) for hit in undeclared_hints.check(subject))
     indexes = {subject.tool.index for subject in surprising}
     tools = [subject.tool for subject in silent if subject.tool.index not in indexes]
     if rest := [tool.name for tool in tools if not tool.is_open("/annotations")]:

@@ -250,8 +250,7 @@ def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
     from dask import config  # noqa: PLC0415
     from distributed import Client  # noqa: PLC0415
 
-    for name in ("distributed", "distributed.client"):  # importing it has set both
-        getLogger(name).setLevel(CRITICAL)
+    _silence()
     if cluster is not None and not isinstance(cluster, str):
         yield cluster  # the caller's own, which the caller closes
         return
@@ -276,12 +275,19 @@ def _connected(cluster: Cluster, warn: Callable[[str], None]) -> Generator[Any]:
         yield client
 
 
+def _silence() -> None:
+    """Keep Dask's log off the terminal: importing it has set both loggers."""
+    for name in ("distributed", "distributed.client"):
+        getLogger(name).setLevel(CRITICAL)
+
+
 def _remove_leftovers() -> None:
     """Remove the temporary folders of killed workers, as Dask does when it starts some; a living one locks its own."""
     folder = Path(gettempdir()) / "dask-scratch-space"
     if find_spec("distributed") and any(folder.glob("*.dirlock")):
         from distributed.diskutils import WorkSpace  # noqa: PLC0415  # loaded only after a kill
 
+        _silence()
         WorkSpace(str(folder)).new_work_dir(prefix="sweep-").release()
 
 
