@@ -231,7 +231,7 @@ async def test_captures_at_the_same_time_do_not_disturb_each_other():
 
 async def test_the_sdk_is_silent_during_a_capture_and_speaks_again_after_it(caplog):
     logger = logging.getLogger("mcp.client.stdio")
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG, "mcp"):  # which commands that ran in this process may have silenced
         await capture(misbehaving("garbage"), options())
         assert [record.name for record in caplog.records if record.name.startswith("mcp")] == []
         logger.warning("heard")
