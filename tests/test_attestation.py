@@ -80,12 +80,17 @@ def tampered(proof):
 def test_what_is_not_so_attested_is_refused_each_with_its_sentence(command, attested, tmp_path, write, keys):
     catalog, proof, public = attested
     changed = [{**TOOLS[0], "description": "Deletes everything."}, TOOLS[1]]
-    other, bare = write("other.json", json.dumps({"tools": changed})), tmp_path / "bare.json"
+    other, bare = write("other.json", catalog.read_bytes().decode()), tmp_path / "bare.json"
+    (tmp_path / "later").mkdir()
+    later = tmp_path / "later" / catalog.name
+    later.write_text(json.dumps({"tools": changed}))
+    other.write_text(json.dumps({"tools": changed}))
     assert command("score", catalog, "--attest", bare).returncode == 0
     for content, key, words in (
         ((catalog, write("tampered.json", tampered(proof))), public, "has been changed since it was signed"),
         ((catalog, proof), keys("theirs")[1], "is signed by another key"),
-        ((other, proof), public, "attests another catalog"),
+        ((later, proof), public, "attests other definitions: 'loans' has changed since"),
+        ((other, proof), public, "is for another server: it attests loans, not 'other'"),
         ((catalog, bare), public, "is no signed attestation"),
         ((catalog, write("nothing.json", "[]")), public, "is no signed attestation"),
         ((catalog, proof), write("no.pub", "nothing"), "is no public key"),

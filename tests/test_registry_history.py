@@ -124,6 +124,9 @@ def test_the_trend_has_a_point_for_each_sweep(sweep, stats, store_url):
     assert first["tdqs"] > last["tdqs"]
     svg = ET.fromstring(stats("--trend", form="svg"))  # noqa: S314
     assert len(svg.findall(".//{*}circle")) == 4
+    key = [(each.get("stroke"), each.get("stroke-dasharray")) for each in svg.findall(".//{*}path[@stroke-dasharray]")]
+    assert len(set(key)) == 2
+    assert key == [(each.get("stroke"), each.get("stroke-dasharray")) for each in svg.findall(".//{*}polyline")]
     browser = Browser(store_url)
     assert "polyline" in browser.page("/trend")
     assert json.loads(browser.page("/api/trend")) == trend

@@ -118,8 +118,10 @@ def _check_statement(payload: bytes, catalog: Catalog, *, origin: str) -> Mappin
         raise InputError(f"{origin} is no attestation of tdqs-mcp: it says something else")
     digests = [subject["digest"].get("sha256") for subject in subjects if isinstance(subject.get("digest"), Mapping)]
     if catalog_digest(catalog) not in digests:
-        names = ", ".join(str(subject.get("name")) for subject in subjects)
-        raise InputError(f"{origin} attests another catalog, of {names}: {catalog.server!r} has changed since")
+        names = [str(subject.get("name")) for subject in subjects]
+        if any(name.startswith(f"{catalog.server}@") or name == catalog.server for name in names):
+            raise InputError(f"{origin} attests other definitions: {catalog.server!r} has changed since")
+        raise InputError(f"{origin} is for another server: it attests {', '.join(names)}, not {catalog.server!r}")
     predicate = statement["predicate"]
     return predicate if isinstance(predicate, Mapping) else {}
 

@@ -81,21 +81,22 @@ def trend_chart(trend: "Trend") -> tuple[str, int]:
     for points in range(1, 6):
         top = HEAD + height * (5 - points) // 4
         parts.append(f'<text x="12" y="{top + 4}">{points}</text><path d="M30 {top}H{WIDTH - RIGHT}" stroke="#ccc"/>')
-    for name, color, means in (
-        ("TDQS", COLORS[Tier.B], [run.tdqs for run in runs]),
-        ("overall", COLORS[Tier.F], [run.overall for run in runs]),
-    ):
+    lines = (
+        ("TDQS", Tier.B, "none", [run.tdqs for run in runs]),
+        ("overall", Tier.D, "6 3", [run.overall for run in runs]),
+    )
+    for number, (name, tier, dashes, means) in enumerate(lines):
         places = [
             (30 + round(place * step), HEAD + height * (500 - mean) // 400)
             for place, mean in enumerate(means)
             if mean is not None
         ]
-        if places:
-            line = " ".join(f"{left},{top}" for left, top in places)
-            parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
-            parts += [f'<circle cx="{left}" cy="{top}" r="3" fill="{color}"/>' for left, top in places]
-            shift = -8 if name == "TDQS" else 18
-            parts.append(f'<text x="{WIDTH - RIGHT + 6}" y="{places[-1][1] + shift}" fill="{color}">{name}</text>')
+        line, color = " ".join(f"{left},{top}" for left, top in places), f'"{COLORS[tier]}" stroke-dasharray="{dashes}"'
+        key = HEAD + 24 * number
+        parts.append(f'<polyline points="{line}" fill="none" stroke={color} stroke-width="2"/>')
+        parts += [f'<circle cx="{left}" cy="{top}" r="3" fill={color}/>' for left, top in places]
+        parts.append(f'<path d="M{WIDTH - RIGHT + 6} {key}h24" stroke={color} stroke-width="2"/>')
+        parts.append(f'<text x="{WIDTH - RIGHT + 36}" y="{key + 4}">{name}</text>')
     bottom = HEAD + height + 22
     if runs:
         parts.append(f'<text x="30" y="{bottom}">{runs[0].finished_at[:10]}</text>')

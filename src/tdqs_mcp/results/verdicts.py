@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Annotated
 
 from tdqs_mcp.results.contract import (
@@ -45,8 +46,9 @@ class Tier(StrEnum):
 _FLOORS = {Tier.A: 35, Tier.B: 30, Tier.C: 20, Tier.D: 10, Tier.F: 0}
 
 
+@cache
 def tier_of(tenths: int) -> Tier:
-    """The tier of a score in tenths."""
+    """The tier of a score in tenths; a long page asks for hundreds."""
     return next(tier for tier in Tier if tenths >= tier.floor)
 
 

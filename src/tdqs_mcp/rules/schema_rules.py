@@ -192,24 +192,22 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
 
 
 @rule("TDQ220", aliases=("nested-dialect",), severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
-def invalid_schema(measured: Measured) -> Iterator[Hit]:
+def invalid_schema(subject: Subject) -> Iterator[Hit]:
     """An input or output schema is not valid JSON Schema of its draft; a warning if a subschema names another draft."""
-    for subject in measured.subjects:
-        for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
-            flaw = find_flaw(shape)
-            if flaw:
-                yield Hit(
-                    f"/{key}{flaw[0]}",
-                    _about(f"/{key}{flaw[0]}", f"{key} is not valid JSON Schema: {flaw[1]}"),
-                    "correct it; clients refuse the tool or ignore the schema",
-                    part=subject.tool,
-                )
-            for node in shape.by_keyword.get("$schema", ()):
-                # a subschema with an `$id` is a resource of its own, which may declare its dialect
-                if node is not shape.nodes[0] and "$id" not in node.schema:
-                    path, draft = f"{node.path}/$schema", node.schema["$schema"]
-                    problem = _about(path, f"$schema {str(draft)[:MAX_QUOTE]!r} is below the root")
-                    yield Hit(path, problem, "keep $schema at the root only", Severity.WARNING, subject.tool)
+    for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
+        flaw = find_flaw(shape)
+        if flaw:
+            yield Hit(
+                f"/{key}{flaw[0]}",
+                _about(f"/{key}{flaw[0]}", f"{key} is not valid JSON Schema: {flaw[1]}"),
+                "correct it; clients refuse the tool or ignore the schema",
+            )
+        for node in shape.by_keyword.get("$schema", ()):
+            # a subschema with an `$id` is a resource of its own, which may declare its dialect
+            if node is not shape.nodes[0] and "$id" not in node.schema:
+                path, draft = f"{node.path}/$schema", node.schema["$schema"]
+                problem = _about(path, f"$schema {str(draft)[:MAX_QUOTE]!r} is below the root")
+                yield Hit(path, problem, "keep $schema at the root only", Severity.WARNING)
 
 
 @rule("TDQ221", severity=Severity.WARNING, source="MCP 2025-11-25, Tool")
