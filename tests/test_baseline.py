@@ -47,6 +47,13 @@ def test_findings_are_known_again_in_another_order_and_with_other_counts(lint):
     assert (run.returncode, document["findings"], document["baseline"]["fixed"]) == (0, [], [])
 
 
+def test_what_one_more_tool_shares_is_new_and_what_one_less_does_not(lint):
+    lint([SILENT, POOR], "--write-baseline")
+    assert lint([POOR])[1]["findings"] == []
+    _, document = lint([SILENT, POOR, POOR | {"name": "list_refunds"}])
+    assert ("TDQ106", "list_refunds") in {(each["rule"], each["subject"]["name"]) for each in document["findings"]}
+
+
 def test_a_second_finding_like_a_known_one_is_new(lint):
     lint([SILENT], "--write-baseline")
     _, document = lint([SILENT, SILENT])

@@ -97,9 +97,8 @@ def test_a_rule_or_a_lane_can_be_turned_off_and_a_flag_that_names_it_turns_it_on
 def test_a_limit_can_be_set_by_rule(lint):
     assert "TDQ401" not in rules(lint("")[1])
     document = lint("[limits]\ncostly-tool = 5")[1]
-    assert [
-        each["message"].partition(":")[0].split()[-1] for each in document["findings"] if each["rule"] == "TDQ401"
-    ] == ["5", "5"]
+    [message] = [each["message"] for each in document["findings"] if each["rule"] == "TDQ401"]
+    assert message.startswith("2 of 2 tools cost more than 5 tokens: ")
 
 
 # What it extends

@@ -8,7 +8,7 @@ from definitions import flat, tool
 from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
-from tdqs_mcp.app import linting
+from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
@@ -137,7 +137,7 @@ def test_strict_is_every_rule_but_those_that_only_a_directory_asks_for():
 
 
 def test_glama_is_its_six_rules_with_its_severities():
-    words = ["no-description", "tautological-description", "TDQ147", "undocumented-parameters"]
+    words = ["no-description", "tautological-description", "TDQ106", "undocumented-parameters"]
     words += ["TDQ145", "shadow-candidate"]
     assert rules(profile="glama") == {registry.find(word).id for word in words}
     assert registry.select(profile="glama").severities == dict(
@@ -243,8 +243,21 @@ def reported(measured, chosen):
 def test_a_finding_that_another_on_the_same_part_entails_is_left_out():
     measured = measure(read_catalog({"tools": [SILENT, DEAR]}, name="x"))
     before = reported(measured, entailing())
-    assert {("silent", "TDQ102"), ("silent", "TDQ106"), ("", "TDQ106")} <= before
+    assert {("silent", "TDQ102"), ("silent", "TDQ106")} <= before
     assert reported(measured, entailing(TDQ102=["TDQ106"])) == before - {("silent", "TDQ106")}
+
+
+def test_what_several_tools_share_is_one_finding_unless_rules_are_named():
+    catalog = read_catalog({"tools": [{"name": name, "description": "Lists."} for name in ("a", "b")]}, name="x")
+    [finding] = [each for each in linting.lint(catalog).findings if each.rule == "TDQ106"]
+    assert (finding.subject.kind, finding.message) == ("server", "2 of 2 tools declare no hint: a, b")
+    for selection in (registry.select(names=["TDQ106"]), registry.select(profile="glama")):
+        found = linting.lint(catalog, Policy(selection=selection)).findings
+        assert [each.subject.name for each in found if each.rule == "TDQ106"] == ["a", "b"]
+    assert [each.subject.name for each in judging.score_offline(catalog).findings if each.rule == "TDQ106"] == [
+        "a",
+        "b",
+    ]
 
 
 def test_entailment_reaches_through_rules_that_did_not_fire_and_ends_in_circles():

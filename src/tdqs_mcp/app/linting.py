@@ -162,12 +162,23 @@ def read_policy(
 
 def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
     """The findings about a catalog that a policy asks for, and how many it hides and suppresses."""
-    return report_findings(measure(catalog), policy)
+    return fold(report_findings(measure(catalog), policy), policy)
 
 
 def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) -> list[LintReport]:
-    """Return the findings about servers that an agent sees together; each report tells what two of them share."""
+    """Return the findings about servers that an agent sees together; each report tells what two of them share.
+
+    What several tools of a server share is not folded yet, so that a baseline knows each tool's findings.
+    """
     return [report_findings(measured, policy) for measured in measure_together(catalogs)]
+
+
+def fold(report: LintReport, policy: Policy) -> LintReport:
+    """Return the report with one finding about the server for what several of its tools share."""
+    if policy.tools:
+        return report
+    findings = registry.fold(report.findings, policy.selection, tool_count=len(report.tools))
+    return replace(report, findings=tuple(findings))
 
 
 def read_source(folder: Path) -> CodeReport:

@@ -221,6 +221,7 @@ def lint(
         baseline_findings = _renew(baseline, baseline_findings, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
+    reports = [linting.fold(report, policy) for report in reports]
     file = linting.named_file(read_configuration(Path.cwd()))
     located = [
         replace(

@@ -38,7 +38,6 @@ from tdqs_mcp.report.blocks import (
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import (
-    UBIQUITOUS,
     Finding,
     LintReport,
     Location,
@@ -371,16 +370,11 @@ def _tool_words(report: LintReport) -> Iterator[str]:
 def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int) -> list[_Row]:
     """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted.
 
-    What most servers lack keeps its line. The worse a finding is, the sooner it gets more of them.
+    The worse a finding is, the sooner it gets more of them.
     """
-    report = located.report
-    special = [group for group in groups if not report.is_ubiquitous(group)]
-    count = rows_shown(len(special), MAX_GROUPS - len(groups) + len(special))
-    left_out = special[count:]
-    groups = [*(group for group in groups if group not in left_out), *left_out]
     forms = [_forms(group, located) for group in groups]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
-    count = len(groups) - len(left_out)
+    count = rows_shown(len(groups), MAX_GROUPS)
     while count and sum(height[0] for height in heights[:count]) > room - (count < len(groups)):
         count -= 1
     left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
@@ -406,13 +400,10 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
     where = f" in {located.label(first)}" if is_single else _where(group, report)
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(where, "dim"))
     in_code = _lines_in_code(group, located, MAX_EXAMPLES)
-    if report.is_ubiquitous(group):
-        title: _Row = (_severity(first), (*head, f": {UBIQUITOUS[first.rule]}"))
-        return [[title], *([[title, *in_code]] if in_code else [])]
     names = list(dict.fromkeys(finding.subject.label for finding in group))
     tool_names = first_of(names, MAX_EXAMPLES) if 1 < len(names) < len(report.tools) else ""
     if len({finding.message for finding in group}) == 1:
-        title = (_severity(first), (*head, f": {first.message}"))
+        title: _Row = (_severity(first), (*head, f": {first.message}"))
         named_: list[_Row] = [("", Span(tool_names, "dim"))] if tool_names else []
         named_ = in_code if in_code and not is_single else named_
         is_info = first.severity is Severity.INFO

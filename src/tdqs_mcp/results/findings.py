@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated, TypeVar
@@ -123,6 +123,9 @@ class Finding:
     source: str
     code: CodePlace | Absent = ABSENT
     """Line of the tool's code that proves it; only where a rule reads code."""
+
+    shared: Internal[str | None] = None
+    """What a report says once of all tools with such a finding, after "3 of 12 tools"."""
 
     @published(after="subject")
     def path(self) -> Pointer:
@@ -279,19 +282,7 @@ class LintReport(OfServer):
     @property
     def by_harm(self) -> list[list[Finding]]:
         """Groups of `by_rule`; of a severity, what misleads an agent first, and what most servers lack at last."""
-
-        def key(group: list[Finding]) -> tuple[int, bool, int]:
-            return -group[0].severity.rank, self.is_ubiquitous(group), harm_of(group[0])
-
-        return sorted(self.by_rule, key=key)
-
-    def is_ubiquitous(self, group: Sequence[Finding]) -> bool:
-        """Half of the tools lack what most tools of most servers lack."""
-        if not _is_common(group[0]) or group[0].severity is Severity.ERROR:
-            return False
-        is_usual = group[0].severity is Severity.INFO or len({finding.message for finding in group}) <= 2
-        tools = {finding.tool_index for finding in group}
-        return is_usual and len(tools) > MAX_SINGLE and 2 * len(tools) >= len(self.tools)
+        return sorted(self.by_rule, key=lambda group: (-group[0].severity.rank, harm_of(group[0])))
 
     @property
     def by_part(self) -> list[tuple[Location, list[Finding]]]:
@@ -337,29 +328,14 @@ def _by_severity(findings: Iterable[Finding]) -> dict[str, int]:
     return {severity.value: counts[severity] for severity in Severity}
 
 
-UBIQUITOUS: Mapping[str, str] = {
-    "TDQ106": "declare the four hints where tools are registered; tdqs-mcp rewrite proposes those that are proven",
-    "TDQ109": "let the tools return typed models: the SDKs write the schemas from them",
-    "TDQ223": "the default null is not allowed by its type: annotate such parameters as `str | None = None`",
-}
-"""Rules that made 73% of all findings on 51 servers, each with the way to mend all of them."""
-
-MAX_SINGLE = 3
-"""Findings of a ubiquitous rule that are still shown like any other's."""
-
 _LANES = ("TDQ5", "TDQ2", "TDQ3", "TDQ8", "TDQ1", "TDQ6", "TDQ7", "TDQ4")
 """Lanes by harm: attacks and contradictions mislead, omissions leave an agent guessing, tokens cost."""
 
 
-def _is_common(finding: Finding) -> bool:
-    """Most servers have such findings; of unfit defaults, only the null that generators write for "none"."""
-    return finding.rule in UBIQUITOUS and (finding.rule != "TDQ223" or finding.severity is Severity.INFO)
-
-
 def harm_of(finding: Finding) -> int:
-    """Return a sort key, the most harmful rules first."""
+    """Return a sort key, the most harmful rules first, and what several tools share at last."""
     lane = finding.rule[:4]
-    if _is_common(finding):
+    if finding.shared and finding.tool_index is None:
         return len(_LANES) + 1
     return _LANES.index(lane) if lane in _LANES else len(_LANES)
 

@@ -39,7 +39,7 @@ MAX_NAMED_TOOLS = 3
 @rule(
     "TDQ401",
     aliases=("T002",),
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     source="token budgets of public servers; arXiv:2602.14878, cost of descriptions",
 )
 def costly_tool(subject: Subject, *, limit: int = TOOL_BUDGET) -> Iterator[Hit]:
@@ -53,10 +53,11 @@ def costly_tool(subject: Subject, *, limit: int = TOOL_BUDGET) -> Iterator[Hit]:
             "keep what decides the choice of the tool, and move the manual to a resource"
             if is_prose
             else "cut repetition, and move rarely used parameters to a separate tool",
+            shared=f"cost more than {limit:,} tokens",
         )
 
 
-@rule("TDQ402", aliases=("T001",), severity=Severity.WARNING, source="PolicyLayer token census of 3,213 servers, p90")
+@rule("TDQ402", aliases=("T001",), severity=Severity.INFO, source="PolicyLayer token census of 3,213 servers, p90")
 def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterator[Hit]:
     """All tools of the server together take more than 8,000 tokens of every conversation."""
     total = sum(subject.tokens for subject in measured.subjects)
@@ -323,6 +324,7 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
                 "name a parameter of the schema, or add this one",
                 Severity.INFO if mention.name == "ctx" else None,  # FastMCP passes it in; the text costs only tokens
                 part=subject.tool,
+                shared="explain 'ctx', which is no parameter" if mention.name == "ctx" else None,
             )
 
 

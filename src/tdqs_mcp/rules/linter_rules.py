@@ -276,17 +276,6 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ147", severity=Severity.WARNING, dimension="behavioral_transparency", source="tdqs, missing-annotations")
-def undeclared_hints(subject: Subject) -> Iterator[Hit]:
-    """The tool declares none of the four hints, whatever its description tells."""
-    if not subject.signals.has_hints:
-        yield Hit(
-            "/annotations",
-            "none of the four hints is declared",
-            "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
-        )
-
-
 @rule(
     "TDQ146",
     aliases=("smell:missing-usage-guidelines",),
@@ -313,7 +302,8 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
         is_list = _is_free_text(declared[name]) and closed_list(text, name)
         # names of a large catalog are gathered only where there is a list
         values = closed_list(text, name, {*declared, *subject.siblings.values()}) if is_list else ()
-        if values:
+        default = declared[name].get("default") or (values or ("",))[0]
+        if values and default in values:  # a list without the default is of something else
             yield Hit(
                 arguments.property_pointer(name),
                 f"the text about {name!r} lists its values ({_listed(list(values))}), and the schema has no enum",
@@ -531,7 +521,7 @@ def undescribed_resource(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@_playground("TDQ604", "resource-no-mimetype")
+@_playground("TDQ604", "resource-no-mimetype", persona=Persona.AUDITOR)
 def untyped_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no MIME type, so a client has to guess how to show it."""
     for resource in relations.listed_resources(measured.catalog):
@@ -547,7 +537,7 @@ def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
             yield Hit("/description", "the prompt has no description", "say what running it does", part=prompt)
 
 
-@_playground("TDQ606", "prompt-arg-no-description")
+@_playground("TDQ606", "prompt-arg-no-description", persona=Persona.AUDITOR)
 def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
     """An argument of a prompt has no description, so a user cannot know what to fill in."""
     for prompt in measured.catalog.prompts or ():
@@ -578,7 +568,7 @@ def unnamed_server(measured: Measured) -> Iterator[Hit]:
         yield Hit("/serverInfo/name", "the initialize answer names no server", "set serverInfo.name")
 
 
-@_playground("TDQ609", "server-no-version")
+@_playground("TDQ609", "server-no-version", persona=Persona.AUDITOR)
 def unversioned_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no version, which MCP requires."""
     if _lacks(measured.catalog, "version", ("", "unknown")):

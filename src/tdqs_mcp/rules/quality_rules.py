@@ -7,7 +7,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import cut_lists, default_cuts, vague_result
 from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_lists, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.parameter_texts import explained_elsewhere, has_heading_about
+from tdqs_mcp.facts.text.parameter_texts import evident_names, explained_elsewhere, has_heading_about
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -16,7 +16,6 @@ from tdqs_mcp.rules.linter_rules import (
     absent_output_schema,
     restated_label,
     spelled_name,
-    undeclared_hints,
     unstated_usage,
     verbatim_name,
 )
@@ -68,7 +67,7 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ103",
     aliases=("smell:unclear-purpose",),
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     confidence=Confidence.MEDIUM,
     dimension="purpose_clarity",
     source="TDQS, checklist 1",
@@ -84,6 +83,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
             "/description",
             f"the description says nothing beyond the name {subject.tool.name!r}",
             "name the verb, the resource and the scope: which things, from where, under which condition",
+            shared="have a description that says nothing beyond the name",
         )
 
 
@@ -132,33 +132,20 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ106",
     aliases=("missing-annotations",),
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
     entails=("TDQ242",),
-    variants=(absent_annotations, undeclared_hints),
+    variants=(absent_annotations,),
 )
-def missing_annotations(measured: Measured) -> Iterator[Hit]:
-    """No hint is declared; a tool that changes something untold has its own finding, all others share one."""
-    silent = [subject for subject in measured.subjects if not subject.signals.has_hints]
-    surprising = [
-        subject
-        for subject in silent
-        if (subject.is_effect_open or subject.signals.is_missing_description)
-        and not subject.tool.is_open("/description")
-    ]
-    for subject in surprising:
-        yield from (hit._replace(part=subject.tool) for hit in undeclared_hints.check(subject))
-    indexes = {subject.tool.index for subject in surprising}
-    tools = [subject.tool for subject in silent if subject.tool.index not in indexes]
-    if rest := [tool.name for tool in tools if not tool.is_open("/annotations")]:
-        noun = "further" if surprising else f"of {len(measured.catalog.tools)}"
-        verb = "tool declares" if len(measured.catalog.tools) == 1 else "tools declare"
+def missing_annotations(subject: Subject) -> Iterator[Hit]:
+    """The tool declares none of the four hints."""
+    if not subject.signals.has_hints:
         yield Hit(
-            "",
-            f"{len(rest)} {noun} {verb} no hint: {first_of(rest, MAX_NAMED)}",
+            "/annotations",
+            "none of the four hints is declared",
             "declare readOnlyHint: true for those that only read; clients may ask before each call without it",
-            Severity.INFO,
+            shared="declare no hint",
         )
 
 
@@ -244,10 +231,11 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     explained = explained_elsewhere(subject.input_shape) if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:
-        is_mild = 2 * len(silent) < len(parameters) and not any(
-            silent_parameter.is_required for silent_parameter in silent
-        )
-        names = first_of([silent_parameter.name for silent_parameter in silent], MAX_NAMED)
+        evident = evident_names(subject.tool, subject.prose.words)
+        puzzling = [parameter for parameter in silent if parameter.name not in evident]
+        is_mild = 2 * len(puzzling) < len(parameters) and not any(parameter.is_required for parameter in puzzling)
+        ordered = [*puzzling, *(parameter for parameter in silent if parameter.name in evident)]
+        names = first_of([parameter.name for parameter in ordered], MAX_NAMED)
         are = "is" if len(silent) == 1 else "are"
         noun = "parameter" if len(parameters) == 1 else "parameters"
         yield Hit(
@@ -255,6 +243,7 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             f"{len(silent)} of {len(parameters)} {noun} {are} undocumented: {names}",
             "describe each in the schema: meaning, format, default, and effect on other parameters",
             Severity.INFO if is_mild else None,
+            shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
 
 
@@ -271,7 +260,8 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     """There is no output schema, and the description does not say what comes back."""
     if Cue.RETURN not in subject.prose.cues:
-        yield from absent_output_schema.check(subject)
+        shared = "have no output schema, and no word about what comes back"
+        yield from (hit._replace(shared=shared) for hit in absent_output_schema.check(subject))
 
 
 @rule(
@@ -281,17 +271,18 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
     needs_language=True,
-    entails=("TDQ122",),
+    entails=("TDQ109", "TDQ122"),
     weighs=("/annotations", "/outputSchema"),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
     """Nothing says what a creating tool returns, or what a reading one does beside "details"; or a result is cut."""
     prose = subject.prose
     is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
-    if not subject.signals.is_missing_description and is_creating and subject.is_result_open:
+    is_empty = subject.signals.has_output_schema and subject.is_result_open  # without a schema TDQ109 reports it
+    if not subject.signals.is_missing_description and is_creating and is_empty:
         yield Hit(
             "/description",
-            "neither the description nor an output schema says what the tool returns",
+            "neither the description nor the output schema says what the tool returns",
             "add one sentence that starts with Returns, or an output schema",
         )
     if thing := vague_result(prose, subject.output_shape):

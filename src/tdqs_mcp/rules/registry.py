@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.contract import ABSENT
@@ -74,6 +75,9 @@ class RuleSelection(NamedTuple):
     table: tuple[AnyRule, ...] = RULES
     """Every rule that could run."""
 
+    is_named: bool = False
+    """Words or a profile name the rules: each of their findings is wanted, also what most tools share."""
+
     variants: frozenset[str] = frozenset()
     """The variants that run, each instead of the check of its rule."""
 
@@ -129,6 +133,7 @@ def select(
         limits={_limited(name, table).id: limit for name, limit in (limits or {}).items()},
         table=tuple(table),
         variants=frozenset(variants),
+        is_named=bool(names) or chosen.rules is not None,
     )
 
 
@@ -289,6 +294,32 @@ def check(measured: Measured, chosen: RuleSelection = DEFAULT, *, tools: Contain
     return sorted(_without_entailed(findings, chosen.entailed), key=_order)
 
 
+def fold(findings: Sequence[Finding], chosen: RuleSelection, *, tool_count: int) -> list[Finding]:
+    """Return the findings with one about the server for what several of its tools share; named rules keep all."""
+    groups: dict[tuple[str, str | None, Severity], list[Finding]] = {}
+    alone: list[Finding] = []
+    for finding in findings:
+        is_foldable = finding.shared or finding.persona is Persona.AUDITOR
+        if is_foldable and finding.tool_index is not None and not chosen.is_named:
+            groups.setdefault((finding.rule, finding.shared, finding.severity), []).append(finding)
+        else:
+            alone.append(finding)
+    for (_, shared, _), group in groups.items():
+        names = list({finding.tool_index: finding.subject.name for finding in group}.values())
+        if len(names) == 1:
+            alone += group
+            continue
+        several = f"{len(names)} of {tool_count} tools"
+        whole = f"{several} {shared}: {first_of(names, MAX_NAMED)}"
+        message = whole if shared else f"{several}, such as {names[0]!r}: {group[0].message}"
+        alone.append(replace(group[0], subject=locate(None, path=""), message=message))
+    return sorted(alone, key=_order)
+
+
+MAX_NAMED = 5
+"""Tools that one message names."""
+
+
 def find_hidden(measured: Measured, chosen: RuleSelection, visible: Sequence[Finding]) -> list[Finding]:
     """The uncertain findings that are not shown."""
     hidden = _all_findings(measured, chosen, chosen.hidden)
@@ -392,6 +423,7 @@ def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | Non
         suggestion=hit.suggestion,
         source=hit.source or rule.source,
         code=hit.code or ABSENT,
+        shared=hit.shared,
     )
 
 

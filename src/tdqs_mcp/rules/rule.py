@@ -37,6 +37,9 @@ class Hit(NamedTuple):
     code: CodePlace | None = None
     """The line of the tool's code that proves it, in a rule that reads code."""
 
+    shared: str | None = None
+    """What a report says once of all tools with such a hit, after "3 of 12 tools"; None where each is reported."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Generic[Seen]):

@@ -52,6 +52,7 @@ def restated_parameter(subject: Subject) -> Iterator[Hit]:
             remark.path,
             f"{remark.node.name!r}: the description {remark.text.strip()!r} only restates the name",
             "say meaning, format and an example, or where the value comes from",
+            shared="have parameters whose description only restates the name",
         )
 
 
@@ -60,7 +61,8 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
     """Properties inside a parameter have no description, or nothing names a property that an object takes."""
     silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
     if silent:
-        yield _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
+        hit = _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
+        yield hit._replace(shared="have nested properties without a description")
     for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
         problem = f"{remark.node.name!r} is an object, and neither the schema nor the text names a property of it"
         yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text")
@@ -79,7 +81,8 @@ def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
     fields = parameter_texts.undescribed_fields(shape, text)
     silent = [field for field in fields if not (field.is_top and _is_wrapped(shape))]
     if silent:
-        yield _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
+        hit = _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
+        yield hit._replace(shared="have result fields without a description")
 
 
 def _is_wrapped(shape: Shape) -> bool:
@@ -115,7 +118,8 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
                 path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
             )
         elif kind == "number" and "multipleOf" not in node.schema and parameter_texts.is_count(node, text):
-            yield Hit(path, f"{name}: the text counts things, and the schema takes 2.5", "make the type integer")
+            problem = f"{name}: the text counts things, and the schema takes 2.5"
+            yield Hit(path, problem, "make the type integer", shared="have a count of type number")
         elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):
             yield Hit(path, f"{name}: nothing says how the date is written", 'add "format": "date" or an example')
         elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
@@ -250,9 +254,13 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 breach.path,
                 _about(breach.path, f"the default {breach.message}"),
-                "leave the default out, or allow null" if is_null else "correct the default or the schema",
+                NULL_FIX if is_null else "correct the default or the schema",
                 Severity.INFO if is_null else None,
+                shared="have a default null that its type does not allow" if is_null else None,
             )
+
+
+NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
 
 
 @rule(

@@ -113,19 +113,36 @@ def _unquoted(item: str) -> tuple[str, bool]:
 
 def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A default that the text names and the schema's own `default` contradicts; null and "" say that none is set."""
-    if "default" not in mention.node.schema or mention.words.isdisjoint(_DEFAULTING):
+    if mention.words.isdisjoint(_DEFAULTING):
         return None
-    default = mention.node.schema["default"]
-    if default is None or default in ("", [], {}) or isinstance(default, list | dict):
+    default = mention.node.schema.get("default")
+    if isinstance(default, list | dict):
         return None
+    if default is None or default == "":
+        return _beyond_bounds(mention)
     matches = [
         match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)
     ]
     values = frozenset(map(spell, accepted.values or ()))
     literals = [literal for match in matches if (literal := _literal(match, mention.text, default, values)) is not None]
+    literals = [literal for literal in literals if literal != mention.node.name]
     if not literals or any(_equal(literal, default) for literal in literals):
         return None
     return Clash(mention=mention, claim=literals[0], constraint=spell(default), is_plain=True)
+
+
+def _beyond_bounds(mention: ParameterMention) -> Clash | None:
+    """A default that only the text names and that the schema's range leaves out: "Default 999", maximum 100."""
+    schema = mention.node.schema
+    limits = [(key, schema[key]) for key in ("minimum", "maximum") if type(schema.get(key)) in (int, float)]
+    text = stated_default(mention.text) if limits and mention.kind is MentionKind.OWN else None
+    if text is None or text.lower() in _LITERALS:
+        return None
+    value = float(text.replace(",", "").replace("_", ""))
+    for key, limit in limits:
+        if value < limit if key == "minimum" else value > limit:
+            return Clash(mention=mention, claim=text, constraint=f"{key} {spell(limit)}", is_plain=True)
+    return None
 
 
 def stated_default(text: str) -> str | None:
@@ -243,8 +260,8 @@ def _equal(literal: str, default: object) -> bool:
         return isinstance(default, bool) and literal.lower() in _TRUTH[default]
 
 
-_OF_ANOTHER = lazy_pattern(r"[A-Za-z]\w*_\w+`{0,2}\s*\($")
-"""`LIMIT_MAX (default 100)` speaks of another name."""
+_OF_ANOTHER = lazy_pattern(r"(?:[A-Za-z]\w*_\w+`{0,2}\s*\(|\b(?:its|their) own )$")
+"""`LIMIT_MAX (default 100)` speaks of another name, "its own default is 100" of another system."""
 
 _LITERALS = frozenset({"true", "false"})
 _TRUTH = {True: ("yes", "on", "enabled", "1"), False: ("no", "off", "disabled", "0")}

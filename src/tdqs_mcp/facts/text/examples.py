@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, endings_from
 from tdqs_mcp.facts.schema.conformance import refusal
 from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
-from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.spelling import first_of, name_parts
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.model import Tool
 
@@ -351,13 +351,20 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
 
     Read by structure, so that any language will do: quoted values in a row, words between bars, and words behind a
     colon, a dash or in parentheses where the text or the parameter's name says that these are its values.
-    `foreign_names` are names of other things.
+    `foreign_names` are names of other things. An id, and a number with its unit ("30m, 2h"), have more values than
+    a text lists.
     """
     is_kind = name.lower().endswith(endings_from("examples", "kinds_of_value"))
-    for row in _rows(text, is_kind):
+    is_id = [*name_parts(name)][-1:] == ["id"]
+    for row in _rows(text, is_kind) if not is_id else ():
+        if not is_kind and all(map(_QUANTITY.fullmatch, row.values)):
+            continue
         if (not row.is_conditional or is_kind) and foreign_names.isdisjoint(row.values):
             return () if _PATTERNS.several_values.search(text) else row.values
     return ()
+
+
+_QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
 
 
 class _ValueRow(NamedTuple):

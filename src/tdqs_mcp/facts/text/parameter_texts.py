@@ -18,6 +18,7 @@ from tdqs_mcp.facts.lexicon import (
     read_table,
     words_from,
 )
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import (
     MAX_BRANCHES,
     MAX_HOPS,
@@ -31,6 +32,7 @@ from tdqs_mcp.facts.schema.walk import (
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import STOPWORDS, stem
+from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -460,6 +462,24 @@ def is_count(node: Node, text: str) -> bool:
     """Return whether a parameter counts things, by its text and its name: "Maximum number of results", `limit`."""
     parts = name_parts(node.name or "")
     return bool(parts) and parts[-1] in _text_words("counts") and _TEXT_PATTERNS.counted.search(text) is not None
+
+
+def evident_names(tool: Tool, words: Sequence[str]) -> frozenset[str]:
+    """Return the parameters whose schema or name shows what to send, whether or not a text describes them.
+
+    `{"enum": ["asc", "desc"]}`, `{"default": 20}`, and `branch_name` of `get_branch` do; `data` and `opts` do not.
+    """
+    vocabulary = {word.removesuffix("s") for word in (*name_parts(tool.name), *words)} | _text_words("identifying")
+    evident: list[str] = []
+    for name, schema in arguments.properties(tool).items():
+        if not isinstance(schema, dict):
+            continue
+        is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
+        is_shaped = is_shaped or schema.get("default") not in (None, "", [], {})
+        is_whole = schema.get("type") != "object"
+        if is_whole and (is_shaped or vocabulary.issuperset(part.removesuffix("s") for part in name_parts(name))):
+            evident.append(name)
+    return frozenset(evident)
 
 
 def lacks_date_form(node: Node, text: str, description: str) -> bool:
