@@ -183,9 +183,9 @@ def test_a_badge_is_about_one_whole_server(command, write, words):
 # In a browser
 
 WAYS = [
-    *((20, scheme, size) for scheme in ("light", "dark") for size in (DESKTOP, PHONE)),
+    (20, "light", DESKTOP),
+    (20, "dark", PHONE),
     (1, "light", DESKTOP),
-    (1, "dark", PHONE),
     (200, "dark", PHONE),
 ]
 
@@ -230,12 +230,11 @@ def test_200_tools_are_small_and_soon_there(report, visit):
 
 
 @pytest.mark.process
-def test_real_catalogs_have_pages(report, visit, catalog_files):
-    for file in sorted(catalog_files, key=lambda file: -file.stat().st_size)[:3]:
-        page = report(file)
-        seen = visit(page)
-        assert (seen.logged, seen.asked) == ([], [page.as_uri()])
-        assert not seen.is_wider_than_the_screen
+def test_the_largest_catalog_has_a_page(report, visit, catalog_files):
+    page = report(max(catalog_files, key=lambda file: file.stat().st_size))
+    seen = visit(page)
+    assert (seen.logged, seen.asked) == ([], [page.as_uri()])
+    assert not seen.is_wider_than_the_screen
 
 
 @pytest.mark.process

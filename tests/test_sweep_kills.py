@@ -28,7 +28,7 @@ from tdqs_mcp.store.database import open_store
 
 pytestmark = pytest.mark.process
 
-TOOLS = 4_000
+TOOLS = 3_200
 PATIENCE = 100
 KILLS = int(os.environ.get("TDQS_KILLS", "9"))
 WORDS = "loan card fee account branch member statement transfer limit holder region rate report".split()
@@ -44,7 +44,7 @@ def exported(url):
 
 @pytest.fixture(scope="session")
 def records(tmp_path_factory):
-    """A registry of 4,000 tools."""
+    """A registry of 3,200 tools."""
     bases = [
         {
             "server": f"{first}-server",
