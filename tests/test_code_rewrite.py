@@ -86,7 +86,156 @@ SENTENCES = {
         {"berth": TEXT},
         "Returns `depth` and `tide`.",
     ),
+    "keys of some ways": (
+        'if berth == "north":\n        return {"depth": 3, "tide": 1, "buoy": 2}\n    return {"depth": 3, "tide": 1}',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns `depth` and `tide`, at times also `buoy`.",
+    ),
+    "a failure is no result": (
+        'try:\n        return {"depth": 3, "tide": berth}\n    except OSError as e:\n        return f"Could not look: {e}"',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns `depth` and `tide`.",
+    ),
+    "a list": (
+        'return [{"depth": each, "tide": 2} for each in os.listdir(berth)]',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns a list of objects with `depth` and `tide`.",
+    ),
+    "an answer": (
+        'return httpx.get(f"https://api.tides.example/v2/berths/{berth}").json()',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns the JSON answer of `GET /v2/berths/…` at api.tides.example.",
+    ),
+    "a part of an answer": (
+        'return httpx.get("https://api.tides.example/v2/berths", params={"q": berth}).json()["berths"]',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns `berths` of the JSON answer of `GET /v2/berths` at api.tides.example.",
+    ),
+    "words of a text": (
+        'return "Moored at " + berth + "."',
+        "Look at a berth.",
+        {"berth": TEXT},
+        'Returns the text "Moored at ….".',
+    ),
+    "labels of a text": (
+        'return f"Depth: {berth}\\nTide: {berth}"',
+        "Look at a berth.",
+        {"berth": TEXT},
+        'Returns text with "Depth" and "Tide".',
+    ),
 }
+
+
+RESULTS = {
+    "content blocks": (
+        'return [TextContent(type="text", text=json.dumps({"depth": 3, "tide": berth}))]',
+        "object with keys depth, tide",
+    ),
+    "a model": ("return Berth(depth=3, tide=berth)", "object with keys depth, tide"),
+    "an image": ("return Image(data=berth)", "image"),
+    "a spread object": (
+        'return {"depth": 3, **({"tide": 1} if berth else {})}',
+        "object with keys depth and at times tide",
+    ),
+    "an open object": ('return {"depth": 3, **json.loads(berth)}', "object with keys depth and others"),
+    "a computed map": ("return {key: 1 for key in berth}", None),
+    "an unknown value": ("return json.loads(berth)", None),
+    "one way unknown": ('return json.loads(berth) if berth else {"depth": 3, "tide": 1}', None),
+    "an answer among others": (
+        'return httpx.get(f"https://{berth}/v2/depths").json() if berth else {"depth": 3}',
+        "the answer of GET /v2/depths, or object with keys depth",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_the_form_of_a_result_is_read_from_the_code(write, case):
+    body, returned = RESULTS[case]
+    code = write(f"""
+        import json
+        from dataclasses import dataclass
+        from mcp.server.fastmcp import Image
+        from mcp.types import TextContent
+
+        @dataclass
+        class Berth:
+            depth: int
+            tide: str
+
+        @server.tool()
+        def work(berth: str):
+            {body}
+    """)
+    assert code.tools[0].returns == returned
+
+
+SCRIPTS = {
+    "a mapped list": (
+        (
+            "const rows = await (await fetch(`https://api.tides.example/berths`)).json();\n"
+            "  return text(JSON.stringify(rows.map((row) => ({ depth: row.depth, tide: row.tide }))));"
+        ),
+        "list of objects with keys depth, tide",
+    ),
+    "a list that calls itself": (
+        (
+            "const plain = (value) => Array.isArray(value) ? value.map((inner) => plain(inner)) : { depth: value };\n"
+            "  return text(plain(await (await fetch(`https://api.tides.example/berths`)).json()));"
+        ),
+        None,
+    ),
+    "a caught error": (
+        (
+            "try { return text(`Moored at ${berth}`); }\n"
+            '  catch (error) { return { content: [{ type: "text", text: `Could not moor: ${error}` }] }; }'
+        ),
+        "text",
+    ),
+    "an answer without its envelope": (
+        'return text(JSON.stringify((await axios.get("https://api.tides.example/berths")).data.items));',
+        "`items` of the answer of GET api.tides.example/berths",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCRIPTS)
+def test_the_form_of_a_result_is_read_from_a_script(write, case):
+    body, returned = SCRIPTS[case]
+    code = write(
+        f"""\
+import axios from "axios";
+import {{ McpServer }} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {{ z }} from "zod";
+const server = new McpServer({{ name: "harbour", version: "1" }});
+const text = (text) => ({{ content: [{{ type: "text", text }}] }});
+server.registerTool("work", {{ description: "Work", inputSchema: {{ berth: z.string() }} }}, async ({{ berth }}) => {{
+  {body}
+}});
+""",
+        "server.js",
+    )
+    assert code.tools[0].returns == returned
+
+
+def test_a_question_about_results_is_asked_where_the_code_does_not_tell(write):
+    code = write("""
+        @server.tool()
+        def work(berth: str):
+            return os.environ.get(berth)
+
+        @server.tool()
+        def look(berth: str):
+            return {"depth": 3, "tide": berth}
+    """)
+    rewritten = rewrite(code, define("work", "Work at a berth.", berth=TEXT), define("look", "Look at it.", berth=TEXT))
+    asked = {question.id for question in questions_of(rewritten)}
+    assert "work.returns" in asked
+    assert "look.returns" not in asked
 
 
 @pytest.mark.parametrize("case", SENTENCES)

@@ -32,6 +32,8 @@ from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_na
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
 from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
+    ANSWER,
+    MAX_ALTERNATIVES,
     MAX_SIZE,
     UNKNOWN,
     Argument,
@@ -82,12 +84,12 @@ _NUMERIC = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "p
 _DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "attr.ib"])
 """Calls that declare a field, whose value is made with each object."""
 
+_MESSAGE_PART = re.compile(r"(?:^|\.)(?:TextContent|ImageContent|AudioContent|EmbeddedResource|CallToolResult)$")
+"""Classes of the protocol's SDK, whose objects are what they are made with."""
+
 _GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "Promise.race"])
 
 _RUNNING_FIRST = frozenset("asyncio.to_thread anyio.to_thread.run_sync starlette.concurrency.run_in_threadpool".split())
-
-ANSWER = "Response()"
-"""The answer to a request and all that is taken out of it: data, whatever client has asked."""
 
 _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
@@ -215,6 +217,7 @@ class Calls(Resolution):
         trace.environment |= part.environment
         trace.written |= part.written
         trace.changed |= part.changed
+        trace.failures |= part.failures
         trace.is_read_only |= part.is_read_only
 
     def _run(
@@ -240,7 +243,9 @@ class Calls(Resolution):
         conditions = self._conditions
         self._execute(closure.function.body, frame)
         self._conditions = conditions
-        value = join(frame.results) if frame.results else Constant(value=None)
+        results = [value for value in frame.results if value not in self.trace.failures]
+        is_crowded = len(set(frame.results)) > MAX_ALTERNATIVES  # how it fails matters least
+        value = join((is_crowded and results) or frame.results) if frame.results else Constant(value=None)
         if closure.function.returns is not None and all(map(_says_nothing, alternatives(value))):
             value = self.typed(closure.function.returns, parent)
         return value
@@ -398,6 +403,9 @@ class Calls(Resolution):
             return first
         if name in _DECLARING:
             return UNKNOWN
+        if _MESSAGE_PART.search(name) and keywords and not arguments:
+            self._use(*keywords.values())
+            return bounded(Dictionary(items=tuple(keywords.items()), parameters=parameters_of(keywords.values())))
         helper = name.removeprefix("tslib.")
         if helper == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
             bodies = [value for value in arguments if isinstance(value, Closure)]
@@ -442,7 +450,10 @@ class Calls(Resolution):
                 return self._content(content, first, frame)
             return unknown(target, *arguments)
         if any(spec.gives_answer for spec in specs or ()):
-            return External(name=ANSWER, parameters=parameters)
+            effects = [spec.effect(target, arguments, keywords) for spec in specs or () if spec.gives_answer]
+            requests = [f"{effect.text.split()[0]} {effect.address}" for effect in effects if effect and effect.address]
+            answered = tuple(Constant(value=request) for request in requests[:1])
+            return External(name=ANSWER, arguments=answered, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
 
     def _content(self, content: Dictionary, key: Value, frame: CallFrame) -> Value:
@@ -455,7 +466,7 @@ class Calls(Resolution):
         while isinstance(receiver, CallFrame) and receiver.receiver is None:
             receiver = receiver.parent
         value = receiver.receiver if isinstance(receiver, CallFrame) else None
-        bases = self._bases(value.of) if isinstance(value, Instance) else []
+        bases = self.bases_of(value.of) if isinstance(value, Instance) else []
         return (
             Instance(of=bases[0], arguments=value.arguments)
             if bases and isinstance(value, Instance)

@@ -3,6 +3,7 @@
 The code is read with what is known of its values; it is never run.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -142,8 +143,10 @@ class Interpreter(Calls):
                     ):
                         del self.trace.errors[before:]  # what is caught here and goes on fails no call
                     for handler in handlers:  # try: stat(path); except: write(path)
+                        was_catching, frame.is_catching = frame.is_catching, True
                         with self._missing(body.statements[0] if len(body.statements) == 1 else body, frame):
                             self._execute(handler, frame)
+                        frame.is_catching = was_catching
                 case Function(name=name):
                     frame.names[name] = self.closure(statement, frame.module, frame)
                 case Class(name=name):
@@ -448,6 +451,8 @@ class Interpreter(Calls):
                 if frame.depth <= 0:
                     self._use(value)
                 frame.results.append(value)
+                if frame.is_catching:
+                    self.trace.failures |= {part for part in alternatives(value) if _tells_failure(part)}
                 if frame.depth <= 1:
                     self._error_result(value, node.line, frame)
                 return value
@@ -469,6 +474,9 @@ class Interpreter(Calls):
                 return listed if listed is not None else evaluated[-1] if evaluated else UNKNOWN
             case Other(parts=parts, operator=operator):
                 values_ = tuple(self.evaluate(part, frame) for part in parts)
+                if operator == "+" and any(isinstance(value, PartialText) or text_of(value) for value in values_):
+                    self._use(*values_)
+                    return _text(values_)
                 if operator == "+" and any(isinstance(value, Listing) for value in values_):
                     parts_ = [value.values if isinstance(value, Listing) else (elements(value),) for value in values_]
                     whole = tuple(item for part in parts_ for item in part)
@@ -534,8 +542,20 @@ class Interpreter(Calls):
             is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
             if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
                 target = unknown(target)
-            return self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
+            result = self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
+            return self._mapped(owner, arguments, node, frame) or result if function.key == "map" else result
         return self.call(self.evaluate(function, frame), tuple(arguments), keywords, node, frame)
+
+    def _mapped(self, owner: Value, arguments: Sequence[Value], node: CallSite, frame: CallFrame) -> Value | None:
+        """Return the list that a function makes of the items of an unknown one, where it gives texts or objects."""
+        function = arguments[0] if arguments else UNKNOWN
+        if self._is_muted or not isinstance(owner, External) or not isinstance(function, Closure):
+            return None
+        with self.muted():
+            items = (self.member(owner, "[]"),)
+            item = self._invoke(function, items, {}, depth=frame.depth, line=node.line)
+        is_known = isinstance(item, Dictionary | PartialText)
+        return bounded(Listing(values=(item,), parameters=owner.parameters | item.parameters)) if is_known else None
 
     def _known_method(
         self, owner: Value, key: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame
@@ -836,6 +856,11 @@ class Interpreter(Calls):
             text = text_of(error) if error is not None else None
             if text:
                 self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+
+
+def _tells_failure(value: Value) -> bool:
+    """Return whether a value that is returned where an error is caught says so: neither empty nor unknown."""
+    return (isinstance(value, Dictionary) and bool(value.items)) or bool(re.search(r"\w{3}", text_of(value) or ""))
 
 
 def _is_request(value: Value) -> bool:

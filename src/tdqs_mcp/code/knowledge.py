@@ -296,7 +296,7 @@ def _request(
     if is_read:
         return LibraryEffect("http-read", method, host, address=address)
     harm = DESTROYS if method in ("DELETE", "PUT") else ""
-    return LibraryEffect("http-unknown" if method == "?" else "http-write", method, host, harm)
+    return LibraryEffect("http-unknown" if method == "?" else "http-write", method, host, harm, address)
 
 
 def _posted(path: str, host: str, address: str) -> LibraryEffect:

@@ -375,20 +375,25 @@ class _Reader:
             case ast.Lambda():
                 return self.function(node)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                return self.comprehension(node.generators, [self.expression(node.elt)], line)
+                return self.comprehension(
+                    node.generators, Collection(line=line, values=[self.expression(node.elt)]), line
+                )
             case ast.DictComp(key=key, value=value):
-                return self.comprehension(node.generators, [self.expression(key), self.expression(value)], line)
+                entry = ObjectLiteral(line=line, items=[("", self.expression(value))])
+                return self.comprehension(node.generators, entry, line, self.expression(key))
             case _:
                 parts = [self.expression(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
                 return Other(line=line, parts=parts)
 
-    def comprehension(self, generators: list[ast.comprehension], values: list[SyntaxNode], line: int) -> SyntaxNode:
+    def comprehension(
+        self, generators: list[ast.comprehension], result: SyntaxNode, line: int, *keys: SyntaxNode
+    ) -> SyntaxNode:
         parts: list[SyntaxNode] = []
         for generator in generators:
             element = Element(line=line, iterable=self.expression(generator.iter))
             parts.append(Assign(line=line, target=self.expression(generator.target), value=element))
             parts += [self.expression(test) for test in generator.ifs]
-        return Other(line=line, parts=[*parts, Collection(line=line, values=values)], operator="comprehension")
+        return Other(line=line, parts=[*parts, *keys, result], operator="comprehension")
 
     def call(self, node: ast.Call) -> CallSite:
         keywords = {keyword.arg: self.expression(keyword.value) for keyword in node.keywords if keyword.arg}

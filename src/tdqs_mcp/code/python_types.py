@@ -74,7 +74,7 @@ _CONSTRAINTS = {
 }
 _NUMBERS = frozenset("minimum exclusiveMinimum maximum exclusiveMaximum multipleOf".split())
 _MISSING = object()
-_MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
+MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
 _ENUMS = frozenset("Enum StrEnum IntEnum".split())
 
 
@@ -296,7 +296,7 @@ class PythonSchemas(ConstantReader):
             typed = {"type": "string"} if kinds == {str} else {"type": "integer"} if kinds == {int} else {}
             return {"enum": values} | typed | _documented(here, node), []
         is_data = any(last_name(decorator) in ("dataclass", "define") for decorator in node.decorators)
-        if not names & _MODELS and not is_data:
+        if not names & MODELS and not is_data:
             raise UnreadError(f"{node.name} is no model that can be read ({here.place})")
         slots: dict[str, tuple[SyntaxNode | None, SyntaxNode | None, NameScope]] = {}
         for part in reversed(lineage):

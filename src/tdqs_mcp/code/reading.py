@@ -13,12 +13,12 @@ from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Subscript, 
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
 from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.registrations import Registration, is_context
+from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
 from tdqs_mcp.code.trace import ALL, CallFrame, CallTrace, Sighting
-from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, PartialText, Value, alternatives, text_of
+from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, Value, alternatives, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
-    WITH_KEYS,
     CodeEffect,
     CodeError,
     CodeLimit,
@@ -60,9 +60,10 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
     _drop_housekeeping([trace for trace in traces if trace])
+    results = ResultReader(interpreter)
     reader = DefinitionReader(interpreter, registrations)
     tools = [
-        replace(_tool(registration, trace), places=reader.places(registration, reader.read(registration)))
+        replace(_tool(registration, trace, results), places=reader.places(registration, reader.read(registration)))
         for registration, trace in zip(registrations, traces, strict=True)
     ]
     names = {tool.name for tool in tools}
@@ -171,7 +172,8 @@ def _generated(operation: Operation) -> ToolCode:
     )
 
 
-def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
+def _tool(registration: Registration, trace: CallTrace | None, reader: ResultReader) -> ToolCode:
+    results = reader.read(registration, trace) if trace else ()
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
@@ -187,7 +189,8 @@ def _tool(registration: Registration, trace: CallTrace | None) -> ToolCode:
         dead_enum_values=tuple(_dead(trace, parameters)),
         limits=tuple(_limits(trace, registration)),
         errors=tuple(_errors(trace.errors)),
-        returns=_returns(trace),
+        returns=", or ".join(map(str, results)) or None,
+        results=results,
         credentials=tuple(sorted(name for name in trace.environment if name.isupper())),
         unresolved=tuple(_unresolved(trace.unresolved)),
         description=text_of(description) if description is not None else None,
@@ -367,50 +370,6 @@ def _texts(texts: Iterable[Sighting]) -> Iterator[CodeText]:
 def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:
     for text, file, line in dict.fromkeys((sighting.text, sighting.path, sighting.line) for sighting in unresolved):
         yield Unresolved(text=text, file=file, line=line)
-
-
-def _returns(trace: CallTrace) -> str | None:
-    """Return the form of the results: the keys of an object, text, or a list; null where one of them is not known.
-
-    Errors that are returned as results are none.
-    """
-    values = [value for result in trace.results for value in alternatives(result) if not _is_error(value)]
-    forms = {_form(value, trace) for value in values} - {"nothing"}
-    return forms.pop() if len(forms) == 1 else "list" if forms and all(map(_is_list, forms)) else None
-
-
-def _is_list(form: str | None) -> bool:
-    return (form or "").startswith("list")
-
-
-def _is_error(value: Value) -> bool:
-    if isinstance(value, Dictionary):
-        is_error = value.get("isError")
-        return value.get("error") is not None or (is_error is not None and is_error != Constant(value=False))
-    text = text_of(value)
-    return text is not None and text.lower().startswith("error")
-
-
-def _form(value: Value, trace: CallTrace) -> str | None:
-    match value:
-        case Constant(value=str()) | PartialText():
-            return "text"
-        case Constant(value=None):
-            return "nothing"
-        case Listing(values=values):
-            forms = {_form(item, trace) or "" for item in values}
-            form = forms.pop() if len(forms) == 1 else ""
-            return f"list of {form.replace('object', 'objects', 1)}" if form.startswith("object") else "list"
-        case Dictionary(items=items):
-            content = value.get("content")
-            if isinstance(content, Listing) and content.values and isinstance(content.values[0], Dictionary):
-                inner = content.values[0].get("text")
-                return _form(inner, trace) if inner is not None else None
-            keys = list(dict.fromkeys(key for key, _ in items))
-            is_open = "" in keys or "..." in keys or not keys or items in trace.changed
-            return None if is_open else f"object{WITH_KEYS}{', '.join(keys)}"
-        case _:
-            return None
 
 
 def _hints(annotations: Value | None) -> Iterator[tuple[str, bool]]:

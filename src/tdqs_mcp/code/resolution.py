@@ -548,7 +548,7 @@ class Resolution(ABC):
             parts = [part for part in parts if part != Constant(value=None)] or parts
             self._class_members[cached] = join(parts)
             return self._class_members[cached]
-        return join(self._class_member(base, key) for base in self._bases(value)) if value.node.bases else UNKNOWN
+        return join(self._class_member(base, key) for base in self.bases_of(value)) if value.node.bases else UNKNOWN
 
     def _attribute(self, value: Instance, key: str) -> Value:
         function, owner = self._method(value.of, key)
@@ -592,7 +592,7 @@ class Resolution(ABC):
                 typed = self.typed(current.node.annotations[key], place)
                 values += [typed] if typed is not UNKNOWN else []
             pending += [
-                (base, self._handed_up(current, base, value, constructor_arguments)) for base in self._bases(current)
+                (base, self._handed_up(current, base, value, constructor_arguments)) for base in self.bases_of(current)
             ]
         own = dict(value.arguments)
         if key in own and (not values or self._method(value.of, "__init__")[0] is None):
@@ -680,10 +680,11 @@ class Resolution(ABC):
             visited.add(current.node)
             if name in current.node.methods:
                 return current.node.methods[name], current
-            pending += self._bases(current)
+            pending += self.bases_of(current)
         return None, None
 
-    def _bases(self, target: ClassValue) -> list[ClassValue]:
+    def bases_of(self, target: ClassValue) -> list[ClassValue]:
+        """Return the classes of the project that a class is made from."""
         place = target.scope if isinstance(target.scope, CallFrame | NameScope) else self.scope_of(target.module)
         with self.muted():
             values = [self.evaluate(base, CallFrame(module=target.module, parent=place)) for base in target.node.bases]

@@ -104,6 +104,9 @@ class CallTrace:
     changed: set[tuple[tuple[str, Value], ...]] = field(default_factory=set)
     """Items of dictionaries as they were before something was put into them, under whatever name."""
 
+    failures: set[Value] = field(default_factory=set)
+    """Texts and objects that are returned where an error is caught."""
+
     written: set[Value] = field(default_factory=set)
     """Paths of files that were written: to delete or rename them afterwards takes nothing of the user's."""
 
@@ -118,6 +121,9 @@ class CallFrame:
     receiver: Value | None = None
     depth: int = 0
     results: list[Value] = field(default_factory=list)
+    is_catching: bool = False
+    """What is followed is done where an error was caught."""
+
     state: dict[str, int] = field(default_factory=dict)
     """How surely names stand for something that outlives the call: SURE for `boat = self.boats[name]`."""
 

@@ -184,6 +184,9 @@ class Alternatives(Value):
     values: tuple[Value, ...]
 
 
+ANSWER = "Response()"
+"""The answer to a request and all that is taken out of it: data, whatever client has asked."""
+
 UNKNOWN = Value()
 HANDED_OVER = Value(is_handed_over=True)
 
@@ -233,9 +236,18 @@ def join(values: Iterable[Value]) -> Value:
     distinct = tuple(dict.fromkeys(inner for value in values for inner in alternatives(value)))
     if len(distinct) == 1:
         return distinct[0]
+    if len(distinct) > MAX_ALTERNATIVES:  # answers of many requests are still answers
+        distinct = tuple(dict.fromkeys(map(_without_request, distinct)))
+    if len(distinct) == 1:
+        return distinct[0]
     if not distinct or len(distinct) > MAX_ALTERNATIVES:
         return unknown(*distinct)
     return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
+
+
+def _without_request(value: Value) -> Value:
+    is_answer = isinstance(value, External) and value.name.startswith(ANSWER)
+    return replace(value, arguments=()) if is_answer and isinstance(value, External) else value
 
 
 def elements(value: Value) -> Value:

@@ -16,9 +16,6 @@ _LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 COUNTED = "counted from 0"
 """The limit of a parameter that the code holds against the length of a list."""
 
-WITH_KEYS = " with keys "
-"""Words before the keys in the form of a result of which all are known, an object or a list of such."""
-
 
 class EffectKind(StrEnum):
     """Kind of what a line of code does outside its function."""
@@ -198,6 +195,46 @@ class CodeSpan(CodePlace):
     """Calls between the handler and the function; 0 for the handler."""
 
 
+class ResultKind(StrEnum):
+    """Kind of what comes back."""
+
+    OBJECT = "object"
+    OBJECTS = "list of objects"
+    LIST = "list"
+    TEXT = "text"
+    IMAGE = "image"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeResult:
+    """A form that the result of a tool may have."""
+
+    kind: ResultKind
+    keys: tuple[str, ...] = ()
+    """Keys that an object always has, labels in a text, or the way to a part of an answer."""
+
+    rare: tuple[str, ...] = ()
+    """Keys that an object may have."""
+
+    is_open: bool = False
+    """It may have further keys."""
+
+    is_empty: bool = False
+    """A list that has nothing in it."""
+
+    is_json: bool = False
+    text: str = ""
+    """A text with `{}` for what is computed; method and address of the request whose answer comes back."""
+
+    def __str__(self) -> str:
+        if self.kind is ResultKind.ANSWER:
+            return f"{f'`{self.keys[0]}` of ' if self.keys else ''}the answer of {self.text}"
+        keys = f" with keys {', '.join(self.keys)}" if self.keys and self.kind is not ResultKind.TEXT else ""
+        rare = f"{' and' if keys else ' with'} at times {', '.join(self.rare)}" if self.rare else ""
+        return f"{self.kind}{keys}{rare}{' and others' if self.is_open else ''}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCode:
     """The code of a tool, followed from its handler."""
@@ -222,6 +259,9 @@ class ToolCode:
     errors: tuple[CodeError, ...] = ()
     returns: str | None = None
     """Form of the result, such as `object with keys id, name`; null where it is not known."""
+
+    results: Internal[tuple[CodeResult, ...]] = ()
+    """Each form that the result may have; none where one of them is not known."""
 
     credentials: tuple[str, ...] = ()
     """Environment variables that the code reads."""

@@ -31,11 +31,12 @@ from tdqs_mcp.model import Tool
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.results.tool_code import (
     COUNTED,
-    WITH_KEYS,
     CodeEffect,
     CodeError,
     CodePlace,
+    CodeResult,
     EffectKind,
+    ResultKind,
     ToolCode,
     names_host,
 )
@@ -545,21 +546,64 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     """Return the sentence about a result that no text and no schema names."""
     if not subject.is_result_open:
         return ""
-    keys = _telling_keys(code)
-    if len(keys) < MIN_KEYS:
+    parts = [part for form in code.results if (part := _result_words(form))]
+    is_whole = len(parts) == len(code.results) or all(form.kind is ResultKind.TEXT for form in code.results)
+    return f"Returns {joined(parts[:MAX_FORMS], 'or')}." if parts and is_whole else ""
+
+
+MAX_FORMS = 2
+"""Forms of a result that one sentence names."""
+
+
+def _result_words(form: CodeResult) -> str:
+    """Return a form of a result in words; empty for what tells nothing."""
+    match form.kind:
+        case ResultKind.OBJECT | ResultKind.OBJECTS:
+            return _object_words(form)
+        case ResultKind.ANSWER:
+            method, _, address = form.text.partition(" ")
+            host, slash, path = address.partition("/")
+            request = f"{method} {slash}{path}".replace("{}", "…") if host.strip("{}") else f"{method} {slash}{path}"
+            place = f" at {host}" if "{}" not in host else ""
+            part = f"`{form.keys[0]}` of " if form.keys else ""
+            return f"{part}the {'JSON ' if form.is_json else ''}answer of `{request.replace('{}', '…')}`{place}"
+        case ResultKind.TEXT:
+            return _text_words(form)
+        case ResultKind.IMAGE:
+            return "an image"
+        case _:
+            return ""
+
+
+def _object_words(form: CodeResult) -> str:
+    """Return the keys of an object; nothing where all of them could be any result's: `success`, `message`."""
+    keys = form.keys or form.rare
+    is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") for key in keys)
+    if len(keys) < MIN_KEYS or not is_telling:
         return ""
     first = keys[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else keys
     more = len(keys) - len(first)
     names = ", ".join(f"`{key}`" for key in first)
     listing = f"{names} and {more} more fields" if more else listed(keys)
-    return f"Returns {listing}."
+    rare = form.rare if form.keys and not more and len(form.rare) <= MAX_RARE else ()
+    listing += f", at times also {listed(rare)}" if rare else ""
+    return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
 
 
-def _telling_keys(code: ToolCode) -> Sequence[str]:
-    """Return the keys of a result; none where all of them could be any result's: `success`, `message`."""
-    head, _, keys = (code.returns or "").partition(WITH_KEYS)
-    names = keys.split(", ") if head == "object" else []
-    return names if any(name.lower() not in words_from("rewriting", "bare_keys") for name in names) else ()
+MAX_RARE = 4
+"""Keys that an object may have that a sentence names."""
+
+
+def _text_words(form: CodeResult) -> str:
+    """Return the labels of a text, or its first line with `…` for what is computed."""
+    if form.keys:
+        labels = [f'"{label}"' for label in form.keys[:MAX_FIELDS]]
+        return f"text with {joined(labels, 'and')}"
+    line, _, rest = form.text.strip().partition("\n")
+    opening = line.replace("{}", "…").strip()
+    is_plain = opening.isascii() or opening.replace("…", "").isascii()
+    is_told = is_plain and len(opening) <= MAX_ERROR and not opening.startswith("…") and '"' not in opening
+    return f'text that begins with "{opening}"' if is_told and rest else f'the text "{opening}"' if is_told else ""
 
 
 # Parameters

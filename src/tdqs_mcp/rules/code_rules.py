@@ -16,11 +16,11 @@ from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_sav
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.results.tool_code import (
-    WITH_KEYS,
     CodeEffect,
     CodeLimit,
     CodePlace,
     EffectKind,
+    ResultKind,
     ToolCode,
     is_local,
     names_host,
@@ -218,15 +218,19 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
     is_near = all(effect.kind in _NEAR_READS for effect in code.effects)
     if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
         return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
-    if code.returns == "text" and _IMAGE.search(sentence):
+    if {form.kind for form in code.results} == {ResultKind.TEXT} and _IMAGE.search(sentence):
         return f"the code that starts at {code.handler} returns text", code.handler, "say what the text is"
-    keys = (code.returns or "").partition(WITH_KEYS)[2]
+    is_whole = len(code.results) == 1 and not code.results[0].is_open and code.results[0].kind in _WITH_KEYS
+    keys = (*code.results[0].keys, *code.results[0].rare) if is_whole else ()
     stated, is_object = stated_keys(sentence)
-    missing = [key for key in stated if key not in keys.split(", ")]
+    missing = [key for key in stated if key not in keys]
     if keys and missing and not code.unresolved and (is_object or 2 * len(missing) < len(stated)):
-        claim = f"the code that starts at {code.handler} returns {keys} and never {', '.join(missing)}"
+        claim = f"the code that starts at {code.handler} returns {', '.join(keys)} and never {', '.join(missing)}"
         return claim, code.handler, "name the keys that it returns"
     return None
+
+
+_WITH_KEYS = (ResultKind.OBJECT, ResultKind.OBJECTS)
 
 
 @rule("TDQ810", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)

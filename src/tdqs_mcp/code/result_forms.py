@@ -1,0 +1,252 @@
+"""Forms of what comes back from a tool: keys, words of texts, answers of requests, as far as the code proves them."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.nodes import CallSite, Collection, Literal, Other, Subscript, SyntaxNode
+from tdqs_mcp.code.project import last_name
+from tdqs_mcp.code.python_types import MODELS
+from tdqs_mcp.code.registrations import Registration
+from tdqs_mcp.code.trace import CallFrame, CallTrace
+from tdqs_mcp.code.values import (
+    ANSWER,
+    Alternatives,
+    Argument,
+    ClassValue,
+    Constant,
+    Dictionary,
+    External,
+    Instance,
+    Listing,
+    PartialText,
+    Value,
+    alternatives,
+    text_of,
+)
+from tdqs_mcp.results.tool_code import CodeResult, ResultKind
+
+Forms = tuple[CodeResult, ...] | None
+"""Each form that a value may have, none for nothing at all; null where one of them is not known."""
+
+MIN_WORDS = 2
+"""Words of a text that are known, for it to tell something."""
+
+MIN_LABELS = 2
+"""Labels before computed parts, for a text to be a record."""
+
+_LABEL = re.compile(r"(?:^|\n|[-*•(|,] ?)\**([A-Z][A-Za-z][\w /-]{0,28}?)\**:\**[ \t]*[\"'`$]?\{\}")
+_SERIALIZED = re.compile(r"(?:^|\.)(?:encode|stringify|(?:safe_)?dumps?)\(\)$")
+"""A library's function that writes a value as text, as `yaml.dump`."""
+
+_BODY = re.compile(r"(?:\.(?:json\(\)|data|text\(\)|text|read\(\)|content|body))?(?:\.(?:decode|strip|catch)\(\))*")
+_INNER = re.compile(r"(?:\.[A-Za-z_]\w*){0,2}")
+_IMAGES = frozenset({"image", "audio"})
+_PLAIN_LISTS = frozenset("list List Sequence tuple set".split())
+
+
+class ResultReader:
+    """Reads the forms of results from what the interpreter knows of them."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._trace = CallTrace()
+
+    def read(self, registration: Registration, trace: CallTrace) -> tuple[CodeResult, ...]:
+        """Return the forms of a tool's results, errors aside; empty where one of them is not known."""
+        self._trace = trace
+        forms = self._all(trace.results)
+        closure = registration.handler
+        if forms is None and closure is not None and not registration.dispatched:
+            annotation = closure.function.returns if closure.module.is_python else None
+            scope = closure.scope if isinstance(closure.scope, CallFrame) else None
+            place = scope or CallFrame(module=closure.module, parent=self._interpreter.scope_of(closure.module))
+            forms = self._annotated(annotation, place)
+        return forms or ()
+
+    def _all(self, values: Iterable[Value]) -> Forms:
+        """Return the forms of values of which one comes back; what is returned as an error is none."""
+        forms: list[CodeResult] = []
+        for value in values:
+            for inner in alternatives(value):
+                if not self._is_failure(inner):
+                    own = self._forms(inner)
+                    if own is None:
+                        return None
+                    forms += own
+        return tuple(_merged(forms))
+
+    def _is_failure(self, value: Value) -> bool:
+        if value in self._trace.failures:
+            return True
+        if isinstance(value, Dictionary):
+            flags = {key: _own(value, key) for key in ("isError", "success", "ok")}
+            is_error = flags.pop("isError")
+            if is_error is not None and is_error != Constant(value=False):
+                return True
+            return _own(value, "error") not in (None, Constant(value=None)) or Constant(value=False) in flags.values()
+        text = text_of(value)
+        return text is not None and text.lower().startswith("error")
+
+    def _forms(self, value: Value) -> Forms:
+        forms: Forms = None
+        match value:
+            case Alternatives():
+                forms = self._all([value])
+            case Constant(value=None):
+                forms = ()
+            case Constant(value=str()) | PartialText():
+                forms = _text_forms(text_of(value) or "")
+            case Listing(values=values):
+                forms = self._listed(values)
+            case Dictionary():
+                forms = self._object(value)
+            case Instance(of=owner):
+                forms = self._model(owner)
+            case External(name=name, arguments=arguments) if name.startswith(ANSWER):
+                forms = _answer(name.removeprefix(ANSWER), arguments)
+            case External(name=name) if name.endswith(".Image()"):
+                forms = (CodeResult(kind=ResultKind.IMAGE),)
+            case External(name=name, arguments=arguments) if _SERIALIZED.search(name):
+                forms = self._all(arguments[:1]) if arguments else None
+        return forms
+
+    def _listed(self, values: Sequence[Value]) -> Forms:
+        kinds = [
+            text_of(kind) if isinstance(value, Dictionary) and (kind := value.get("type")) else None for value in values
+        ]
+        if kinds and all(kind in ("text", "resource", "resource_link", *_IMAGES) for kind in kinds):
+            return self._blocks([value for value in values if isinstance(value, Dictionary)], kinds)
+        return _as_items(self._all(values)) or (CodeResult(kind=ResultKind.LIST, is_empty=not values),)
+
+    def _blocks(self, blocks: Sequence[Dictionary], kinds: Sequence[str | None]) -> Forms:
+        """Return the form of content blocks: of its text where there is one, or of the image."""
+        if not _IMAGES.isdisjoint(kinds):
+            return (CodeResult(kind=ResultKind.IMAGE),)
+        texts = [text for block in blocks if (text := block.get("text")) is not None]
+        forms = self._all(texts[:1]) if texts and kinds[0] == "text" else None
+        if len(blocks) == 1 or not forms or any(form.kind is not ResultKind.TEXT or form.keys for form in forms):
+            return forms if len(blocks) == 1 else None
+        return tuple(replace(form, text=f"{form.text}\n") for form in forms)  # further texts follow
+
+    def _object(self, value: Dictionary) -> Forms:
+        content = _own(value, "content")
+        inner = alternatives(content) if content is not None else ()
+        if inner and all(isinstance(part, Listing) for part in inner) and not value.get("role"):
+            forms = self._all([part for part in inner if part != Listing(values=())])
+            structured = value.get("structuredContent")
+            own = self._all([structured]) if structured is not None else None
+            is_plain = forms is None or all(form.kind is ResultKind.TEXT for form in forms)
+            return own if own and is_plain else forms
+        keys, rare, is_open = self._keys(value)
+        if is_open and not keys:
+            return None
+        return (CodeResult(kind=ResultKind.OBJECT, keys=keys, rare=rare, is_open=is_open),) if keys or rare else ()
+
+    def _keys(self, value: Dictionary) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """Return the keys that an object always has, those that it may have, and whether there may be others."""
+        keys: dict[str, None] = {}
+        rare: dict[str, None] = {}
+        is_open = value.items in self._trace.changed
+        for key, item in value.items:
+            if key == "...":
+                parts = alternatives(item)
+                objects = [self._keys(part) for part in parts if isinstance(part, Dictionary)]
+                nothing = [part for part in parts if isinstance(part, Constant) and not part.value]
+                is_open |= len(objects) + len(nothing) < len(parts) or any(part[2] for part in objects)
+                always = (
+                    set.intersection(*(set(part[0]) for part in objects)) if objects and not nothing else set[str]()
+                )
+                for names, further, _ in objects:
+                    keys |= {name: None for name in names if name in always}
+                    rare |= {name: None for name in (*names, *further) if name not in always}
+            elif key:
+                keys[key] = None
+            is_open |= not key
+        return tuple(keys), tuple(name for name in rare if name not in keys), is_open
+
+    def _model(self, owner: ClassValue) -> Forms:
+        """Return the fields of a dataclass, a pydantic model or a typed dictionary."""
+        keys: dict[str, None] = {}
+        pending, is_data = [owner], False
+        while pending:
+            current = pending.pop(0)
+            node = current.node
+            names = {last_name(part) for part in (*node.bases, *node.decorators)}
+            is_data |= bool(names & (MODELS | {"dataclass", "define"}))
+            values = [value for value in node.fields.values() if isinstance(value, CallSite)]
+            if any(key in ("alias", "serialization_alias", "exclude") for value in values for key in value.keywords):
+                return None
+            keys = {name: None for name in node.annotations if not name.startswith(("_", "model_config"))} | keys
+            pending += self._interpreter.bases_of(current)
+        return (CodeResult(kind=ResultKind.OBJECT, keys=tuple(keys)),) if is_data and keys else None
+
+    def _annotated(self, annotation: SyntaxNode | None, place: CallFrame) -> Forms:
+        """Return the forms of an annotated return type: a model, `list[Model]`, `Model | None`."""
+        match annotation:
+            case None:
+                return None
+            case Literal(value=None):
+                return ()
+            case Subscript(value=outer, key=key) if last_name(outer) in ("Optional", "Annotated"):
+                return self._annotated(key.values[0] if isinstance(key, Collection) else key, place)
+            case Subscript(value=outer, key=key) if last_name(outer) in _PLAIN_LISTS and not isinstance(
+                key, Collection
+            ):
+                return _as_items(self._annotated(key, place))
+            case Other(operator="|", parts=parts):
+                inner = [self._annotated(part, place) for part in parts]
+                return tuple(_merged([form for forms in inner for form in forms or ()])) if None not in inner else None
+            case _:
+                value = self._interpreter.typed(annotation, place)
+                is_whole = all(isinstance(part, Instance | External) for part in alternatives(value))
+                return self._all([value]) if is_whole else None
+
+
+def _own(value: Dictionary, key: str) -> Value | None:
+    """Return the value of a key that the code names: all that an argument may have is in `{"depth": 3, **berth}`."""
+    inner = value.get(key)
+    return None if isinstance(inner, Argument) else inner
+
+
+def _as_items(forms: Forms) -> Forms:
+    """Return lists of objects; null where one of the items is no object."""
+    if not forms or any(form.kind is not ResultKind.OBJECT for form in forms):
+        return None
+    return tuple(replace(form, kind=ResultKind.OBJECTS) for form in forms)
+
+
+def _merged(forms: Sequence[CodeResult]) -> Iterator[CodeResult]:
+    """Yield the forms once each; of objects one, with the keys that all have, and those that some have."""
+    kinds = dict.fromkeys(form.kind for form in forms if not form.is_empty)
+    for kind in kinds or dict.fromkeys(form.kind for form in forms):
+        same = [form for form in forms if form.kind is kind]
+        if kind not in (ResultKind.OBJECT, ResultKind.OBJECTS) or len(same) == 1:
+            yield from dict.fromkeys(same)
+            continue
+        always = set.intersection(*(set(form.keys) for form in same))
+        names = dict.fromkeys(name for form in same for name in (*form.keys, *form.rare))
+        keys = tuple(name for name in names if name in always)
+        rare = tuple(name for name in names if name not in always)
+        yield CodeResult(kind=kind, keys=keys, rare=rare, is_open=any(form.is_open for form in same))
+
+
+def _text_forms(text: str) -> Forms:
+    """Return a text with its labels or words; null for one of which too little is known."""
+    labels = tuple(dict.fromkeys(label.strip() for label in _LABEL.findall(text)))
+    if len(labels) >= MIN_LABELS:
+        return (CodeResult(kind=ResultKind.TEXT, keys=labels, text=text),)
+    words = re.findall(r"[^\W\d_]{2,}", text)
+    is_known = len(words) >= MIN_WORDS or (words and text.lstrip().startswith(words[0]))
+    return (CodeResult(kind=ResultKind.TEXT, text=text),) if is_known else None if text else ()
+
+
+def _answer(path: str, arguments: Sequence[Value]) -> Forms:
+    """Return the answer of a request, or the part of it that a path of keys names."""
+    request = text_of(arguments[0]) if arguments else None
+    inner = path[match.end() :] if (match := _BODY.match(path)) else path
+    if not request or (path and not match) or not _INNER.fullmatch(inner) or (match and not match[0] and inner):
+        return None
+    is_json = ".json()" in path or ".data" in path
+    return (CodeResult(kind=ResultKind.ANSWER, text=request, keys=(inner[1:],) if inner else (), is_json=is_json),)
