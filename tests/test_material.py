@@ -489,6 +489,20 @@ def test_words_that_answer_for_several_tools_are_offered_for_the_instructions_on
     assert all(canned in two[name].definition["description"] for name in names[:2])
 
 
+@pytest.mark.parametrize(
+    ("place", "answer"),
+    [
+        ("returns", "See above."),
+        ("returns", "No idea, ask the backend team."),
+        ("purpose", "Does what it says."),
+    ],
+)
+def test_an_answer_that_tells_nothing_is_written_nowhere_whatever_it_was_asked_about(place, answer):
+    found = rewritten({"answers": {f"git_show.{place}": answer}})["git_show"]
+    assert not found.changes
+    assert [unused.reason.partition(" about ")[0] for unused in found.unused] == ["it says nothing"]
+
+
 COMMENTED = "# what we know\nanswers:\n    # of Monday\n    a.usage: when it rains\n\nfacts: [x]  # the rest\n"
 
 

@@ -27,10 +27,14 @@ MAX_WORDS = 3
 MAX_TOLD = 20
 """Hundredths that the sentence model finds at most of the thing asked in an answer that tells nothing of it."""
 
-MIN_NOTHING = 55
+MAX_OPENING = 100
+"""The same of a purpose, which is read as the first sentence: its place alone tells some of it."""
+
+MIN_NOTHING = 60
 """Cases of a hundred in which an answer with a word of another tool tells nothing."""
 
-_ASPECTS = {
+_ASPECTS: dict[str, Aspect] = {
+    QuestionTopic.PURPOSE: Aspect.PURPOSE,
     QuestionTopic.USAGE: Aspect.USAGE,
     QuestionTopic.BEHAVIOR: Aspect.BEHAVIOR,
     QuestionTopic.LIMIT: Aspect.BEHAVIOR,
@@ -96,21 +100,31 @@ def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Ite
 def _is_empty(
     fact: Fact, subject: Subject, wording: Callable[[Fact, Subject], str], vocabulary: AbstractSet[str]
 ) -> bool:
-    """Return whether an answer has hardly a word of this catalog and tells nothing of what was asked."""
-    if fact.place not in _ASPECTS or not fact.text.isascii() or any(map(str.isdigit, fact.text)):
+    """Return whether an answer has hardly a word of this catalog and tells nothing of what was asked.
+
+    The author's own words are read: our "Returns" before them would tell of a result whatever follows.
+    """
+    aspect = _ASPECTS.get(fact.place)
+    # "JSON", "up to 50 rows": a format or a number is something
+    is_definite = any(char.isdigit() for char in fact.text) or any(
+        len(word) > 1 and word.isupper() for word in fact.text.split()
+    )
+    if aspect is None or is_definite or not fact.text.isascii():
         return False
-    sentence = wording(fact, subject)
+    is_result = aspect is Aspect.RESULT
+    sentence = fact.text if is_result else wording(fact, subject)
     words = content_stems(part for word in words_of(sentence) for part in (word, *name_parts(word))) - generic_stems()
     own = content_stems((*_named(subject), *(word for _, text in subject.texts for word in words_of(text))))
     if words & own or len(words) > MAX_WORDS or len(words & vocabulary) > 1:
         return False
-    first = subject.prose.sentences[0] if subject.prose.sentences else f"Use `{subject.tool.name}`."
-    tool = read_tool({**subject.tool.raw, "description": f"{first} {sentence}"}, 0)
+    first = subject.prose.sentences[0] if subject.prose.sentences else f"Use `{subject.tool.name}`"
+    before = "" if aspect is Aspect.PURPOSE else f"{first.rstrip('.')}. "
+    tool = read_tool({**subject.tool.raw, "description": f"{before}{sentence}"}, 0)
     [measured_tool] = measure(Catalog(server="", tools=(tool,))).subjects
     *_, reading = _sentence_model().read(read_text(measured_tool))
-    is_known = not words.isdisjoint(vocabulary)
-    hundredths = reading.wording[_ASPECTS[QuestionTopic(fact.place)]]
-    return hundredths < MAX_TOLD and (reading.nothing >= MIN_NOTHING or not is_known)
+    is_strange = words.isdisjoint(vocabulary) and not is_result  # "plain text" is one
+    is_silent = reading.wording[aspect] < (MAX_OPENING if aspect is Aspect.PURPOSE else MAX_TOLD)
+    return is_silent and (reading.nothing >= MIN_NOTHING or is_strange or not words)
 
 
 def _named(subject: Subject) -> Iterator[str]:

@@ -14,7 +14,16 @@ from tdqs_mcp.facts.schema.walk import schema_of
 from tdqs_mcp.facts.spelling import is_plain, name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
-from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, Effect, identifiers_of, parts_of, stem
+from tdqs_mcp.facts.text.words import (
+    LEMMAS,
+    PREPOSITIONS,
+    STOPWORDS,
+    Effect,
+    content_stems,
+    identifiers_of,
+    parts_of,
+    stem,
+)
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import Tool
 
@@ -148,6 +157,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         (-len(group), len(text), text)
         for text, group in by_text.items()
         if _is_borrowable(text, tool)
+        and not content_stems(words_of(text)) <= content_stems((*name_parts(tool.name), *name_parts(name)))
         and not any(str(value).lower() in map(str.lower, words_of(text)) for value in schema.get("enum") or ())
         and not _is_about_others(text, group, tool, name)
         and (
