@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from loopback import Chat
 from schemas import SCHEMAS
+from starlette.responses import JSONResponse
 
 import tdqs_mcp
 from tdqs_mcp.app.proving import _without
@@ -423,6 +424,48 @@ def test_a_model_selects_among_fenced_definitions_and_may_correct_itself(command
     assert "customer_number" in system
 
 
+def test_an_unusable_answer_is_an_answer_that_a_rerun_does_not_ask_for_again(command, write, chat, tmp_path):
+    """Of four plans one is prose after two corrections, and one is cut off; both miss where rewrites are proven."""
+
+    def answer(body):
+        asked = body["messages"][1]["content"]
+        if "tax" in asked:
+            return "I would mail it."
+        right = next(each["tool"] for each in ASKED if each["query"] in asked)
+        choice = {"message": {"content": '{"calls": ['}, "finish_reason": "length"}
+        return JSONResponse({"choices": [choice]}) if "shelf" in asked else planned(right)
+
+    chat.answer = answer
+    shop, asked, env = write("shop.json", SHOP), write("asked.json", ASKED), judged(chat)
+    env |= {"TDQS_CACHE": str(tmp_path / "cache")}
+    args = ("--judge", "openai", "--format", "json")
+    first, second = (reported(command("select", shop, "--queries", asked, *args, env=env)) for _ in range(2))
+    assert len(chat.bodies) == 6
+    assert first == second
+    assert first["figures"]["queries"] == 2
+    [problem] = first["problems"]
+    assert problem.startswith("2 of 4 answers are unusable, which are answers too")
+    longer = env | {"TDQS_REQUEST_OVERRIDES": '{"max_tokens": 9000}'}
+    reported(command("select", shop, "--queries", asked, *args, env=longer))
+    assert len(chat.bodies) == 12
+    rewriting = ("rewrite", shop, "--proven-by", asked, "--budget", "calls=60")
+    proofs = [json.loads(command(*rewriting, *args, env=env).stdout)["proof"] for _ in range(2)]
+    count = len(chat.bodies)
+    assert proofs[0]["unusable"] == proofs[1]["unusable"] >= 1
+    shown = " ".join(command(*rewriting, "--judge", "openai", env=env).stdout.decode().split())
+    assert f"{proofs[0]['unusable']} of {proofs[0]['choices']} answers are unusable" in shown
+    assert len(chat.bodies) == count
+
+
+@pytest.mark.parametrize(("words", "count"), [("No JSON.", 3), ('{"tool": "move_stock"', 3), ("", 1)])
+def test_a_writer_whose_words_cannot_be_used_is_not_asked_again(command, write, chat, tmp_path, words, count):
+    chat.answer = lambda _: words
+    args = ("rewrite", write("stock.json", STOCK[:1]), "--writer", "openai:m", "--base-url", chat.base_url)
+    for _ in range(2):
+        command(*args, env={"TDQS_API_KEY": "k", "TDQS_CACHE": str(tmp_path / "cache")})
+        assert len(chat.bodies) == count
+
+
 @pytest.mark.parametrize(
     ("right", "planted", "requests", "clashing"),
     [
@@ -625,7 +668,7 @@ def test_an_answer_that_stays_out_of_form_is_no_miss_and_leaves_the_verdict_open
     document = reported(command(*args, "--format", "json", env=judged(chat)))
     assert document["figures"] == {"queries": 3, "top1": 0.0, "recall": 0.0, "mrr": 0.0}
     assert "broke the output format" in document["queries"][2]["failure"]
-    assert "1 of 4 queries have no answer" in document["problems"][0]
+    assert "1 of 4 answers are unusable" in document["problems"][0]
     assert command(*args, "--fail-under", 25, env=judged(chat)).returncode == 2
     assert command(*args, "--fail-under", 26, env=judged(chat)).returncode == 1
 

@@ -267,7 +267,7 @@ class _Experiment:
         checked, _ = tool_selection.check_queries(queries, self._index)
         ordered = sorted(checked, key=lambda query: (query.tool, short_hash(query.text)))
         self._leading, self._held = ordered[::2], ordered[1::2]
-        self._count = 0
+        self._count, self._unusable = 0, 0
         if not self._held:
             raise InputError("one request proves nothing: give at least two, better fifty")
 
@@ -318,6 +318,7 @@ class _Experiment:
             requests=len(self._leading),
             held=len(self._held),
             choices=self._count,
+            unusable=self._unusable,
             tokens_read=usage.input_tokens if usage else None,
             tokens_written=usage.output_tokens if usage else None,
             cost=usage.cost if usage else None,
@@ -342,8 +343,10 @@ class _Experiment:
         chosen = [
             tool_selection.choose(half, await self._selector.rank(index.tools, texts), index) for index in indexes
         ]
-        if failures := [choice.failure for choices in chosen for choice in choices if choice.failure]:
-            raise InputError(f"{len(failures)} requests have no answer, so nothing is proven: {failures[0]}")
+        failures = [choice for choices in chosen for choice in choices if choice.failure]
+        if unanswered := [choice.failure for choice in failures if not choice.is_unusable]:
+            raise InputError(f"{len(unanswered)} requests have no answer, so nothing is proven: {unanswered[0]}")
+        self._unusable += len(failures)
         return chosen
 
     def _width(self) -> int:

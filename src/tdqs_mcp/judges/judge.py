@@ -1,8 +1,9 @@
 """The ports and what wraps them: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
@@ -69,10 +70,10 @@ class Request:
     """The conversation since the prompt, oldest first."""
 
     check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
-    """Raises ContractError for an answer that breaks the format and must not be cached."""
+    """Raises ContractError for a judgement that breaks the format and must not be cached."""
 
     cache_key: CacheKey | None = field(default=None, compare=False)
-    """Key that an answer is cached under, also after corrections; None for the request's own key."""
+    """Key of a judgement, also after corrections; None for any other answer, which has the request's own key."""
 
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
@@ -243,7 +244,11 @@ class ProgressReporter(ModelWrapper):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCache(ModelWrapper):
-    """Asks the model only for answers that are not cached; failures and invalid answers are not cached."""
+    """Asks the model only for answers that are not cached. Without an answer nothing is cached.
+
+    Of judgements only valid ones are. An agent's or a writer's answer is one whatever it is worth: an experiment that
+    asked again until the answers can be used would measure another agent.
+    """
 
     cache: Cache
     parameters: str = ""
@@ -257,19 +262,23 @@ class AnswerCache(ModelWrapper):
             if (answer := self.find(request)) is not None:  # another run has asked for it meanwhile
                 return answer
             outcome = await self.model.complete(request)
-            if isinstance(outcome, str):
-                self.keep(request, outcome)
+            self.keep(request, outcome)
             return outcome
 
-    def find(self, request: Request) -> str | None:
-        """The cached answer, if it is valid."""
+    def find(self, request: Request) -> str | Failure | None:
+        """The cached answer, which may be a cut or refused one."""
         answer = self.cache.get(self._key(request))
+        if answer is not None and answer.startswith(_UNUSABLE) and request.cache_key is None:
+            return Failure(**json.loads(answer.removeprefix(_UNUSABLE)))
         return answer if answer is not None and is_valid(request, answer) else None
 
-    def keep(self, request: Request, answer: str) -> None:
-        """Cache an answer in place of an earlier one, if it is valid."""
-        if is_valid(request, answer):
-            self.cache.put(self._key(request), answer)
+    def keep(self, request: Request, answer: str | Failure) -> None:
+        """Cache an answer in place of an earlier one."""
+        if isinstance(answer, str):
+            if is_valid(request, answer):
+                self.cache.put(self._key(request), answer)
+        elif answer.fault and request.cache_key is None:
+            self.cache.put(self._key(request), f"{_UNUSABLE}{json.dumps(asdict(answer))}")
 
     def _key(self, request: Request) -> CacheKey:
         return request.cache_key or CacheKey(
@@ -282,6 +291,10 @@ class AnswerCache(ModelWrapper):
             parameters=self.parameters,
             sample=1,
         )
+
+
+_UNUSABLE = "unusable "
+"""Before what is cached of an answer that was cut off, refused or empty."""
 
 
 def is_valid(request: Request, answer: str) -> bool:

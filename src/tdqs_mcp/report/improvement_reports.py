@@ -33,7 +33,7 @@ from tdqs_mcp.report.blocks import (
     unjudged_lines,
     unjudged_words,
 )
-from tdqs_mcp.results.checks import Proof, ProofTrial, TrialKind
+from tdqs_mcp.results.checks import UNUSABLE, Proof, ProofTrial, TrialKind
 from tdqs_mcp.results.comparisons import Comparison, Impact, LockedChange, LockReport, LockState
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
@@ -172,7 +172,9 @@ def _proof_blocks(proof: Proof) -> list[Block]:
     spent = "tokens not known"
     if proof.tokens_read is not None:
         spent = f"{proof.tokens_read:,} tokens read, {proof.tokens_written:,} written, {price(proof.cost)}"
+    unusable = f"{proof.unusable} of {proof.choices} answers are unusable, {UNUSABLE}"
     blocks: list[Block] = [
+        problem_items([unusable] if proof.unusable else []),
         Line(
             f"{proof.requests} requests to {proof.selector} chose: {counts}, after {proof.choices} choices ({spent}); "
             f"+{proof.leading_gained} / -0"

@@ -218,6 +218,10 @@ class PlanShare:
     high: PercentTenths
 
 
+UNUSABLE = "which are answers too: a rerun asks again only with TDQS_CACHE=off"
+"""What is said of answers of an agent that are no plan."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryChoice:
     """A query and what the selector made of it; ties count as if they were broken by lot."""
@@ -237,6 +241,9 @@ class QueryChoice:
 
     failure: str | None = None
     """Why the selector gave no answer, which is not a statement about the tool."""
+
+    is_unusable: Internal[bool] = False
+    """It answered, but with no plan of these tools."""
 
     plan: Internal[PlanCheck | None] = None
     """None of a selector that only ranks, and without an answer."""
@@ -466,6 +473,9 @@ class Proof:
 
     choices: int
     """Questions to the selector."""
+
+    unusable: int
+    """Answers to them that are no plan of these tools; their requests count as missed."""
 
     tokens_read: int | None
     """Tokens that its model read for them, without those that a cache answered; null where nobody counts."""

@@ -270,8 +270,7 @@ def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict
 
 def _request(stage: Stage, foreign: Mapping[str, str], settings: Mapping[str, str] | None = None) -> Request:
     prompt = render_stage(stage, foreign=foreign, settings=settings or {})
-    form = _FORMS[stage]
-    return Request(prompt=prompt, name=stage, schema=answer_schema(form), check=partial(read_stage, form))
+    return Request(prompt=prompt, name=stage, schema=answer_schema(_FORMS[stage]))
 
 
 def _augment(job: WritingJob) -> dict[str, str]:
@@ -364,7 +363,7 @@ def _task_request(tool: Tool, siblings: Sequence[str]) -> Request:
     prompt = render_stage(
         TASKS, foreign={"tool": pretty_json(tool.raw), "siblings": "\n".join(sibling_names)}, settings={}
     )
-    return Request(prompt=prompt, name=TASKS, schema=_TASKS_SCHEMA, check=partial(read_stage, _Tasks))
+    return Request(prompt=prompt, name=TASKS, schema=_TASKS_SCHEMA)
 
 
 def _read_tasks(answer: str, *, tool: Tool) -> list[ToolTask]:
@@ -458,7 +457,7 @@ async def write_requests(
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
-        questions.append((Request(prompt=prompt, name=REQUESTS, schema=_REQUESTS_SCHEMA, check=read), read))
+        questions.append((Request(prompt=prompt, name=REQUESTS, schema=_REQUESTS_SCHEMA), read))
     return await ask(model, questions)
 
 
@@ -529,7 +528,7 @@ async def reword_confused(
             "succeeding": "\n".join(confused.succeeding),
         }
         prompt = render_stage(REFLECT, foreign=foreign, settings={"growth": str(growth)})
-        questions.append((Request(prompt=prompt, name=REFLECT, schema=schema, check=read), read))
+        questions.append((Request(prompt=prompt, name=REFLECT, schema=schema), read))
     return await ask(model, questions)
 
 

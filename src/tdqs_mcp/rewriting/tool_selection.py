@@ -23,6 +23,7 @@ from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.checks import (
+    UNUSABLE,
     Against,
     Confusion,
     Figures,
@@ -147,12 +148,7 @@ class ModelSelector:
         """The model's plans; a query whose answer fails, or stays out of form, is a Failure with the reason."""
         read = partial(_read, places=_places(tools))
         requests = [
-            Request(
-                prompt=Prompt(system=batch.system, user=f"Request: {text}"),
-                name="select",
-                schema=PLAN_SCHEMA,
-                check=read,
-            )
+            Request(prompt=Prompt(system=batch.system, user=f"Request: {text}"), name="select", schema=PLAN_SCHEMA)
             for batch in batches(tools, queries)
             for _, text in batch.queries
         ]
@@ -552,7 +548,8 @@ def _choice(
     index: Index,
 ) -> QueryChoice:
     if isinstance(answer, Failure):
-        return QueryChoice(query=query, rank=None, first=_MISS, found=_MISS, failure=answer.reason)
+        failure, is_unusable = answer.reason, bool(answer.fault)
+        return QueryChoice(query=query, rank=None, first=_MISS, found=_MISS, failure=failure, is_unusable=is_unusable)
     right = {
         place
         for name in (query.tool, *query.also)
@@ -686,5 +683,10 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
 
 
 def _unanswered(choices: Sequence[QueryChoice]) -> tuple[str, ...]:
-    failed = [choice.failure for choice in choices if choice.failure]
-    return (f"{len(failed)} of {len(choices)} queries have no answer: {failed[0]}",) if failed else ()
+    failed = [choice for choice in choices if choice.failure]
+    unusable = [choice for choice in failed if choice.is_unusable]
+    counts = (
+        (f"of {len(choices)} queries have no answer", [choice for choice in failed if not choice.is_unusable]),
+        (f"of {len(choices)} answers are unusable, {UNUSABLE}", unusable),
+    )
+    return tuple(f"{len(own)} {words}: {own[0].failure}" for words, own in counts if own)
