@@ -463,7 +463,10 @@ def test_unknown_things_are_not_found(dashboard):
         "/changes?name=zoo",
     )
     assert {browser.ask(path).status_code for path in (*paths, "/api/server?name=x", "/static/x")} == {404}
-    assert json.loads(browser.ask("/api/server?name=x").text)["error"] == "there is no server 'x' with scores"
+    assert (
+        json.loads(browser.ask("/api/server?name=x").text)["error"]
+        == "there is no server 'x' with scores by this method"
+    )
 
 
 def test_every_rule_has_a_page(dashboard):

@@ -291,7 +291,7 @@ def test_a_server_is_compared_with_the_others_of_its_store(stats):
     assert given["percentiles"] == {"servers": 2, "overallScore": 100, "descriptionQualityScore": 100}
     assert "better than 0% of 2 other servers" in stats("--server", "poor-1")
     assert "did you mean poor-1, poor-2?" in stats("--server", "POOR", ending=2)
-    assert "no scores of the server" in stats("--server", "\udcff", ending=2)  # a byte that is not UTF-8
+    assert "there is no server" in stats("--server", "\udcff", ending=2)  # a byte that is not UTF-8
 
 
 @pytest.mark.parametrize("source", [None, "stdio:npx -y loans --root '/my files'"])

@@ -51,7 +51,6 @@ from tdqs_mcp.store.score_queries import (
     methods,
     percentiles_among,
     score_counts,
-    standing,
 )
 from tdqs_mcp.store.server_queries import COHERENCE, ServerFilter, StoredVerdicts
 
@@ -67,7 +66,21 @@ def store_statistics(store: str, *, method: str | None = None) -> Statistics | L
 
 def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
     """Where a server stands among the others of the store. Raises InputError and UnknownIdError."""
-    return _read(store, lambda connection: standing(connection, find_method(connection, method), server))
+
+    def standing(connection: Connection) -> Standing:
+        stamp = find_method(connection, method)
+        match = server_queries.find_server(connection, stamp, server)
+        rollup, counts = match.standing.rollup, score_counts(connection, stamp.key, but=server)
+        return Standing(
+            server=server,
+            source=match.source,
+            method=stamp,
+            tool_count=match.standing.tool_count,
+            rollup=rollup,
+            percentiles=percentiles_among(counts, rollup),
+        )
+
+    return _read(store, standing)
 
 
 def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
@@ -237,7 +250,7 @@ class StoredScores:
 
         def ask(now: _Snapshot) -> StoredServer:
             match = server_queries.find_server(now.connection, now.method, server)
-            capture, standing, parts, left_at, listing = match
+            capture, standing, parts, left_at, listing, _ = match
             return StoredServer(
                 method=now.method,
                 standing=standing,
@@ -322,8 +335,8 @@ class StoredScores:
         """The statistics that the newest sweep stored at its end."""
 
         def ask(now: _Snapshot) -> Statistics:
-            written = server_queries.newest_statistics(now.connection, now.method)
-            numbers = _read_statistics(written) if written else None
+            last = run_queries.finished_runs(now.connection, now.method, limit=1)
+            numbers = _read_statistics(last[0].statistics) if last else None
             if numbers is None:
                 reason = "no statistics of this version are stored: every sweep that comes to its end stores them"
                 raise UnknownIdError(reason)
@@ -338,10 +351,11 @@ class StoredScores:
                 if not any(method.is_tdqs for method in methods(connection)):
                     raise UnknownIdError("the store has no scores yet")
                 method = find_method(connection, self._method)
+                last = run_queries.finished_runs(connection, method, limit=1)
                 newest = self._newest = _Snapshot(
                     connection=connection,
                     method=method,
-                    as_of=server_queries.finished_at(connection, method),
+                    as_of=iso_utc(last[0].finished_at) if last else None,
                     revision=now,
                     counts=score_counts(connection, method.key),
                 )

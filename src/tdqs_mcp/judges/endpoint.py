@@ -55,7 +55,7 @@ MIN_WAIT = 1.0
 FIRST_REQUESTS = 4
 """Requests under way at once before the first answer: a wrong key or a broken endpoint is told by a few."""
 
-FIRST_WAIT = 2.0
+FIRST_WAIT = 5.0
 """Seconds after which the others go out too if nothing has failed: the endpoint is slow."""
 
 _FINAL = (401, 402, 403)

@@ -38,10 +38,10 @@ MAX_RUNS, MAX_EVENTS, MAX_DIFFERENCES = 200, 1_000, 20
 """Runs of a trend, changes that are listed, and tools with the biggest differences."""
 
 
-def finished_runs(connection: Connection, method: MethodStamp) -> Sequence[Any]:
+def finished_runs(connection: Connection, method: MethodStamp, *, limit: int = MAX_RUNS) -> Sequence[Any]:
     """The finished runs of a method with the JSON of their statistics, the newest first."""
     query = select(RUNS).where(RUNS.c.method == method.key, RUNS.c.statistics.is_not(None))
-    return connection.execute(query.order_by(RUNS.c.run.desc()).limit(MAX_RUNS)).all()
+    return connection.execute(query.order_by(RUNS.c.run.desc()).limit(limit)).all()
 
 
 def changes_since(connection: Connection, method: MethodStamp, since: datetime) -> StoreChanges:

@@ -26,7 +26,6 @@ from tdqs_mcp.results.statistics import (
     Share,
     SizeRange,
     SmellFree,
-    Standing,
     Statistics,
     ToolStatistics,
     UngradedReason,
@@ -199,32 +198,6 @@ def _compare_maintainers(
             p_value=p_value,
             adjusted=None if p_value is None else min(1.0, p_value * len(official[0])),
         )
-
-
-def standing(connection: Connection, method: MethodStamp, server: str) -> Standing:
-    """Where one server stands among the others. Raises UnknownIdError where it has no scores by the method."""
-    table = newest(SERVER_SCORES, method.key).join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
-    row = connection.execute(
-        select(SERVER_SCORES, CAPTURES.c.tool_count, SERVERS.c.source)
-        .select_from(table)
-        .where(SERVERS.c.server == clean_text(server))
-    ).first()
-    if row is None:
-        named = SERVERS.c.server.icontains(clean_text(server), autoescape=True)
-        similar = connection.scalars(
-            select(SERVERS.c.server).select_from(table).where(named).order_by(SERVERS.c.server).limit(3)
-        ).all()
-        hint = f"; did you mean {', '.join(similar)}?" if similar else ""
-        raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
-    rollup = read_rollup(row)
-    return Standing(
-        server=server,
-        source=row.source,
-        method=method,
-        tool_count=row.tool_count,
-        rollup=rollup,
-        percentiles=percentiles_among(score_counts(connection, method.key, but=server), rollup),
-    )
 
 
 def read_rollup(row: Any) -> Rollup:  # noqa: ANN401  # a row with the columns of ROLLUP

@@ -14,11 +14,9 @@ from sqlalchemy import (
     Connection,
     Engine,
     FromClause,
-    Integer,
     Select,
     and_,
     case,
-    cast,
     collate,
     column,
     func,
@@ -59,7 +57,6 @@ from tdqs_mcp.store.tables import (
     OVERALL_RANK,
     PARTS,
     ROLLUP,
-    RUNS,
     SERVER_SCORES,
     SERVERS,
     TOOL_SCORES,
@@ -148,6 +145,8 @@ class StandingServer(NamedTuple):
 
     left_at: str | None
     listing: Mapping[str, str] | None
+    source: str | None
+    """The locator where it was captured, without credentials."""
 
 
 def _shown_listing(written: Mapping[str, object]) -> dict[str, str]:
@@ -162,14 +161,18 @@ def _shown_listing(written: Mapping[str, object]) -> dict[str, str]:
 
 def find_server(connection: Connection, method: MethodStamp, server: str) -> StandingServer:
     """A server by its key, also one that has left its registry. Raises UnknownIdError."""
-    columns = (SERVERS.c.capture, SERVERS.c.left_at, SERVERS.c.listing)
+    columns = (SERVERS.c.capture, SERVERS.c.left_at, SERVERS.c.listing, SERVERS.c.source)
     query = _standings(method.key, with_left=True).add_columns(*columns, *(SERVER_SCORES.c[part] for part in PARTS))
-    row = connection.execute(query.where(SERVERS.c.server == tables.clean_text(server))).first()
+    name = tables.clean_text(server)
+    row = connection.execute(query.where(SERVERS.c.server == name)).first()
     if row is None:
-        raise UnknownIdError(f"there is no server {server!r} with scores")
+        alike = query.where(SERVERS.c.server.icontains(name, autoescape=True)).order_by(SERVERS.c.server).limit(3)
+        similar = ", ".join(row.server for row in connection.execute(alike))
+        hint = f"; did you mean {similar}?" if similar else ""
+        raise UnknownIdError(f"there is no server {server!r} with scores by this method{hint}")
     parts = {part: getattr(row, part) for part in PARTS}
     listing = _shown_listing(json.loads(row.listing)) if row.listing else None
-    return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at), listing)
+    return StandingServer(row.capture, _standing(row), parts, row.left_at and iso_utc(row.left_at), listing, row.source)
 
 
 def server_labels(connection: Connection, capture: str) -> list[ServerLabels]:
@@ -297,19 +300,6 @@ def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -
     )
 
 
-def newest_statistics(connection: Connection, method: MethodStamp) -> str | None:
-    """The JSON that the newest finished run of the method has stored."""
-    query = select(RUNS.c.statistics).where(RUNS.c.method == method.key, RUNS.c.statistics.is_not(None))
-    document: str | None = connection.scalar(query.order_by(RUNS.c.run.desc()).limit(1))
-    return document
-
-
-def finished_at(connection: Connection, method: MethodStamp) -> str | None:
-    """Return when the newest finished run of the method ended."""
-    moment = connection.scalar(select(func.max(RUNS.c.finished_at)).where(RUNS.c.method == method.key))
-    return None if moment is None else iso_utc(moment)
-
-
 def _standings(method: str, *, with_left: bool = False) -> Select[Any]:
     """The newest scores of every listed server."""
     return (
@@ -426,15 +416,15 @@ def _best_matches(connection: Connection, method: MethodStamp, ranked: Select[An
     joined = DEFINITIONS.join(CAPTURED_TOOLS, _SAME_DEFINITION).join(
         candidates, candidates.c.number == DEFINITIONS.c.number
     )
-    # Rounded down; `floor` is not in every build of SQLite.
-    percent = cast(func.round(100 * relevance / func.max(relevance).over() - 0.5), Integer)
     # An expression has no index, so no planner begins at the servers: 22 s for 100,000 tools in SQLite, and not 0.4 s.
     capture = CAPTURED_TOOLS.c.capture.concat("")
-    query_of_tools = _select_tools(method.key, joined, capture=capture).add_columns(percent.label("percent"))
-    rows = connection.execute(
-        query_of_tools.order_by(relevance.desc(), SERVERS.c.server, CAPTURED_TOOLS.c.position).limit(limit)
+    query_of_tools = _select_tools(method.key, joined, capture=capture).add_columns(relevance.label("relevance"))
+    ordered = query_of_tools.order_by(relevance.desc(), SERVERS.c.server, CAPTURED_TOOLS.c.position)
+    rows = connection.execute(ordered.limit(limit)).all()
+    percents = (int(100 * row.relevance / rows[0].relevance) for row in rows)  # a window over all would read them all
+    return tuple(
+        Match(relevance=percent, tool=_stored_tool(row, method)) for row, percent in zip(rows, percents, strict=True)
     )
-    return tuple(Match(relevance=row.percent, tool=_stored_tool(row, method)) for row in rows)
 
 
 def _rank_in_sqlite(terms: Sequence[str]) -> Select[Any]:
