@@ -38,7 +38,7 @@ from tdqs_mcp.results.statistics import (
     ToolSearch,
     Trend,
 )
-from tdqs_mcp.results.studies import BenchmarkStudy, ChoiceStudy, OutcomeStudy, TaskSet
+from tdqs_mcp.results.studies import BenchmarkStudy, ChoiceStudy, OutcomeStudy
 from tdqs_mcp.results.tool_code import CodeReport
 
 CONTRACTS = {
@@ -72,7 +72,6 @@ CONTRACTS = {
     "study": OutcomeStudy,
     "study-benchmark": BenchmarkStudy,
     "study-choices": ChoiceStudy,
-    "study-tasks": TaskSet,
     "servers": ServerList,
     "installed": InstalledReport,
 }

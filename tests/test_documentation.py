@@ -108,7 +108,7 @@ def modules_of_extras(besides):
     """The packages that only extras bring which users install, but for some of these extras."""
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
     needed = {extra: {re.match(r"[\w-]+", line)[0] for line in lines} for extra, lines in extras.items()}
-    hidden = set().union(*(needed[extra] for extra in ("attest", "embeddings", "postgres", "sweep", "lsp", "study")))
+    hidden = set().union(*(needed[extra] for extra in ("attest", "postgres", "sweep", "lsp", "study")))
     hidden -= set().union(*(needed[extra] for extra in besides))
     return [module for module, names in packages_distributions().items() if hidden & set(names)]
 

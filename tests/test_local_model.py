@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tdqs_mcp.app import judging
-from tdqs_mcp.app.studying import write_tasks
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
@@ -138,9 +136,3 @@ def test_a_real_model_is_asked_in_the_strictest_form_that_its_endpoint_takes(
     assert narrow.forms[: len(forms)] == forms
     assert isinstance(outcome, kinds), outcome
     assert isinstance(outcome, Verdict) or "broke the output format" in outcome.reason or "cut off" in outcome.reason
-
-
-def test_a_real_model_is_asked_for_tasks_and_corrected(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 300}, timeout=900)
-    written = anyio.run(partial(write_tasks, catalog(tool("ping", "Answers pong.")), model=Terse(OpenAI(endpoint))))
-    assert written.tasks or "broke the output format" in written.without[0].reason, written

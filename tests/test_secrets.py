@@ -13,7 +13,6 @@ from own_server import serving
 from planted import SECRETS, EchoServer, plant, write
 from test_route import wire
 from test_server_http import connect
-from test_study import EDGE, FAILS, WORKS
 
 from tdqs_mcp.cli import cli
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.process
 SAID = {
     **USUAL,
     "tdqs": tdqs(3, 3, 3, 3, 3, 3, words="It was asked with KEY."),
-    "tasks": json.dumps({"tasks": [WORKS, FAILS, EDGE]}),
+    "requests": "No requests, but KEY.",
 }
 """What the model says: it repeats the KEY that it was asked with."""
 
@@ -64,6 +63,7 @@ def machine(tmp_path):
     write(project / "suite.yml", suite.replace("HEADER", SECRETS["header"]))
     write(project / "variants.json", VARIANTS)
     write(project / "skill.md", SKILL)
+    write(project / "requests.json", json.dumps({"query": "hello", "calls": [{"tool": "good"}]}))
     write(project / "judges.toml", PROFILES.replace("CHAT", chat.base_url))
     write(project / "bearer.txt", SECRETS["bearer token"])
     found["env"] |= {
@@ -158,7 +158,8 @@ COMMANDS = [
     "select config:echo JUDGED",
     "portability config:echo --format json",
     "score config:echo --skill skill.md JUDGED --format json",
-    "study --tasks config:echo JUDGED",
+    "select config:echo JUDGED --write-requests requests.jsonl",
+    "study requests.json --run config:echo --log calls.jsonl",
     "sweep config:echo {echo} {refuses} HEADERS JUDGED --store store.sqlite --format json",
     "sweep config:echo --store STORE",
     "stats --store STORE",

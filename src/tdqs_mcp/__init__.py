@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         study_benchmark,
         submit_batch,
         write_requests,
-        write_tasks,
     )
 
 __all__ = [
@@ -96,7 +95,6 @@ __all__ = [
     "sweep_registry",
     "verify",
     "write_requests",
-    "write_tasks",
 ]
 
 
@@ -115,8 +113,7 @@ _MODULES = {
     "results.checks": "Query",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare list_again load lock prove_rewrites reach_target rewrite run_suite "
-    "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_requests "
-    "write_tasks",
+    "score score_installed score_labels score_skill select shorten study_benchmark submit_batch write_requests",
 }
 
 

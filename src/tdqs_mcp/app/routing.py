@@ -1,4 +1,4 @@
-"""Serving the tools of a live server with other descriptions, and making the calls of tasks."""
+"""Serving the tools of a live server with other descriptions, and making planned calls."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from tdqs_mcp.app.catalogs import find_configured
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.json_text import hide
 from tdqs_mcp.model import CallOutcome, Catalog
-from tdqs_mcp.results.studies import ToolTask
+from tdqs_mcp.results.checks import PlannedCall
 from tdqs_mcp.router.connection_log import ConnectionLog, Messages, Peer, Write
 from tdqs_mcp.router.relay import Relay, relay_frames
 from tdqs_mcp.router.variants import VariantSource, read_components
@@ -110,16 +110,16 @@ def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:
     return write
 
 
-async def call_tasks(
+async def make_calls(
     locator: str,
     options: LiveOptions,
-    tasks: Sequence[ToolTask],
+    calls: Sequence[PlannedCall],
     *,
     catalog: Catalog,
     log_call: Write,
     tell: Callable[[str], None],
 ) -> list[str]:
-    """Makes the calls of tasks through a router, in order, and gives their outcomes as its log has them.
+    """Makes the calls through a router, in order, and gives their outcomes as its log has them.
 
     What gets no answer within the time limit is cancelled, and the server is connected anew. A call has no outcome if
     the server asks its client something first, or cannot be reached again; `tell` gets why. Raises InputError.
@@ -132,7 +132,7 @@ async def call_tasks(
 
     router = make_router(locator, options, log=lambda _: None, log_call=note, tell=tell)
     mode = "legacy" if catalog.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else "auto"
-    left, is_reached = list(tasks), True
+    left, is_reached = list(calls), True
     while left and is_reached:
         before, is_reached = len(outcomes), False
         async with create_client_server_memory_streams() as (near_end, far_end), anyio.create_task_group() as serving:
@@ -142,8 +142,8 @@ async def call_tasks(
                 async with client:
                     await _list_tools(client, options.max_pages)
                     is_reached = True
-                    for number, task in enumerate(left, start=before + 1):
-                        parameters = CallToolRequestParams(name=task.tool, arguments=task.arguments)
+                    for number, call in enumerate(left, start=before + 1):
+                        parameters = CallToolRequestParams(name=call.tool, arguments=dict(call.arguments))
                         with suppress(MCPError, ValueError):
                             await client.session.send_request(CallToolRequest(params=parameters), CallToolResult)
                         if len(outcomes) < number or outcomes[-1] not in set(CallOutcome):

@@ -1,4 +1,4 @@
-"""Studies: outcomes of experiments, what scores predict of a benchmark, and tasks to record traces with."""
+"""Studies: outcomes of experiments, and what scores predict of a benchmark."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -6,13 +6,11 @@ from math import log2
 from pathlib import Path
 from statistics import fmean
 
-from tdqs_mcp.app.improving import UNSHOWN, rewrite, with_rewrites
+from tdqs_mcp.app.improving import rewrite, with_rewrites
 from tdqs_mcp.app.judging import score_measured
 from tdqs_mcp.app.selecting import select
-from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.threats import first_aimed_at_model
-from tdqs_mcp.judges.judge import Failure, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import Query
@@ -24,20 +22,15 @@ from tdqs_mcp.results.studies import (
     ChoiceStudy,
     OutcomeStudy,
     Predictor,
-    TasklessTool,
-    TaskSet,
     VariantShare,
 )
-from tdqs_mcp.rewriting import model_writer
 from tdqs_mcp.rules import registry
-from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.input_files import (
     Benchmark,
     Call,
     ChoiceBenchmark,
     RecordedChoice,
     read_benchmark,
-    read_json_rows,
     read_outcomes,
 )
 from tdqs_mcp.study import (
@@ -207,41 +200,3 @@ def _usable_observations(benchmark: Benchmark, tools: Collection[ToolKey]) -> tu
     left_out = "{} of {} {} left out: no tool of that name, or several"
     problems = [left_out.format(whole - used, whole, noun) for noun, whole, used in counts if whole > used]
     return queries, calls, problems
-
-
-async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
-    """Tasks for every tool of a catalog, by a model, to record traces with. Raises InputError for one without tools.
-
-    What addresses the model that reads it is not shown to one.
-    """
-    measured = measure(catalog)
-    readable = [subject for subject in measured.subjects if subject.tool.name]
-    if not readable:
-        raise InputError(f"{catalog.server!r} has no tool that can be read, so there is nothing to write tasks for")
-    unsafe = {subject.tool.name: words for subject in readable if (words := first_aimed_at_model(subject.threats))}
-    tools = [subject.tool for subject in readable if subject.tool.name not in unsafe]
-    written = await model_writer.write_tasks(tools, model=model)
-    outcomes = list(zip(tools, written, strict=True))
-    failed = {tool.name: outcome.reason for tool, outcome in outcomes if isinstance(outcome, Failure)}
-    failed |= {name: UNSHOWN.format(words) for name, words in unsafe.items()}
-    failed |= {subject.tool.name: subject.reason for subject in measured.unmeasured}
-    return TaskSet(
-        server=catalog.server,
-        model=model.name,
-        tasks=tuple(task for _, outcome in outcomes if not isinstance(outcome, Failure) for task in outcome),
-        without=tuple(TasklessTool(tool=name, reason=reason) for name, reason in failed.items()),
-    )
-
-
-def read_tasks(catalog: Catalog, *, path: Path) -> TaskSet:
-    """The tasks that a model wrote earlier for the tools of a catalog. Raises InputError for the first unusable one."""
-    tools = {tool.name: tool for tool in catalog.tools}
-    tasks = []
-    for place, row in read_json_rows(read_text(path), path):
-        try:
-            tasks.append(model_writer.read_task(row, tools))
-        except ContractError as error:
-            raise InputError(f"{place} of {str(path)!r} is no task for {catalog.server!r}: {error}") from error
-    if not tasks:
-        raise InputError(f"{str(path)!r} has no tasks; write them with --tasks LOCATOR --format jsonl")
-    return TaskSet(server=catalog.server, model=str(path), tasks=tuple(tasks), without=())

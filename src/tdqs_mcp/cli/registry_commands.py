@@ -19,7 +19,7 @@ import click
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import command, fail
-from tdqs_mcp.cli.judge_options import JudgeChoice, model_of, model_options, tell_usage
+from tdqs_mcp.cli.judge_options import JudgeChoice, model_options
 from tdqs_mcp.cli.runner import (
     FILE,
     FOLDER,
@@ -39,7 +39,6 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.report.blocks import count_words, price
 from tdqs_mcp.report.charts import statistics_svg, trend_svg
@@ -60,11 +59,11 @@ from tdqs_mcp.report.study_reports import (
     benchmark_blocks,
     choice_blocks,
     outcome_blocks,
-    task_blocks,
-    task_lines,
 )
+from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.results.statistics import LabelStatistics
-from tdqs_mcp.results.studies import ChoiceStudy, TaskSet, ToolTask
+from tdqs_mcp.results.studies import ChoiceStudy
+from tdqs_mcp.rewriting.tool_selection import refers
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS, load
 from tdqs_mcp.server.http_transport import (
     DEFAULT_ADDRESS,
@@ -75,7 +74,7 @@ from tdqs_mcp.server.http_transport import (
     read_token,
     run_http,
 )
-from tdqs_mcp.sources.input_files import read_calls
+from tdqs_mcp.sources.input_files import read_calls, read_queries
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.sources.registry_feed import PREFIX
 from tdqs_mcp.store.database import default_url, public_url
@@ -89,7 +88,6 @@ MAX_NAMED = 5
 _OUTCOMES = views(outcome_blocks)
 _BENCHMARK = views(benchmark_blocks)
 _CHOICES = views(choice_blocks)
-_TASKS = {**views(task_blocks), "jsonl": task_lines}
 
 
 @command()
@@ -100,23 +98,21 @@ _TASKS = {**views(task_blocks), "jsonl": task_lines}
     metavar="FOLDER",
     help="What scores and rules predict in the files of LiveMCPBench or AgentGauge in a folder.",
 )
-@click.option("--tasks", "locator", metavar="LOCATOR", help="Have the model of --judge write tasks for every tool.")
 @click.option(
     "--run",
-    "log",
-    type=TARGET,
-    help="Make the calls of these tasks, or of a file of tasks in place of OUTCOMES; add them to a log as route does.",
+    "locator",
+    metavar="LOCATOR",
+    help="Make the calls of a file of requests, in place of OUTCOMES, at this server.",
 )
-@model_options
+@click.option("--log", type=TARGET, help="Add these calls to a log as route does.")
 @live_options
-@page_options("jsonl", help="What to print; jsonl: the tasks.")
+@page_options()
 def study(
     outcomes: Path | None,
     *,
     benchmark: Path | None,
     locator: str | None,
     log: Path | None,
-    choice: JudgeChoice,
     live: LiveOptions,
     page: Page,
 ) -> None:
@@ -126,18 +122,13 @@ def study(
     domain, evaluators_passed, evaluators_total, steps, tokens and experiment. The first variant is the one before.
     Needs the extra: pip install '.[study]' in a checkout of tdqs-mcp.
     """
-    refuse(log and not locator, "--run belongs to --tasks")
-    tasks, outcomes = (outcomes, None) if log else (None, outcomes)
-    count = sum(source is not None for source in (outcomes, benchmark, locator))
-    refuse(count != 1, "give a file of outcomes, --benchmark FOLDER or --tasks LOCATOR: one of them")
-    has_no_use = (locator is None or tasks) and choice.is_named
-    refuse(has_no_use, "--judge and --base-url are for writing tasks; leave them out")
-    possible = _TASKS if locator else _BENCHMARK if benchmark else _OUTCOMES
-    if page.form not in (*possible, "json"):
-        raise click.UsageError(f"--format {page.form} is not for this; choose {', '.join(('json', *possible))}")
-    if locator:
-        run = partial(_run_tasks, locator=locator, live=live, log=log) if log else None
-        _show_tasks(locator, tasks or _task_writer(choice), live, page, run=run)
+    refuse(log and not locator, "--log belongs to --run")
+    refuse((outcomes is None) != bool(benchmark), "give a file of outcomes or requests, or --benchmark FOLDER")
+    refuse(locator and benchmark, "--run makes the calls of a file of requests; leave --benchmark out")
+    if locator and outcomes:
+        queries = read_queries(outcomes)
+        run = partial(_run_requests, queries=queries, locator=locator, live=live, log=log)
+        end(for_each((locator,), live, run, doing="calling"))
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
@@ -148,73 +139,54 @@ def study(
             click.echo(printable(line), err=True)
 
 
-def _task_writer(choice: JudgeChoice) -> Model:
-    """The model that writes tasks."""
-    model = model_of(choice, by="writer")
-    if model is None:
-        raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
-    return model
-
-
-def _show_tasks(
-    locator: str, source: Model | Path, live: LiveOptions, page: Page, *, run: Callable[[Catalog, TaskSet], bool] | None
-) -> None:
-    """The tasks of one server, by a model or from a file; exit 2 where a tool has got none, or a call no answer."""
-    make = partial(blocking(studying.write_tasks), model=source)
-    if isinstance(source, Path):
-        make = partial(studying.read_tasks, path=source)
-    [result] = for_each((locator,), live, lambda catalog: (catalog, make(catalog)), doing="writing tasks for")
-    written = result[1] if result else None
-    tell_usage()
-    page.show([written], _TASKS)
-    if written and written.without:
-        warn(
-            f"no tasks for {first_of([tool.tool for tool in written.without], MAX_NAMED)}: {written.without[0].reason}"
-        )
-    is_answered = run(*result) if result and run else True
-    end([written if written and is_answered and not written.without else None])
-
-
-def _run_tasks(catalog: Catalog, written: TaskSet, *, locator: str, live: LiveOptions, log: Path) -> bool:
-    """Says where the calls go, makes those that may be made, and tells whether all of them got an answer."""
+def _run_requests(
+    catalog: Catalog, *, queries: Sequence[Query], locator: str, live: LiveOptions, log: Path | None
+) -> bool | None:
+    """Says where the calls go and makes those that may be made; None unless all of them got an answer."""
     from tdqs_mcp.app import routing  # noqa: PLC0415  # the SDK
 
-    tasks = _agreed_tasks(catalog, written.tasks, consent=live.consent)
+    names = {tool.name for tool in catalog.tools}
+    if strangers := [call.tool for query in queries for call in query.calls if call.tool not in names]:
+        raise InputError(f"{catalog.server!r} has no tool {first_of(list(dict.fromkeys(strangers)), MAX_NAMED)}")
+    planned = [call for query in queries for call in query.calls]
+    whole = [call for call in planned if not refers(call.arguments)]
+    if len(whole) < len(planned):
+        warn(f"left out: {count_words(len(planned) - len(whole), 'call')} with values that an earlier call would give")
+    agreed = _agreed_calls(catalog, whole, consent=live.consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    write = routing.line_writer(log, tell=warn)
+    write = routing.line_writer(log, tell=warn) if log else None
     calls: list[Mapping[str, Any]] = []
 
     def note(line: Mapping[str, Any]) -> None:
         calls.append(line)
-        write(line)
-        waiting().count(0, 1)
+        if write:
+            write(line)
 
-    with waiting().on(f"calling {catalog.server}"):
-        waiting().count(len(tasks), 0)
-        outcomes = blocking(routing.call_tasks)(locator, live, tasks, catalog=catalog, log_call=note, tell=warn)
-    counts = Counter({"no outcome": len(tasks) - len(outcomes)}) + Counter(outcomes)
+    outcomes = blocking(routing.make_calls)(locator, live, agreed, catalog=catalog, log_call=note, tell=warn)
+    counts = Counter({"no outcome": len(agreed) - len(outcomes)}) + Counter(outcomes)
     tally = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    click.echo(f"{count_words(len(tasks), 'call')}: {tally}; logged in {printable(str(log))}", err=True)
+    click.echo(f"{count_words(len(agreed), 'call')}: {tally}", err=True)
     for line in answer_lines(calls):
         click.echo(printable(line), err=True)
-    return set(counts) <= set(CallOutcome)
+    return True if set(counts) <= set(CallOutcome) else None
 
 
-def _agreed_tasks(catalog: Catalog, tasks: Sequence[ToolTask], *, consent: Callable[[str], bool]) -> Sequence[ToolTask]:
-    """The tasks whose calls may be made. Raises InputError if there are none."""
+def _agreed_calls(
+    catalog: Catalog, calls: Sequence[PlannedCall], *, consent: Callable[[str], bool]
+) -> Sequence[PlannedCall]:
+    """The calls that may be made. Raises InputError if there are none."""
     acting = {tool.name for tool in catalog.tools if (tool.annotations or {}).get("readOnlyHint") is not True}
-    reading = [task for task in tasks if task.tool not in acting]
-    names = first_of(list(dict.fromkeys(task.tool for task in tasks if task.tool in acting)), MAX_NAMED)
-    acting_calls = (
-        f"{count_words(len(tasks) - len(reading), 'call')} of tools not declared readOnlyHint: true ({names})"
-    )
-    announcement = f"{count_words(len(tasks), 'call')} to {catalog.source}"
+    reading = [call for call in calls if call.tool not in acting]
+    names = first_of(list(dict.fromkeys(call.tool for call in calls if call.tool in acting)), MAX_NAMED)
+    count = count_words(len(calls) - len(reading), "call")
+    acting_calls = f"{count} of tools not declared readOnlyHint: true ({names})"
+    announcement = f"{count_words(len(calls), 'call')} to {catalog.source}"
     click.echo(printable(f"{announcement}, {acting_calls} among them" if names else announcement), err=True)
-    if not names or consent(f"Make the {acting_calls}, too?"):
-        return tasks
-    left_out = f"left out: {acting_calls}; read the tasks, then give --yes"
+    if calls and (not names or consent(f"Make the {acting_calls}, too?")):
+        return calls
+    left_out = f"left out: {acting_calls}; read the requests, then give --yes"
     if not reading:
-        raise InputError(left_out)
+        raise InputError(left_out if names else "no request has a plan that can be called as it is")
     warn(left_out)
     return reading
 

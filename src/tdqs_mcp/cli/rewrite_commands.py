@@ -29,7 +29,6 @@ from tdqs_mcp.cli.judge_options import (
 )
 from tdqs_mcp.cli.runner import (
     FILE,
-    FOLDER,
     TARGET,
     Page,
     copyable_locator,
@@ -76,11 +75,10 @@ from tdqs_mcp.results.improvements import (
     most_useful,
 )
 from tdqs_mcp.rewriting.text_patches import write_json
-from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Embedded, ModelSelector, PromptBatch, Selector
+from tdqs_mcp.rewriting.tool_selection import AnswerSelector, ModelSelector, PromptBatch, Selector
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
 from tdqs_mcp.sources.input_files import (
     add_answers,
-    read_embeddings,
     read_material,
     read_plan_answers,
     read_queries,
@@ -500,12 +498,6 @@ _SELECT = views(selection_blocks)
     "--against", multiple=True, metavar="LOCATOR", help="The changed catalog; for several LOCATORs once for each."
 )
 @click.option(
-    "--embeddings",
-    type=FOLDER,
-    metavar="FOLDER",
-    help="Select by the vectors of a model2vec model instead of BM25.",
-)
-@click.option(
     "--lazy",
     "listing",
     type=click.Choice([*map(str, ListDetail)]),
@@ -529,7 +521,6 @@ def select(
     *,
     file: Path | None,
     against: tuple[str, ...],
-    embeddings: Path | None,
     listing: str | None,
     written: Path | None,
     calls: Path | None,
@@ -569,7 +560,7 @@ def select(
             catalogs,
             queries=queries,
             against=rivals or None,
-            selector=agent if answers else _selector(model, embeddings),
+            selector=agent if answers else ModelSelector(model=model) if model else None,
             listing=detail,
             code=code,
         )
@@ -620,12 +611,3 @@ def _read_catalogs(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
     catalogs = for_each(locators, live, lambda catalog: catalog)
     end(catalogs)
     return [catalog for catalog in catalogs if catalog is not None]
-
-
-def _selector(model: Model | None, embeddings: Path | None) -> Selector | None:
-    """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
-    if model and embeddings:
-        raise InputError("--embeddings and --judge name two selectors; leave one of them out")
-    if embeddings:
-        return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
-    return ModelSelector(model=model) if model else None

@@ -1,6 +1,5 @@
-"""Studies for people: variants, the Pareto front, what scores predict, tasks, and how well tools are found."""
+"""Studies for people: variants, the Pareto front, what scores predict, and how well tools are found."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -9,7 +8,6 @@ from typing import Any
 from tdqs_mcp.model import CallOutcome
 from tdqs_mcp.report.blocks import (
     Block,
-    Code,
     Gap,
     Heading,
     Items,
@@ -23,7 +21,6 @@ from tdqs_mcp.report.blocks import (
     count_words,
     problem_items,
 )
-from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.checks import Confusion, Figures, Paired, QueryChoice, Selection
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
@@ -39,8 +36,6 @@ from tdqs_mcp.results.studies import (
     Reading,
     Scope,
     Summary,
-    TaskKind,
-    TaskSet,
     VariantPair,
 )
 from tdqs_mcp.rules import registry
@@ -252,23 +247,6 @@ _PROOF = (
 )
 
 
-def task_blocks(tasks: TaskSet) -> list[Block]:
-    """The tasks by tool, the tools without any, and what to do with them."""
-    rows = [(task.tool, str(task.kind), task.task) for task in tasks.tasks]
-    counts = Counter(task.kind for task in tasks.tasks)
-    totals = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
-    return [
-        Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({totals})"),
-        Table(columns("tool", "kind", "task", left=3), rows, limit=SHOWN),
-        Items([(f"{tool.tool}: {tool.reason}", "yellow") for tool in tasks.without]),
-        Line(
-            ("Next: read them, then add ", Code("--format jsonl -o tasks.jsonl"), " or ", Code("--run LOG"))
-            if tasks.tasks
-            else "No tasks. Next: see that the model answers, or name a stronger one"
-        ),
-    ]
-
-
 MAX_MEASURED = 20
 """Tools that the lines after a run name."""
 
@@ -296,11 +274,6 @@ def answer_lines(calls: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def task_lines(tasks: TaskSet) -> str:
-    """JSON Lines: one task each."""
-    return "\n".join(json.dumps(document(task), ensure_ascii=True) for task in tasks.tasks)
-
-
 MAX_SHOWN = 10
 """Rows of each list; JSON has them all."""
 
@@ -313,7 +286,6 @@ def selection_blocks(selection: Selection) -> list[Block]:
     confusions = _confusion_rows(selection.confusions)
     confusion_heads = columns("wanted", "picked", "queries", "its words in them", "what parts them", left=5)
     later = _confusion_rows(selection.against.confusions if selection.against else ())
-    lacking = [(entry.tool, ", ".join(entry.words), str(entry.queries)) for entry in selection.lacking]
     lost = [(choice.query.tool, choice.query.text, _rank(choice), _rank(after)) for choice, after in selection.lost]
     sections = (
         ("How often the right tool is found", _figures(selection)),
@@ -321,10 +293,6 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("By kind of request", _kinds(selection)),
         ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
         ("Picked instead since the change", Table(confusion_heads, later[:MAX_SHOWN])),
-        (
-            "Words of users that the definition lacks",
-            Table(columns("tool", "words", "queries", left=2), lacking[:MAX_SHOWN]),
-        ),
         ("Queries that lost", Table(columns("tool", "query", "rank", "then", left=4), lost[:MAX_SHOWN])),
     )
     blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
@@ -440,8 +408,6 @@ def _next_selection_report(selection: Selection) -> str:
     if not wrong:
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
-    if selection.lacking:
-        return f"say in {selection.lacking[0].tool} what users call it, where it is true; then check it with --against"
     return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"
 
 

@@ -293,18 +293,6 @@ class Confusion:
     """Without such a sentence: what only one of their schemas has, and hints that differ."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lacking:
-    """Everyday words of queries for a tool that its definition does not have."""
-
-    tool: Name
-    words: tuple[str, ...]
-    """As the queries spell them, the most frequent first."""
-
-    queries: int
-    """Queries for the tool that do not find it first and have such words."""
-
-
 Points = Annotated[float, Unit(digits=2)]
 
 
@@ -399,9 +387,6 @@ class Selection(Document):
     kinds: tuple[KindShare, ...]
     """Empty where no request has a kind."""
 
-    lacking: tuple[Lacking, ...]
-    """What missed tools lack, the most missed one first; empty for queries made from definitions."""
-
     problems: tuple[str, ...]
 
     @property
@@ -412,7 +397,7 @@ class Selection(Document):
         pairs = zip(self.choices, after, strict=bool(after))
         return [(choice, other) for choice, other in pairs if other.found < choice.found or other.first < choice.first]
 
-    @published(after="lacking")
+    @published(after="kinds")
     def queries(self) -> tuple[QueryResult, ...]:
         """Every query."""
         after = self.against.choices if self.against else (None,) * len(self.choices)

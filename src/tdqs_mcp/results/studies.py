@@ -1,11 +1,11 @@
-"""Findings of studies: variants compared over tasks, what scores predict of a benchmark, and tasks for traces."""
+"""Findings of studies: variants compared over tasks, and what scores predict of a benchmark."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from tdqs_mcp.results.checks import Paired
-from tdqs_mcp.results.contract import Document, Encoded, Internal, Key, Name, Own, Unit
+from tdqs_mcp.results.contract import Document, Internal, Key, Own, Unit
 
 LEVEL = 0.05
 """Significance of the tests, one less the coverage of the intervals."""
@@ -323,42 +323,3 @@ class ChoiceStudy(Document):
 
     checks: tuple[ChoiceEstimates, ...]
     """The effect of a point of TDQS with less data, to see what it rests on."""
-
-
-class TaskKind(StrEnum):
-    """Expected outcome of a task with its tool."""
-
-    WORKS = "works"
-    FAILS = "fails"
-    EDGE = "edge"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolTask:
-    """A request that makes an agent call a tool, with a call that answers it."""
-
-    tool: Name
-    kind: TaskKind
-    task: str
-    arguments: Encoded
-    expects: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TasklessTool:
-    """A tool without tasks, and why."""
-
-    tool: Name
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSet(Document):
-    """Tasks for the tools of a server, to record traces with."""
-
-    server: Name
-    model: str
-    """Who wrote them; for tasks that were written earlier, their file."""
-
-    tasks: tuple[ToolTask, ...]
-    without: tuple[TasklessTool, ...]

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from tdqs_mcp.canonical import canonical_json, round_half_up, short_hash, trim, visible
 from tdqs_mcp.errors import ContractError, InputError
@@ -28,7 +28,6 @@ from tdqs_mcp.results.checks import (
     Confusion,
     Figures,
     KindShare,
-    Lacking,
     Paired,
     PlanChange,
     PlanCheck,
@@ -43,14 +42,8 @@ from tdqs_mcp.rewriting.parting import MAX_NAMED, Codes, code_differences, diffe
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 
-if TYPE_CHECKING:
-    from numpy import ndarray
-
 K = 5
 """Places in which a tool counts as found."""
-
-COSINE_DIGITS = 5
-"""Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
 
 Ranking = Mapping[int, float]
 """Positions of the tools that were found, each with a number that is higher for a better one; equal numbers tie."""
@@ -90,21 +83,6 @@ class Lexical:
         """Every tool that shares a word with the query; equal definitions get equal numbers."""
         weights = search.bm25_weights([search.search_terms(search.indexed_text(tool)) for tool in tools])
         return [search.bm25_scores(weights, search.search_terms(query)) for query in queries]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedded:
-    """The nearest by meaning: cosines between the query's vector and those of the same texts that BM25 reads."""
-
-    name: str
-    encode: "Callable[[Sequence[str]], ndarray[Any, Any]]"
-    """Vectors of length 1; all zeros for a text without a known word."""
-
-    async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Ranking | Failure]:
-        """Every tool with a positive cosine; digits beyond the precision of float32 are dropped."""
-        documents = self.encode([search.indexed_text(tool) for tool in tools])
-        cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
-        return [{place: cosine for place, cosine in enumerate(row) if cosine > 0} for row in cosines.tolist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,16 +274,17 @@ def _is_subsequence(expected: Sequence[str], names: Iterable[str]) -> bool:
 _REFERENCE = re.compile(r"\$(\d+)\b")
 
 
-def _refers(value: object) -> bool:
+def refers(value: object) -> bool:
+    """Return whether a value has to come from an earlier call."""
     if isinstance(value, Mapping):
-        return any(map(_refers, value.values()))
-    return any(map(_refers, value)) if isinstance(value, list) else bool(_REFERENCE.match(str(value)))
+        return any(map(refers, value.values()))
+    return any(map(refers, value)) if isinstance(value, list) else bool(_REFERENCE.match(str(value)))
 
 
 def _is_valid(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Return whether arguments fit, but for the values that refer to earlier calls: those are unknown."""
     schema = tool.input_schema or {}
-    open_names = {name for name, value in arguments.items() if _refers(value)}
+    open_names = {name for name, value in arguments.items() if refers(value)}
     properties, required = schema.get("properties"), schema.get("required")
     if schema.get("additionalProperties") is False and isinstance(properties, Mapping) and open_names - {*properties}:
         return False
@@ -506,7 +485,6 @@ def report(
         confusions=_confusions(choices, index, codes),
         plans=tuple(_plan_shares(choices)),
         kinds=tuple(_kind_shares(choices)),
-        lacking=_lacking(choices, index),
         against=None,
         problems=problems + _unanswered(choices),
     )
@@ -623,22 +601,6 @@ def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> t
 
 def _terms(tool: Tool) -> set[str]:
     return set(search.search_terms(search.indexed_text(tool)))
-
-
-def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...]:
-    """The words of users' queries that a tool which they do not find first has nowhere in its texts."""
-    names, missed = index.by_name(), dict[str, list[list[str]]]()
-    for choice in choices:
-        places = [place for own in names.get(choice.query.tool, {}).values() for place in own]
-        if choice.query.withheld or choice.failure is not None or choice.first == 1 or not places:
-            continue
-        own = {term for place in places for term in _terms(index.tools[place])}
-        if words := search.strange_words(choice.query.text, own):
-            missed.setdefault(choice.query.tool, []).append(words)
-    ranked = sorted(missed.items(), key=lambda entry: (-len(entry[1]), entry[0]))
-    return tuple(
-        Lacking(tool=tool, words=_most_common(chain.from_iterable(lists)), queries=len(lists)) for tool, lists in ranked
-    )
 
 
 def _most_common(words: Iterable[str]) -> tuple[str, ...]:

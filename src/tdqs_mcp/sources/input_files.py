@@ -5,10 +5,10 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeGuard
+from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import yaml
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -20,9 +20,6 @@ from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.model import CallOutcome, Catalog, Fact, Material, Trace
 from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.sources.files import read_bytes, read_catalog, read_text
-
-if TYPE_CHECKING:
-    from numpy import ndarray
 
 MAX_YAML = 2**20
 """Characters that are read as YAML, a few seconds' work; larger files come from programs, which write JSON."""
@@ -363,26 +360,6 @@ def read_plan_answers(path: Path) -> dict[str, Mapping[str, Any]]:
             raise InputError(f"{place} of {str(path)!r} has no id: give it as --prompts wrote it")
         answers[row["id"]] = row
     return answers
-
-
-def read_embeddings(folder: Path) -> "Callable[[Sequence[str]], ndarray[Any, Any]]":
-    """Return a function from texts to vectors of length 1, by the model2vec model in a folder; nothing is downloaded.
-
-    Raises InputError without that package and for a folder without such a model.
-    """
-    try:
-        from model2vec import StaticModel  # noqa: PLC0415  # an extra that most installations go without
-    except ImportError as error:
-        raise InputError(
-            "embeddings need a package more: pip install '.[embeddings]' in a checkout of tdqs-mcp"
-        ) from error
-    if not (folder / "config.json").is_file():
-        raise InputError(f"{str(folder)!r} holds no model2vec model: it has no config.json")
-    try:
-        model = StaticModel.from_pretrained(folder, normalize=True, force_download=False)
-    except Exception as error:  # the package and those that it builds on raise whatever a broken file leads them to
-        raise InputError(f"{str(folder)!r} holds no model2vec model that can be read: {error}") from error
-    return lambda texts: model.encode(texts, use_multiprocessing=False)
 
 
 COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps"
