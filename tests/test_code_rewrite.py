@@ -92,6 +92,12 @@ SENTENCES = {
         {"berth": TEXT},
         "Returns `depth` and `tide`, at times also `buoy`.",
     ),
+    "keys among others": (
+        'return {"depth": 3, "tide": 1, **httpx.get(berth).json()}',
+        "Look at a berth.",
+        {"berth": TEXT},
+        "Returns `depth`, `tide` and other fields.",
+    ),
     "a failure is no result": (
         'try:\n        return {"depth": 3, "tide": berth}\n    except OSError as e:\n        return f"Could not look: {e}"',
         "Look at a berth.",
@@ -175,6 +181,25 @@ def test_the_form_of_a_result_is_read_from_the_code(write, case):
 
 
 SCRIPTS = {
+    "a text that grows": (
+        (
+            'let lines = "Berths:"; for (const name of [berth]) { lines += `\\n- ${name}`; lines += " (open)"; }\n'
+            "  return text(lines);"
+        ),
+        None,
+    ),
+    "an await for older JavaScript": (
+        (
+            "return __awaiter(this, void 0, void 0, function* () {\n"
+            '    const { data } = yield axios.get("https://api.tides.example/berths");\n'
+            "    return text(JSON.stringify({ depth: data.depth, tide: data.tide }));\n  });"
+        ),
+        "object with keys depth, tide",
+    ),
+    "an object without methods": (
+        "return Object.assign(new Answer(), text(JSON.stringify({ depth: 3 })));",
+        "object with keys depth",
+    ),
     "a mapped list": (
         (
             "const rows = await (await fetch(`https://api.tides.example/berths`)).json();\n"
@@ -212,6 +237,7 @@ import axios from "axios";
 import {{ McpServer }} from "@modelcontextprotocol/sdk/server/mcp.js";
 import {{ z }} from "zod";
 const server = new McpServer({{ name: "harbour", version: "1" }});
+class Answer {{ content; static text(text) {{ return text; }} }}
 const text = (text) => ({{ content: [{{ type: "text", text }}] }});
 server.registerTool("work", {{ description: "Work", inputSchema: {{ berth: z.string() }} }}, async ({{ berth }}) => {{
   {body}
@@ -220,6 +246,45 @@ server.registerTool("work", {{ description: "Work", inputSchema: {{ berth: z.str
         "server.js",
     )
     assert code.tools[0].returns == returned
+
+
+def test_an_envelope_that_half_of_the_tools_return_is_not_said(write):
+    names = ("look", "read", "list", "find", "show")
+    tools = "".join(
+        f'@server.tool()\ndef {name}(berth: str):\n    return {{"ok": 1, "load": berth}}\n' for name in names
+    )
+    code = write(f'{tools}@server.tool()\ndef dive(berth: str):\n    return {{"depth": 3, "tide": berth}}\n')
+    rewritten = rewrite(code, *(define(name, f"{name.title()} a berth.", berth=TEXT) for name in (*names, "dive")))
+    told = {item.name: statements(item) for item in rewritten}
+    assert told["dive"] == ["Returns `depth` and `tide`."]
+    assert {name: told[name] for name in names} == {key: [] for key in names}
+
+
+TEXTS = {
+    "one of many texts": (
+        (
+            'if berth == "north":\n        return "No berth is here."\n    if berth == "south":\n        return f"Moored at {berth}."\n'
+            '    return "The harbour is closed."'
+        ),
+        ['Returns the text "Moored at ….", among other texts.'],
+    ),
+    "nothing but what it says without a result": (
+        'if berth == "north":\n        return "No berth is here."\n    return f"{berth} is a berth."',
+        [],
+    ),
+    "keys of which none is always there": (
+        'return {"depth": 3, "buoy": 1} if berth == "north" else {"tide": 2, "sand": 4}',
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_of_several_results_only_what_is_true_is_said(write, case):
+    body, sentences = TEXTS[case]
+    code = write(f"@server.tool()\ndef work(berth: str):\n    {body}\n")
+    (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=TEXT))
+    assert statements(rewritten) == sentences
 
 
 def test_a_question_about_results_is_asked_where_the_code_does_not_tell(write):

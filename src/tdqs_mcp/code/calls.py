@@ -421,8 +421,9 @@ class Calls(Resolution):
             return Listing(values=arguments, parameters=parameters_of(arguments))
         if name == "Object.keys" and isinstance(first, Argument) and not first.name:
             return UNKNOWN  # names alone; `args[key]` with such a key is a use of all
-        if name in _EXTENDING and isinstance(first, Dictionary) and (keywords or arguments[1:]):
-            items = (*(("...", value) for value in arguments), *keywords.items())
+        if name in _EXTENDING and (isinstance(first, Dictionary) or _is_bare(first)) and (keywords or arguments[1:]):
+            parts = arguments if isinstance(first, Dictionary) else arguments[1:]
+            items = (*(("...", value) for value in parts), *keywords.items())
             return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
         if name in _PASS_THROUGH and arguments:
             if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
@@ -677,6 +678,11 @@ def _is_abstract(function: Function) -> bool:
 def _says_nothing_more(statement: SyntaxNode) -> bool:
     """Return whether a statement is a docstring or `...`."""
     return isinstance(statement, Literal) or (isinstance(statement, Other) and statement.operator == "...")
+
+
+def _is_bare(value: Value) -> bool:
+    """Return whether a value is an object without methods of its own: `Object.assign(new Answer(), { content })`."""
+    return isinstance(value, Instance) and all(method.is_static for method in value.of.node.methods.values())
 
 
 def _takes_path(target: External) -> bool:

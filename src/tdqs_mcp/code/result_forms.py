@@ -40,8 +40,11 @@ _LABEL = re.compile(r"(?:^|\n|[-*•(|,] ?)\**([A-Z][A-Za-z][\w /-]{0,28}?)\**:\
 _SERIALIZED = re.compile(r"(?:^|\.)(?:encode|stringify|(?:safe_)?dumps?)\(\)$")
 """A library's function that writes a value as text, as `yaml.dump`."""
 
-_BODY = re.compile(r"(?:\.(?:json\(\)|data|text\(\)|text|read\(\)|content|body))?(?:\.(?:decode|strip|catch)\(\))*")
+_BODY = re.compile(
+    r"(?:\.(?:json\(\)|data|text\(\)|text|read\(\)|content|body))?(?:\.(?:decode|strip|catch|replace)\(\))*"
+)
 _INNER = re.compile(r"(?:\.[A-Za-z_]\w*){0,2}")
+_FAILING = ("error", "failed to")
 _IMAGES = frozenset({"image", "audio"})
 _PLAIN_LISTS = frozenset("list List Sequence tuple set".split())
 
@@ -87,7 +90,7 @@ class ResultReader:
                 return True
             return _own(value, "error") not in (None, Constant(value=None)) or Constant(value=False) in flags.values()
         text = text_of(value)
-        return text is not None and text.lower().startswith("error")
+        return text is not None and text.lower().startswith(_FAILING)
 
     def _forms(self, value: Value) -> Forms:
         forms: Forms = None
@@ -223,7 +226,8 @@ def _merged(forms: Sequence[CodeResult]) -> Iterator[CodeResult]:
     for kind in kinds or dict.fromkeys(form.kind for form in forms):
         same = [form for form in forms if form.kind is kind]
         if kind not in (ResultKind.OBJECT, ResultKind.OBJECTS) or len(same) == 1:
-            yield from dict.fromkeys(same)
+            alike = {(form.text, form.keys): replace(form, is_json=True) for form in same if form.is_json}
+            yield from dict.fromkeys(alike.get((form.text, form.keys), form) for form in same)
             continue
         always = set.intersection(*(set(form.keys) for form in same))
         names = dict.fromkeys(name for form in same for name in (*form.keys, *form.rare))

@@ -350,7 +350,8 @@ def _read(tree: Tree) -> SyntaxNode:
             return Spread(line=line, value=_first(tree, line))
         case "assignment_expression" | "augmented_assignment_expression":
             left = tree.child_by_field_name("left")
-            return Assign(line=line, target=_pattern(left) if left else Other(line=line), value=_field(tree, "right"))
+            target = _pattern(left) if left else Other(line=line)
+            return Assign(line=line, target=target, value=_updated(tree))
         case "binary_expression":
             return _binary(tree)
         case "unary_expression":
@@ -376,12 +377,43 @@ def _read(tree: Tree) -> SyntaxNode:
             return _class(tree)
         case "sequence_expression":
             return Other(line=line, parts=[_expression(part) for part in _arguments(tree)], operator=",")
-        case "yield_expression":
+        case "yield_expression" if not _is_awaiting(tree):
             return Return(line=line, value=_first(tree, line))
+        case "yield_expression":
+            return _first(tree, line)
         case "object_pattern" | "array_pattern":
             return _pattern(tree)
         case _:
             return Other(line=line, parts=[_expression(part) for part in tree.named_children if part.type != "comment"])
+
+
+def _is_awaiting(tree: Tree) -> bool:
+    """Return whether a `yield` is TypeScript's `await` for older JavaScript: `__awaiter(…, function* () { … })`."""
+    place = tree.parent
+    while place is not None and place.type not in _FUNCTIONS:
+        place = place.parent
+    call = place.parent.parent if place is not None and place.parent is not None else None
+    return call is not None and _text(call.child_by_field_name("function")).endswith("__awaiter")
+
+
+def _updated(tree: Tree) -> SyntaxNode:
+    """Return the value of an assignment; `text += line` is made of both sides."""
+    right = _field(tree, "right")
+    operator = _text(tree.child_by_field_name("operator"))
+    if tree.type == "assignment_expression" or not operator:
+        return right
+    values = [_field(tree, "left"), right]
+    if operator in ("||=", "??="):
+        return Logic(line=right.line, operator="or", values=values)
+    return _added(values, right.line, operator.removesuffix("="))
+
+
+def _added(values: list[SyntaxNode], line: int, operator: str) -> SyntaxNode:
+    """Return a text where one of the values is text, else something of unknown kind."""
+    is_text = any(
+        isinstance(part, Template) or (isinstance(part, Literal) and isinstance(part.value, str)) for part in values
+    )
+    return Template(line=line, parts=values) if operator == "+" and is_text else Other(line=line, parts=values)
 
 
 def _binary(tree: Tree) -> SyntaxNode:
@@ -401,10 +433,7 @@ def _binary(tree: Tree) -> SyntaxNode:
         return Compare(line=line, left=values[0], operator=_OPERATORS[operator], right=values[-1])
     if operator in ("&&", "||", "??"):
         return Logic(line=line, operator="and" if operator == "&&" else "or", values=values)
-    is_text = any(
-        isinstance(part, Template) or (isinstance(part, Literal) and isinstance(part.value, str)) for part in values
-    )
-    return Template(line=line, parts=values) if operator == "+" and is_text else Other(line=line, parts=values)
+    return _added(values, line, operator)
 
 
 def _call(tree: Tree) -> SyntaxNode:

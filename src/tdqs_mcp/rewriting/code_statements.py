@@ -76,7 +76,7 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     """
     if measured.code is None:
         return {}
-    common = _common_errors(measured)
+    common = _common_errors(measured) | _common_results(measured)
     statements: dict[int, tuple[Statement, ...]] = {}
     for subject, code in coded(measured):
         if subject.signals.is_missing_description:
@@ -97,6 +97,13 @@ def _common_errors(measured: Measured) -> frozenset[str]:
     counts = Counter(error.text for _, code in coded(measured) for error in code.errors)
     most = max(MIN_SHARED, len(measured.subjects) // 2)
     return frozenset(text for text, count in counts.items() if count >= most)
+
+
+def _common_results(measured: Measured) -> frozenset[str]:
+    """Return the sentences about results that are true of half of the tools: an envelope, which tells of none."""
+    counts = Counter(_returned(subject, code) for subject, code in coded(measured))
+    most = max(MIN_SHARED, (counts.total() - counts.pop("", 0)) // 2)
+    return frozenset(sentence for sentence, count in counts.items() if count >= most)
 
 
 def _new_tokens(statement: Statement, *, tool: Tool) -> int:
@@ -186,7 +193,8 @@ def _sentences(
         (error, *_error_sentence(error, subject, code, siblings)) for error in errors if error not in demands
     ]
     returned = _returned(subject, code)
-    sentences.append((code.handler or code.registration, returned, 1))
+    if returned not in common:
+        sentences.append((code.handler or code.registration, returned, 1))
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
             yield add_sentence(sentence, Route.CODE, [_source(place)]), novelty.is_told(sentence)
@@ -546,9 +554,20 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     """Return the sentence about a result that no text and no schema names."""
     if not subject.is_result_open:
         return ""
-    parts = [part for form in code.results if (part := _result_words(form))]
-    is_whole = len(parts) == len(code.results) or all(form.kind is ResultKind.TEXT for form in code.results)
-    return f"Returns {joined(parts[:MAX_FORMS], 'or')}." if parts and is_whole else ""
+    texts = [form for form in code.results if form.kind is ResultKind.TEXT]
+    forms = [form for form in code.results if form.kind is not ResultKind.TEXT]
+    parts = [_result_words(form) for form in forms]
+    phrases = [phrase for form in texts if (phrase := _text_words(form))]
+    telling = [_text_words(form) for form in texts if form.keys or "{}" in form.text]
+    if not all(parts) or not (parts or phrases) or len(parts) > MAX_FORMS:
+        return ""
+    is_example = len(phrases) < len(texts) or len(parts) + len(phrases) > MAX_FORMS
+    if is_example and parts:
+        return f"Returns {joined([*parts, 'text'], 'or')}."
+    example = next(filter(None, telling), "")  # not what it says where it finds nothing
+    if is_example:
+        return f"Returns {example}, among other texts." if example else ""
+    return f"Returns {joined([*parts, *phrases], 'or')}."
 
 
 MAX_FORMS = 2
@@ -562,13 +581,10 @@ def _result_words(form: CodeResult) -> str:
             return _object_words(form)
         case ResultKind.ANSWER:
             method, _, address = form.text.partition(" ")
-            host, slash, path = address.partition("/")
-            request = f"{method} {slash}{path}".replace("{}", "…") if host.strip("{}") else f"{method} {slash}{path}"
-            place = f" at {host}" if "{}" not in host else ""
+            host, slash, path = address.replace("{}", "…").partition("/")
+            place = f" at {host}" if host and "…" not in host else ""
             part = f"`{form.keys[0]}` of " if form.keys else ""
-            return f"{part}the {'JSON ' if form.is_json else ''}answer of `{request.replace('{}', '…')}`{place}"
-        case ResultKind.TEXT:
-            return _text_words(form)
+            return f"{part}the {'JSON ' if form.is_json else ''}answer of `{method} {slash}{path}`{place}"
         case ResultKind.IMAGE:
             return "an image"
         case _:
@@ -577,7 +593,7 @@ def _result_words(form: CodeResult) -> str:
 
 def _object_words(form: CodeResult) -> str:
     """Return the keys of an object; nothing where all of them could be any result's: `success`, `message`."""
-    keys = form.keys or form.rare
+    keys = form.keys
     is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") for key in keys)
     if len(keys) < MIN_KEYS or not is_telling:
         return ""
@@ -585,7 +601,8 @@ def _object_words(form: CodeResult) -> str:
     more = len(keys) - len(first)
     names = ", ".join(f"`{key}`" for key in first)
     listing = f"{names} and {more} more fields" if more else listed(keys)
-    rare = form.rare if form.keys and not more and len(form.rare) <= MAX_RARE else ()
+    listing = f"{names} and other fields" if form.is_open else listing
+    rare = form.rare if not (more or form.is_open) and len(form.rare) <= MAX_RARE else ()
     listing += f", at times also {listed(rare)}" if rare else ""
     return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
 
@@ -599,11 +616,12 @@ def _text_words(form: CodeResult) -> str:
     if form.keys:
         labels = [f'"{label}"' for label in form.keys[:MAX_FIELDS]]
         return f"text with {joined(labels, 'and')}"
-    line, _, rest = form.text.strip().partition("\n")
+    line, newline, _ = form.text.lstrip().partition("\n")
     opening = line.replace("{}", "…").strip()
-    is_plain = opening.isascii() or opening.replace("…", "").isascii()
-    is_told = is_plain and len(opening) <= MAX_ERROR and not opening.startswith("…") and '"' not in opening
-    return f'text that begins with "{opening}"' if is_told and rest else f'the text "{opening}"' if is_told else ""
+    is_plain = opening.replace("…", "").isascii() and '"' not in opening and not opening.startswith("…")
+    if not is_plain or len(opening) > MAX_ERROR:
+        return ""
+    return f'text that begins with "{opening}"' if newline else f'the text "{opening}"'
 
 
 # Parameters
@@ -672,11 +690,17 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     is_number = schema.get("type") in ("integer", "number")
     is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
     for limit in own_limits(name, code):
-        head, _, value = limit.text.rpartition(" ")
+        head, _, value = limit.text.removesuffix(".0").rpartition(" ")
         if value in numbers_of(texts) or value.strip("'").lower() in map(str.lower, words_of(texts)):
             continue
         keyword = BOUNDS.get(head)
-        if keyword and is_number and keyword not in schema and not value.endswith(".0") and value not in ("0", "1"):
+        if (
+            keyword
+            and is_number
+            and keyword not in schema
+            and not limit.text.endswith(".0")
+            and value not in ("0", "1")
+        ):
             yield f"{head.capitalize()} {value}.", limit
         elif head == "default" and not is_required and "default" not in schema and _VALUE.fullmatch(value):
             spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
