@@ -108,16 +108,16 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
     for remark in subject.remarks:
         node, text = remark.node, remark.text
-        kind = node.schema.get("type")
+        kind, schema = parameter_texts.type_beside_null(node.schema)
         if kind not in _UNBOUND:
             continue
         name, path = repr(node.name), remark.path
-        is_open = kind != "string" and _BOUNDS.isdisjoint(node.schema)
+        is_open = kind != "string" and _BOUNDS.isdisjoint(schema)
         if is_open and (phrase := stated_limits(text)):
             yield Hit(
                 path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
             )
-        elif kind == "number" and "multipleOf" not in node.schema and parameter_texts.is_count(node, text):
+        elif kind == "number" and "multipleOf" not in schema and parameter_texts.is_count(node, text):
             problem = f"{name}: the text counts things, and the schema takes 2.5"
             yield Hit(path, problem, "make the type integer", shared="have a count of type number")
         elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):

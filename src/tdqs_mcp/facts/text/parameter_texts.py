@@ -482,11 +482,24 @@ def evident_names(tool: Tool, words: Sequence[str]) -> frozenset[str]:
     return frozenset(evident)
 
 
+def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
+    """Return the only type that a schema takes beside null, and the schema that has it: `int | None` is an integer."""
+    members = [
+        member for member in schema.get("anyOf", ()) if isinstance(member, dict) and member.get("type") != "null"
+    ]
+    schema = members[0] if len(members) == 1 else schema
+    kinds = schema.get("type")
+    kinds = [kind for kind in kinds if kind != "null"] if isinstance(kinds, list) else [kinds]
+    return (kinds[0] if len(kinds) == 1 and isinstance(kinds[0], str) else None), schema
+
+
 def lacks_date_form(node: Node, text: str, description: str) -> bool:
     """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
     parts = name_parts(node.name or "")
     is_date = bool(parts) and (parts[-1] in _text_words("dates") or parts[0] in _text_words("date_ends"))
-    is_open = node.is_top and _FORMING.isdisjoint(node.schema)
+    schema = type_beside_null(node.schema)[1]
+    is_set = schema.get("default", node.schema.get("default")) is not None
+    is_open = node.is_top and not is_set and _FORMING.isdisjoint(schema.keys() - {"default"})
     return is_date and is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
 
 
