@@ -196,6 +196,13 @@ SCRIPTS = {
         ),
         "object with keys depth, tide",
     ),
+    "many big objects": (
+        "const big = { "
+        + ", ".join(f"f{number}: [berth, {{ a: berth, b: [berth, berth] }}]" for number in range(9))
+        + " };\n  if (berth === 'north') return text(JSON.stringify({ ...big, depth: 3 }));\n"
+        + "  return text(JSON.stringify({ ...big, tide: 3 }));",
+        "object with keys f0, f1, f2, f3, f4, f5, f6, f7, f8 and at times depth, tide",
+    ),
     "an object without methods": (
         "return Object.assign(new Answer(), text(JSON.stringify({ depth: 3 })));",
         "object with keys depth",

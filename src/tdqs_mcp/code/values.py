@@ -209,6 +209,9 @@ def bounded(value: Value, room: int = MAX_SIZE) -> Value:
     if isinstance(value, Listing) and len(value.values) < room:
         share = max(1, (room - 1) // len(value.values))
         return replace(value, values=tuple(bounded(item, share) for item in value.values))
+    if isinstance(value, Alternatives):
+        parts = tuple(bounded(item, room // len(value.values)) for item in value.values)
+        return replace(value, values=tuple(dict.fromkeys(parts)))
     if isinstance(value, Dictionary) and len(value.items) < room:
         share = max(1, (room - 1) // len(value.items))
         return replace(value, items=tuple((key, bounded(item, share)) for key, item in value.items))
