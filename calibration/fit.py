@@ -327,13 +327,13 @@ def _circumstances(subject: Subject) -> dict[str, Any]:
 
 def _fit_sets(servers: Sequence[Labeled]) -> tuple[Rows, dict[str, Any]]:
     table = tabulate([of_set(each.facts) for each in servers if isinstance(each.facts, ToolSet)])
-    rows, forests = _fit_plainly(servers, table, COHERENCE)
+    rows, forests = fit_plainly(servers, table, COHERENCE)
     for row in rows:
         del row["latents"]
     return rows, forests
 
 
-def _fit_plainly(
+def fit_plainly(
     labeled: Sequence[Labeled], table: Mapping[str, Ints], plans: Mapping[str, Plan], *, scale: int = 1
 ) -> tuple[Rows, dict[str, Any]]:
     """Predictions of unseen servers, and the trees from all; `scale` divides labels that are sums."""
@@ -362,7 +362,7 @@ def _fit_components(labeled: Sequence[Labeled], folds: Folds) -> tuple[Rows, dic
     """The paper's components; a score below 3 is a smell, so that cut is where F1 is best on other servers."""
     subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
     table = tabulate([features(subject, folds.model) for subject in subjects])
-    rows, forests = _fit_plainly(labeled, table, SMELLS, scale=3)
+    rows, forests = fit_plainly(labeled, table, SMELLS, scale=3)
     latents = np.array([row["latents"] for row in rows])
     smells = np.array([[median < 3 for median in each.medians] for each in labeled])
     groups = np.array([each.group for each in labeled])

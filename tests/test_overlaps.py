@@ -126,24 +126,25 @@ def test_tools_that_say_nothing_are_pairs_and_a_described_one_is_not():
     assert (tools.vague, tools.same) == (("run", "process", "do_thing"), (("run", "process"),))
 
 
-def test_names_that_differ_in_a_further_word_are_variants_unless_a_text_points_to_the_other():
+def test_tools_that_share_words_and_parameters_are_variants_unless_a_text_points_to_the_other():
+    cells = takes("sheet", "address")
+    used = "Reads the cells of a used range"
     silent = [
-        tool("get_range", "Reads cells."),
-        tool("get_used_range", "Reads what is filled."),
-        tool("get_range_tags"),
+        tool("get_range", "Reads the cells of a range.", cells),
+        tool("get_used_range", f"{used}.", cells),
+        tool("delete_range", "Deletes the cells of a range.", cells),  # another effect
+        tool("get_range_tags", "Reads the cells of a range of tags.", takes("tag")),  # other parameters
     ]
-    pointed = [silent[0], tool("get_used_range", "Reads what is filled; for an address use get_range."), silent[2]]
+    pointed = [silent[0], tool("get_used_range", f"{used}; for an address use get_range.", cells), *silent[2:]]
     assert measured(*silent).tool_set().variants == (("get_range", "get_used_range"),)
     assert measured(*pointed).tool_set().variants == ()
 
 
-def test_one_and_several_at_once_are_variants_and_a_list_is_not():
-    tools = [
-        tool("read_note", "Reads a note."),
-        tool("read_multiple_notes", "Reads notes in a batch."),
-        tool("list_notes"),
+def test_tools_that_differ_on_both_sides_are_no_variants():
+    posts = [
+        tool(f"get_{site}_posts", f"Reads posts from {site} by URL.", takes("url")) for site in ("reddit", "quora")
     ]
-    assert measured(*tools).tool_set().variants == (("read_note", "read_multiple_notes"),)
+    assert measured(*posts).tool_set().variants == ()
 
 
 @pytest.mark.parametrize(

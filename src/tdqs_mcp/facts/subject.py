@@ -20,7 +20,7 @@ from tdqs_mcp.facts.text.steering import find_withdrawal
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
-from tdqs_mcp.facts.toolset.coherence import ToolSet, find_variants, read_tool_set
+from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
@@ -273,9 +273,7 @@ class Measured:
         """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
         tools = {purpose.source.tool: purpose.source for purpose in self.purposes}
         pairs: dict[str, list[str]] = {}
-        # a search finds many, whatever its name: `query_taxons`, `query_many_taxons`
-        alike = [own._replace(is_many=own.is_many and own.action != "search") for own in self.purposes]
-        for first, second in find_variants(alike):
+        for first, second in relations.find_variants(self.purposes):
             if not relations.are_told_apart(tools[first], tools[second]):
                 pairs.setdefault(first, []).append(second)
                 pairs.setdefault(second, []).append(first)

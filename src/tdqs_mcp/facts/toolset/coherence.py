@@ -9,8 +9,8 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect
-from tdqs_mcp.facts.toolset.names import MAX_CROWD, NameWords, part_of_speech
-from tdqs_mcp.facts.toolset.relations import Overlap, Purpose, action_of, stems_of, trade_things
+from tdqs_mcp.facts.toolset.names import NameWords, part_of_speech
+from tdqs_mcp.facts.toolset.relations import Overlap, Purpose, action_of, find_variants, stems_of
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
@@ -40,8 +40,8 @@ class ToolSet(NamedTuple):
     """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
 
     variants: tuple[tuple[str, str], ...]
-    """Pairs that do the same to the same kind of thing, and whose names differ in words that one of them has besides:
-    `get_range`, `get_used_range`. Neither description names the other tool."""
+    """Pairs that share half of their words and of their parameters and do not differ on both sides: `get_range`,
+    `get_used_range`. Neither description names the other tool."""
 
     one_word: tuple[str, ...]
     """Tools whose name is one word, a product's not counted."""
@@ -146,26 +146,6 @@ def _known_of(purpose: Purpose) -> frozenset[str]:
     parameters = (part for name in purpose.source.parameters for part in name_parts(name))
     idle = words_from("names", "vague") | VAGUE_VERBS
     return stems_of((*name_parts(purpose.name.tool), *parameters, *idle), but=frozenset())
-
-
-def find_variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of tools that do the same to the same kind of thing, `get_range` and `get_used_range`."""
-    crowds: dict[tuple[str, bool, str], list[Purpose]] = {}
-    for own in purposes:
-        if own.head:
-            # `read_multiple_notes` does for several what `read_note` does for one; `list_notes` is another thing
-            is_many = own.is_many and words_from("names", "quantities").isdisjoint(name_parts(own.name.tool))
-            crowd = crowds.setdefault((own.call, is_many, own.head), [])
-            yield from ((other.source.tool, own.source.tool) for other in crowd[-MAX_CROWD:] if _is_variant(other, own))
-            crowd.append(own)
-
-
-def _is_variant(first: Purpose, other: Purpose) -> bool:
-    names = first.source.tool, other.source.tool
-    is_pointed_out = names[0] in other.source.mentions or names[1] in first.source.mentions
-    is_part = first.nouns <= other.nouns or other.nouns <= first.nouns
-    is_alike = is_part and first.call == other.call and not trade_things(first, other)
-    return is_alike and not is_pointed_out and names[0] != names[1]
 
 
 def _style(name: str) -> str:

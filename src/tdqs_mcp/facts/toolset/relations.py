@@ -214,15 +214,42 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     Tools that point to each other do not overlap, nor do those whose sentences differ in one word on each side
     ("the graph's image", "the graph's data") or trade thing and scope ("the tags of a task", "the tasks of a tag").
     """
-    counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
-    weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
-    pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
+    pairs, weights = _compared(purposes)
     rated = ((earlier, other, _kind(earlier, other, weights)) for earlier, other in pairs)
     return tuple(
         Overlap(first=earlier.source.tool, second=other.source.tool, kind=kind)
         for earlier, other, kind in rated
         if kind
     )
+
+
+def find_variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of which one says nothing that the other does not, with half of their words and parameters shared.
+
+    `linkedin_posts` and `tiktok_posts` differ on both sides; a tool that deletes is none for one that reads.
+    """
+    pairs, weights = _compared(purposes)
+    return ((first.source.tool, other.source.tool) for first, other in pairs if _is_variant(first, other, weights))
+
+
+def _compared(purposes: Sequence[Purpose]) -> tuple[Iterator[tuple[Purpose, Purpose]], Mapping[str, int]]:
+    """The pairs that may say the same, and how much each word tells."""
+    counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
+    weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
+    return ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals), weights
+
+
+def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
+    own, rival = first.source, other.source
+    is_pointed_out = own.tool in rival.mentions or rival.tool in own.mentions
+    has_other_effect = first.effect != other.effect and None not in (first.effect, other.effect)
+    differ = bool(first.lead - other.words) and bool(other.lead - first.words)
+    if own.tool == rival.tool or is_pointed_out or has_other_effect or differ:
+        return False
+    shared, either = own.parameters & rival.parameters, own.parameters | rival.parameters
+    both = sum(weights[word] for word in first.words & other.words)
+    union = sum(weights[word] for word in first.words | other.words)
+    return bool(shared) and 2 * len(shared) >= len(either) and 2 * both >= union
 
 
 def read_labels(names: Sequence[str]) -> list[NameWords]:
