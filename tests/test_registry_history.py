@@ -128,7 +128,9 @@ def test_the_trend_has_a_point_for_each_sweep(sweep, stats, store_url):
     assert len(set(key)) == 2
     assert key == [(each.get("stroke"), each.get("stroke-dasharray")) for each in svg.findall(".//{*}polyline")]
     browser = Browser(store_url)
-    assert "polyline" in browser.page("/trend")
+    page = browser.page("/trend")
+    assert "polyline" in page
+    assert "></th>" not in page  # a screen reader says what each column holds
     assert json.loads(browser.page("/api/trend")) == trend
     metrics = dict(line.rsplit(" ", 1) for line in browser.page("/metrics").splitlines() if line[0] != "#")
     assert (metrics["tdqs_servers"], metrics["tdqs_tools"]) == ("2", "3")

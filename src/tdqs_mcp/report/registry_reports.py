@@ -308,7 +308,7 @@ def change_blocks(changes: StoreChanges) -> list[Block]:
     ]
     last = f", the last {len(rows):,} listed" if len(rows) < changes.change_count else ""
     head = f"{count_words(changes.change_count, 'change')} since {changes.since}{last} · {method_words(changes.method)}"
-    return [Title(head), Table(columns("at", "", "server", "before", "after", left=3), rows)]
+    return [Title(head), Table(columns("at", "change", "server", "before", "after", left=3), rows)]
 
 
 def change_feed(changes: StoreChanges, *, address: str = "") -> str:
