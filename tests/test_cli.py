@@ -272,7 +272,6 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
         ("score x.json --rubric playground --judge openai:m", "the playground rubric asks no judge"),
         ("score x.json --prompts --fail-under B", "--prompts asks no judge and gives no score"),
         ("lock --check x.json --accept tool:a", "--check changes nothing"),
-        ("study x.csv --judge openai:m", "--judge and --base-url are for writing tasks"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused_by_name(command, write, tmp_path, words, said):

@@ -863,7 +863,7 @@ def stock(write):
     """The command that rewrites the tools with their code."""
     code = (
         "from mcp.server import MCPServer\nserver = MCPServer('stock')\n\n\n"
-        "@server.tool()\ndef move_stock(source: str) -> str:\n    open('moves.txt', 'w').write(source)\n    return 'done'\n"
+        "@server.tool()\ndef move_stock(source: str) -> None:\n    open('moves.txt', 'w').write(source)\n"
         "\n\n@server.tool()\ndef count_stock(item: str) -> int:\n    return 1\n"
     )
     return ("rewrite", write("stock.json", STOCK), "--source", write("server.py", code))
