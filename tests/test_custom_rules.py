@@ -74,7 +74,7 @@ def test_the_list_of_rules_is_complete(command):
     document = json.loads(command("rules", "--format", "json").stdout)
     assert [each["id"] for each in document["rules"]] == [rule.id for rule in registry.RULES]
     text = command("rules", "TDQ4", "costly-tool").stdout.decode()
-    assert "costly-tool (warning): The definition alone takes more than 800 tokens" in text
+    assert "costly-tool (info): The definition alone takes more than 800 tokens" in text
     assert "TDQ102" not in text
     assert command("rules", "TDQ9").returncode == 2
 

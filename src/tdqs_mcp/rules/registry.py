@@ -316,7 +316,7 @@ def fold(findings: Sequence[Finding], chosen: RuleSelection, *, tool_count: int)
     return sorted(alone, key=_order)
 
 
-MAX_NAMED = 5
+MAX_NAMED = 2
 """Tools that one message names."""
 
 
