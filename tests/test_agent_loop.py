@@ -388,7 +388,7 @@ async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_too
         first = await call("suggest_rewrite", catalog=tools)
         assert first["overallTier"] != "A"
         assert {each["name"] for each in first["lowest"]} == WORDS.keys()
-        assert "draft the tools under `lowest` again" in first["next"]
+        assert "draft the tools under `lowest` and `alsoBelow` again, all in one call" in first["next"]
         titled = [each | {"title": "One order"} if each["name"] == BAD["name"] else each for each in tools]
         compared = await call("compare_definitions", old=tools, new=titled)
         assert f"suggest_rewrite and catalog {compared['newCatalog']}" in compared["next"]
@@ -400,6 +400,26 @@ async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_too
         assert last["next"].startswith(f"3.5 is reached: compare_definitions with old={first['catalog']}")
         score = await call("score_server", catalog=last["newCatalog"])
     assert (score["overallScore"], score["overallTier"]) == (last["overallScore"], last["overallTier"])
+
+
+async def test_every_tool_below_the_target_is_named_so_that_one_call_can_draft_them_all():
+    tools = [tool(f"get_{name}", f"Gets one {name}.", flat(1)) for name in "abcdefghijkl"]
+    words = {each["name"]: {"description": f"Gets one {each['name']}."} for each in tools}
+    async with in_process() as client:
+        draft = await caller(client)("suggest_rewrite", catalog=tools, draft=words)
+    named = [each["name"] for each in draft["lowest"]] + [
+        name for names in draft["alsoBelow"].values() for name in names
+    ]
+    assert len(draft["lowest"]) == 8
+    assert sorted(named) == sorted(words)
+    assert draft["alsoBelow"].keys() <= {
+        "usage_guidelines",
+        "behavioral_transparency",
+        "purpose_clarity",
+        "parameter_semantics",
+        "contextual_completeness",
+        "conciseness_structure",
+    }
 
 
 REPEATED = "Returns the whole record as JSON with every field that the account may see."

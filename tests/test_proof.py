@@ -413,6 +413,5 @@ def test_the_command_takes_material_in_yaml_and_shows_the_proof(command, write):
     assert ("Returns at most 25 orders a call.", ["fact 1"]) in [
         (each["text"], each["sources"]) for each in first["claims"]
     ]
-    assert '+  "description": "' in first["diff"]
     assert first["components"]["purpose"].startswith("Finds the open orders")
     assert (first["writer"], first["setback"]) == ("offline", None)

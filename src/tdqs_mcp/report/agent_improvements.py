@@ -8,6 +8,7 @@ from typing import Any
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.report.agent_answers import (
     JUDGE,
+    MAX_BELOW,
     MAX_MESSAGE,
     MAX_NAMES,
     AgentAnswer,
@@ -31,7 +32,7 @@ MAX_FINDINGS = 10
 """New errors and warnings that are listed, the worst first."""
 
 MAX_LOWEST = 8
-"""Tools that are still below a target, and are listed with what to write."""
+"""Tools that are still below a target, and are listed with what to write; the others by what they are weakest in."""
 
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
@@ -172,9 +173,12 @@ def rewrite_answer(
     """
     numbers: dict[str, Any] = {}
     lowest: list[dict[str, Any]] = []
+    others: dict[str, list[str]] = {}
     if comparison:
         is_reached = (comparison.new.rollup.overall or 0) >= goal
         lowest = [] if is_reached else lowest_lines(comparison.new, below=goal)
+        for line in lowest[MAX_LOWEST : MAX_LOWEST + MAX_BELOW]:
+            others.setdefault(line["weakest"], []).append(line["name"])
         numbers = {
             "verdict": verdict_of(comparison),
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
@@ -191,7 +195,8 @@ def rewrite_answer(
         "rewrites": page.lines,
         **({"unproven": count} if (count := sum(len(rewrite.unproven) for rewrite in page.rewrites)) else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
-        **({"lowest": lowest} if lowest else {}),
+        **({"lowest": lowest[:MAX_LOWEST]} if lowest else {}),
+        **({"alsoBelow": others} if others else {}),
         "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
         "remaining": remaining,
@@ -200,7 +205,7 @@ def rewrite_answer(
         **({"patch": patch} if patch else {}),
         "next": next_step,
     }
-    content = cut_lists(content, lowest=MAX_LOWEST, unused=MAX_NAMES, newFindings=MAX_FINDINGS)
+    content = cut_lists(content, unused=MAX_NAMES, newFindings=MAX_FINDINGS)
     if page.unlisted:
         content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
     return AgentAnswer(content=content, card=card)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher, unified_diff
+from difflib import SequenceMatcher
 from enum import StrEnum
 from heapq import heapify, heappop, heapreplace
 from typing import Annotated, Any, Literal
@@ -268,15 +268,6 @@ class Rewrite:
 
     was_written: Internal[bool] = True
     """False where the writer that was asked gave no answer in form."""
-
-    @published(after="findings_added")
-    def diff(self) -> str:
-        """Unified diff of the definition's JSON; empty where nothing changes."""
-        # A lone surrogate, as a server may send "\\ud83d", has no UTF-8: it is shown as "?".
-        sides = (json.dumps(side, indent=2, ensure_ascii=False) for side in (self.original, self.definition))
-        before, after = (side.encode(errors="replace").decode().split("\n") for side in sides)
-        lines = unified_diff(before, after, lineterm="")
-        return "\n".join(line for line in lines if line not in ("--- ", "+++ "))
 
     @property
     def conflicts(self) -> tuple[Claim, ...]:

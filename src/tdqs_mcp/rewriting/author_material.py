@@ -209,10 +209,6 @@ _REPLY = re.compile(r"(?:yes|no)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
 _CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
 _RETURNS = re.compile(r"returns?\s*:\s*", re.IGNORECASE)
 _END = re.compile(r";|[.!?](?:\s|$)")
-# "50", "up to 1,000 rows": an answer to how many results come back.
-_AMOUNT = re.compile(
-    r"(?:(?:at most|up to|a maximum of) )?(?P<number>\d[\d,.]*)(?P<thing>(?: [a-z]+){0,3})\.?", re.IGNORECASE
-)
 
 
 def material_statements(
@@ -349,14 +345,6 @@ def _is_verb(words: Sequence[str]) -> bool:
     return words[0].startswith("return") or (words[0] in LEMMAS and words[0].endswith("s") and is_before_object)
 
 
-def _say_limit(text: str) -> str:
-    """A number is how many results come back at most; a whole sentence stays."""
-    match = _AMOUNT.fullmatch(text)
-    if match:
-        return f"Returns at most {match['number']}{match['thing'] or ' results'}"
-    return _say_return(text) if text[:1].isdecimal() or text.lower().startswith(("at most ", "up to ", "all")) else text
-
-
 def _say_usage(text: str) -> str:
     """A condition is when to use the tool; a whole sentence stays."""
     is_condition = not words_from("rewriting", "conditions").isdisjoint(words_of(text)[:1])
@@ -373,7 +361,6 @@ def _say_behavior(text: str) -> str:
 
 _FORMS = {
     QuestionTopic.RETURNS: _say_return,
-    QuestionTopic.LIMIT: _say_limit,
     QuestionTopic.USAGE: _say_usage,
     QuestionTopic.BEHAVIOR: _say_behavior,
 }

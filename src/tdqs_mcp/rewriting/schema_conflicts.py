@@ -20,6 +20,7 @@ _TOKEN = lazy_pattern(r"[\w$](?:[\w.+/-]*\w)?")
 _SEGMENT = lazy_pattern(r";\s|\n")
 # "By default, `active_only` is off" is one clause, "e.g. 5" too
 _CLAUSE = lazy_pattern(r"(?<![Bb]y default)(?:,\s|\s\((?!default)|:\s)|\)[,.]?\s?|(?<!e\.g)\.\s")
+_UNIT = lazy_pattern(r"\b(?:in|of) ([a-z]+)\b")
 _CONVERSION = lazy_pattern(r"(?<=\d)\s*\([^\w()]*\d[^()]*\)")
 _ITEM = r"[`'\"]?\w[\w.+-]*[`'\"]?"
 _ROW = lazy_pattern(rf"{_ITEM}(?:(?:,\s(?:or\s|and\s)?|\s(?:or|and)\s|\s?[|/]\s?){_ITEM})+")
@@ -193,9 +194,19 @@ def _unit_words(node: Node) -> list[str]:
 
 
 def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
-    """Yield the unit of a parameter's name where the text gives another of its kind: "`wait_seconds` in minutes"."""
+    """Yield the unit of a parameter where the text gives another of its kind: "`wait_seconds` in minutes".
+
+    The unit is that of its name, or else the one that its own text says it is in.
+    """
     units = known_units()
     named = {units[part] for part in name_parts(node.name or "") if len(part) > 1 and part in units}
+    if not named:
+        own = node.schema.get("description")
+        told = _UNIT.findall(own[:MAX_EXPLANATION]) if isinstance(own, str) else []
+        stated_units = {units[word] for word in _UNIT.findall(text) if word in units}
+        for kind, unit in sorted({units[word] for word in told if word in units}):
+            if other := next((word for same, word in sorted(stated_units) if same == kind and word != unit), None):
+                yield f"the description of `{node.name}` says {unit}, not {other}"
     # "120000 (2 minutes)" says in other words what the milliseconds are
     stated = {units[word] for word in words_of(_CONVERSION.sub("", text)) if len(word) > 1 and word in units}
     for kind, unit in sorted(named - stated):

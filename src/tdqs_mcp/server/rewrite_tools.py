@@ -376,7 +376,7 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same
         return f"{goal} is reached: {step}{f' If you want more, {more}' if left else ''}"
     if left:
         return more
-    again = "draft the tools under `lowest` again"
+    again = "draft the tools under `lowest` and `alsoBelow` again, all in one call"
     short = f"{suggestion.overall / 10} is below {goal}: {again}. " if suggestion.overall else ""
     if any(map(is_worth_asking, suggestion.questions)):
         ask = f"nswer what you can: suggest_rewrite with catalog {new}{same} and material={{answers: {{ID: text}}}}."
