@@ -63,6 +63,10 @@ REGISTRATIONS = {
         "def register(name, function):\n    server.tool(name=name)(function)\n",
         'def add(berth: str) -> str:\n    return berth\n\nregister("add_berth", add)\n',
     ),
+    "a registry that makes the tools of its list": (
+        "class Registry:\n    def register(self, name, description, schema):\n        def decorate(function):\n            self.tools[name] = Tool(name=name, description=description, inputSchema=schema)\n            return function\n        return decorate\n\nregistry = Registry()\n",
+        '@registry.register("add_berth", "Add a berth.", {"type": "object"})\ndef add(arguments: dict) -> str:\n    return arguments["berth"]\n',
+    ),
     "a method": (
         "",
         "class Tools:\n    def __init__(self, server):\n        @server.tool()\n        def add_berth(berth: str) -> str:\n            return self.add(berth)\n    def add(self, berth):\n        return berth\n",
@@ -97,6 +101,30 @@ SCRIPTS = {
           handlers[request.params.name](request.params.arguments));""",
     "a class": """
         class AddBerth { name = "add_berth"; description = "Add."; inputSchema = {}; async execute(args) { return save(args.berth); } }""",
+    "a class with accessors": """
+        class AddBerth {
+          getName() { return "add_berth"; }
+          getDescription() { return "Add a berth."; }
+          getInputSchema() { return {type: "object"}; }
+          async execute(args) { return save(args.berth); }
+        }""",
+    "a minified switch": """
+        import { CallToolRequestSchema as w } from "@modelcontextprotocol/sdk/types.js";
+        const TOOLS = [{name: "add_berth", description: "Add.", inputSchema: {type: "object"}}];
+        server.setRequestHandler(w, async (t) => { switch (t.params.name) { case "add_berth": return save(t.params.arguments.berth); } });""",
+    "a table that conditions fill": """
+        function create() {
+          const table = {};
+          if (process.env.READ) Object.assign(table, {list_berths: (client, args) => []});
+          if (process.env.WRITE) Object.assign(table, {add_berth: (client, args) => save(args.berth)});
+          return table;
+        }
+        const handlers = create();
+        const TOOLS = [{name: "add_berth", description: "Add.", inputSchema: {type: "object"}}];
+        server.setRequestHandler(CallToolRequestSchema, async (request) => {
+          const run = handlers[request.params.name];
+          return run({}, request.params.arguments);
+        });""",
     "a wrapper": """
         const safe = (handler) => async (args) => { try { return await handler(args); } catch (error) { return {error}; } };
         server.registerTool("add_berth", {description: "Add."}, safe(async ({berth}) => save(berth)));""",
@@ -1495,3 +1523,95 @@ def test_a_folder_for_the_tool_s_own_files_may_be_removed(read):
 def test_the_variable_of_a_comprehension_is_not_the_parameter_of_its_name(read):
     body = "names = [a.name for a in list(b)]; return open(a) if names else None"
     assert tool_of(read, body).unused_parameters == ()
+
+
+def test_a_handler_that_a_table_only_names_is_the_function_behind_it(read):
+    report = read(
+        server_js="async function findBerths(client, args) {\n"
+        "  return fetch(`https://x.test/${args.id}`);\n}\n"
+        "const handlers = { find: (client, args) => findBerths(client, args) };\n"
+        'const TOOLS = [{name: "find", description: "Find.", inputSchema: {type: "object"}}];\n'
+        "server.setRequestHandler(CallToolRequestSchema, async (request) =>\n"
+        "  handlers[request.params.name]({}, request.params.arguments));\n"
+    )
+    assert (report.tools[0].handler.line, report.tools[0].read_only) == (1, True)
+
+
+def test_what_follows_a_tool_s_own_branch_is_not_done_for_it(read):
+    report = read(
+        server_js='import { unlink } from "fs/promises";\n'
+        'const TOOLS = ["status", "drop"].map((name) => name);\n'
+        'const LIST = [{name: "status", description: "Status.", inputSchema: {}}, {name: "drop", description: "Drop.", inputSchema: {}}];\n'
+        "server.setRequestHandler(CallToolRequestSchema, async (request) => {\n"
+        "  const { name, arguments: args } = request.params;\n"
+        '  if (name === "status") {\n    return "fine";\n  }\n'
+        "  await unlink(args.path);\n});\n"
+    )
+    kinds = {tool.name: [effect.kind for effect in tool.effects] for tool in report.tools}
+    assert kinds == {"status": [], "drop": ["file-delete"]}
+
+
+STATEMENTS = {
+    "a text of SQL": ('store.ask("DELETE FROM boats WHERE id = ?", (berth,))', ["sql-write"]),
+    "the agent's text to a connection": ("apsw.Connection('a.db').cursor().execute(berth)", ["sql-write"]),
+    "a sentence": ('store.ask("Delete from the list what is old", (berth,))', []),
+    "marked text": ("sqlalchemy.create_engine('x').connect().execute(sqlalchemy.text(berth))", ["sql-write"]),
+}
+
+
+@pytest.mark.parametrize("case", STATEMENTS)
+def test_a_statement_is_known_whatever_driver_takes_it(read, case):
+    line, kinds = STATEMENTS[case]
+    report = read(
+        server_py=HEAD + "import apsw\nimport sqlalchemy\nfrom elsewhere import store\n\n"
+        f"@server.tool()\ndef ask(berth: str) -> str:\n    return {line}\n"
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == kinds
+
+
+def test_a_table_is_written_to_a_file_only_where_a_path_is_given(read):
+    report = read(
+        server_py=HEAD + "import pandas as pd\n\n"
+        '@server.tool()\ndef show(berth: str) -> str:\n    return pd.DataFrame([berth]).to_json(orient="records")\n\n'
+        "@server.tool()\ndef keep(path: str) -> None:\n    pd.DataFrame([1]).to_csv(path)\n"
+    )
+    assert [[effect.kind for effect in tool.effects] for tool in report.tools] == [[], ["file-write"]]
+
+
+def test_a_message_to_a_process_of_this_machine_reaches_no_other_one(read):
+    report = read(
+        server_py=HEAD + "import socket\n\n"
+        "class Editor:\n    def __init__(self):\n        self.line = socket.socket()\n"
+        '    def send_command(self, words):\n        self.line.connect(("localhost", 9000))\n        self.line.sendall(words)\n\n'
+        "@server.tool()\ndef get_boats(berth: str) -> str:\n    return Editor().send_command(berth)\n"
+    )
+    (tool,) = report.tools
+    hosts = {effect.host for effect in tool.effects if effect.kind.startswith(("http", "sends"))}
+    assert (hosts, tool.open_world) == ({"localhost"}, False)
+
+
+def test_a_process_that_is_ended_is_gone(read):
+    report = read(
+        server_py=HEAD + "import asyncio\nimport psutil\n\n"
+        "@server.tool()\nasync def end(pid: int) -> None:\n    await asyncio.to_thread(psutil.Process(pid).kill)\n"
+    )
+    assert verdicts(report.tools[0]) == (False, True, False)
+
+
+def test_a_request_with_the_agent_s_own_fields_is_none_for_a_token(read):
+    report = read(
+        server_js='server.registerTool("add", { description: "Adds." }, async (args) =>\n'
+        '  fetch("https://x.test/boats", { method: "POST", body: JSON.stringify({ fields: { ...args } }) }));\n'
+    )
+    assert report.tools[0].read_only == "unknown"
+
+
+def test_a_promise_that_is_settled_or_waited_for_leaves_no_doubt(read):
+    report = read(
+        server_js='server.registerTool("wait", { description: "Waits." }, async ({ time }) => {\n'
+        "  let release;\n"
+        "  const turn = new Promise((resolve) => { release = resolve; });\n"
+        "  await turn.catch(() => undefined);\n"
+        "  release();\n});\n"
+    )
+    assert (report.tools[0].unresolved, report.tools[0].read_only) == ((), True)

@@ -11,6 +11,7 @@ from tdqs_mcp.code.knowledge import (
     agreed_post,
     command_kind,
     is_client,
+    is_sql,
     purpose_of_post,
     statement_harm,
 )
@@ -86,6 +87,9 @@ _DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "a
 
 _MESSAGE_PART = re.compile(r"(?:^|\.)(?:TextContent|ImageContent|AudioContent|EmbeddedResource|CallToolResult)$")
 """Classes of the protocol's SDK, whose objects are what they are made with."""
+
+_WAITING = frozenset(["then", "catch", "finally"])
+"""Methods of what is itself waited for: `await previous.catch(…)`."""
 
 _GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "Promise.race"])
 
@@ -216,6 +220,7 @@ class Calls(Resolution):
             trace.functions.setdefault(place, inner + depth + 1)
         trace.environment |= part.environment
         trace.written |= part.written
+        trace.peers |= part.peers
         trace.changed |= part.changed
         trace.failures |= part.failures
         trace.is_read_only |= part.is_read_only
@@ -379,7 +384,7 @@ class Calls(Resolution):
             return replace(first, leading=first.leading + arguments[1:])
         if name in _RUNNING_FIRST or name.endswith((".run_in_executor", ".submit", ".to_thread")):
             index = 1 if name.endswith(".run_in_executor") else 0
-            if len(arguments) > index and isinstance(arguments[index], Closure):
+            if len(arguments) > index and isinstance(arguments[index], Closure | External):
                 return self.call(arguments[index], arguments[index + 1 :], keywords, node, frame)
         if name == "builtins.getattr" and len(arguments) > 1:
             key = arguments[1]
@@ -415,6 +420,9 @@ class Calls(Resolution):
             return first
         if name == "builtins.locals":
             self._use(*frame.names.values())
+        if name == "Promise" and isinstance(first, Closure):  # new Promise((resolve, reject) => …)
+            settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
+            return self.call(first, settling, {}, node, frame)
         self.trace.is_read_only |= _says_read_only(arguments, keywords)
         self._call_back(arguments, keywords, node, frame)
         if name in _GATHERING:
@@ -431,6 +439,8 @@ class Calls(Resolution):
             return first
         self._use(*arguments, *keywords.values())
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
+        if specs is None and _is_statement(name, arguments):
+            specs = _STATEMENT
         if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
             self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
@@ -492,12 +502,15 @@ class Calls(Resolution):
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
+        if specs is None and _is_statement(name, arguments):
+            specs = _STATEMENT
         if self._evaluates(name, arguments, node, frame):
             return unknown(target, *arguments)
         # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
         owner = function.value if isinstance(function, Attribute) else function
         is_short = name.islower()  # `get`; the framework's own `sendLoggingMessage` means one thing
-        is_other = target.is_handed_over or (is_short and (node.is_awaited or is_client(last_name(owner))))
+        is_waited_for = node.is_awaited and name not in _WAITING
+        is_other = target.is_handed_over or (is_short and (is_waited_for or is_client(last_name(owner))))
         is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
         if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)
@@ -558,7 +571,10 @@ class Calls(Resolution):
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
-        is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in ("http", "verb", "client", "named")
+        if effect.text == "connect":
+            self.trace.peers.add(effect.host)
+        channels = ("http", "message", "verb", "client", "named")
+        is_post = effect.text.partition(" ")[0] == "POST" and spec.words[0] in channels
         if is_post and effect.text not in ("POST query", "POST mutation", "POST token"):
             names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
             effect = agreed_post(effect, purpose_of_post([self.trace.name, *names]))
@@ -578,7 +594,7 @@ class Calls(Resolution):
             elif guards and all(word.upper().startswith(_CHANGING) for word in guards):
                 kind, text = "sql-write", ", ".join(guards)
                 harm = DESTROYS if statement_harm(text) == DESTROYS else ""
-            elif not guards and not text and any(isinstance(value, Argument) for value in arguments[:1]):
+            elif not guards and not text and any(map(_is_argument, arguments[:1])):
                 kind, text, harm = ANY_STATEMENT, "any statement", DESTROYS
         owner = replace(target, name=target.name.rpartition(".")[0])
         is_copy = kind == "file-move" or text.lower().startswith(("copy", "cp", "link", "symlink"))
@@ -706,6 +722,29 @@ def _is_chosen(value: Value) -> bool:
         parts = [part for part in value.arguments if not isinstance(part, PartialText)]
         return len(value.parameters) == 1 and value.parameters == parameters_of(parts)
     return len(value.parameters) == 1 and not isinstance(value, PartialText)
+
+
+def _is_argument(value: Value) -> bool:
+    """Return whether a statement is a parameter's own value, perhaps marked as text: `text(query)` of SQLAlchemy."""
+    inner = value.arguments[:1] if isinstance(value, External) else (value,)
+    return any(isinstance(part, Argument) for part in inner)
+
+
+_STATEMENT = (Spec(("sql-script", "0")),)
+
+
+def _is_statement(name: str, arguments: tuple[Value, ...]) -> bool:
+    """Return whether a call of an unknown library gives a statement to a database.
+
+    Its text shows that, or it is a method of a connection: `apsw.Connection(path).execute(query)`.
+    """
+    *owners, last = name.replace("[]", "").split(".")
+    is_connection = any(
+        owner.lower().removesuffix("()").endswith(("connection", "connect", "cursor")) for owner in owners
+    )
+    texts = [text_of(part) for value in arguments[:1] for part in alternatives(value)]
+    is_text = any(text is not None and is_sql(text) for text in texts)
+    return is_text or (is_connection and bool(arguments) and last.startswith(("execute", "query")))
 
 
 def _is_written(value: Value) -> bool:

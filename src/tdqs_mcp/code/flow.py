@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, Calls
-from tdqs_mcp.code.knowledge import ADDS
+from tdqs_mcp.code.knowledge import ADDS, PEER
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -115,8 +115,14 @@ class Interpreter(Calls):
             )
         self.trace.results.append(value)
         kind = "sql-unknown" if self.trace.is_read_only else "sql-write"
+        peer = self.trace.peers.pop() if len(self.trace.peers) == 1 else ""
         self.trace.effects = [
-            replace(effect, kind=kind) if effect.kind == ANY_STATEMENT else effect for effect in self.trace.effects
+            replace(
+                effect,
+                kind=kind if effect.kind == ANY_STATEMENT else effect.kind,
+                host=peer if effect.host == PEER else effect.host,
+            )
+            for effect in self.trace.effects
         ]
         return self.trace
 
@@ -127,6 +133,8 @@ class Interpreter(Calls):
             match statement:
                 case If():
                     leaving = self._branch(statement, frame)
+                    if leaving is None:
+                        break
                     if leaving:
                         # What follows `if action == "list": return …` is done on other actions only.
                         self._conditions = (*self._conditions, leaving)
@@ -206,8 +214,8 @@ class Interpreter(Calls):
             values.update(constants)
         return name, values
 
-    def _branch(self, statement: If, frame: CallFrame) -> str:
-        """Follow a condition; return the condition of what comes after it, where one side returns."""
+    def _branch(self, statement: If, frame: CallFrame) -> str | None:
+        """Follow a condition; return the condition of what comes after it, where one side returns; None for nothing."""
         statement = self._first_case(statement, frame)
         outcome, positive, negative = self._test(statement.test, frame)
         conditions = self._conditions
@@ -231,13 +239,15 @@ class Interpreter(Calls):
         if outcome is None:
             for name, value in after.items():
                 if name in frame.names and frame.names[name] != value:
-                    frame.names[name] = join([value, frame.names[name]])
+                    frame.names[name] = _both(frame.names[name], value)
                 else:
                     frame.names.setdefault(name, value)
         self._conditions = conditions
         if statement.body.statements and isinstance(statement.body.statements[-1], Raise):
             self._guard(statement.test, frame)
         returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
+        if outcome is True and returns:
+            return None
         return negative if outcome is None and returns and not statement.otherwise.statements else ""
 
     @contextmanager
@@ -439,6 +449,12 @@ class Interpreter(Calls):
                     typed = self.typed(annotation, frame)
                     result = typed if typed is not UNKNOWN else result
                 self._assign(target, result, frame)
+                if isinstance(target, Name) and not node.is_declaration and not frame.module.is_python:
+                    outer = frame.parent  # let release; new Promise((resolve) => { release = resolve; })
+                    while isinstance(outer, CallFrame) and target.id not in outer.names:
+                        outer = outer.parent
+                    if isinstance(outer, CallFrame):
+                        outer.names[target.id] = join([outer.names[target.id], result])
                 certainty = self._is_state(assigned, frame)
                 frame.state |= {name: certainty for name, _ in targets(target, assigned)}
                 return result
@@ -531,6 +547,8 @@ class Interpreter(Calls):
         if isinstance(function, Attribute):
             if function.key in _MUTATING and isinstance(owner, Listing | Dictionary):
                 self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
+            if function.key == "assign" and owner == External(name="Object") and node.arguments:
+                self._mutate(node.arguments[0], ".update()", arguments[1:], node.line, frame)
             special = self._known_method(owner, function.key, tuple(arguments), node, frame)
             if special is not None:
                 return special
@@ -784,7 +802,8 @@ class Interpreter(Calls):
         if isinstance(root, Name) and local is not None and parameters - local.parameters:
             frame.names[root.id] = replace(local, parameters=local.parameters | parameters)
         if change in (".update()", ".setdefault()"):
-            _add_item(owner, None, unknown(*values), frame)
+            for value in values if change == ".update()" else [unknown(*values)]:
+                _add_item(owner, "..." if isinstance(value, Dictionary) else None, value, frame)
         certainty = 0 if self._is_muted else self._is_state(owner, frame)
         if certainty:
             text = f"{dotted_name(owner)}{change}"
@@ -886,6 +905,15 @@ def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame
             else part
             for part in holders
         )
+
+
+def _both(before: Value, after: Value) -> Value:
+    """Return what a variable holds after a condition: of a table, also what was put into it under the condition."""
+    if isinstance(before, Dictionary) and isinstance(after, Dictionary):
+        shorter, longer = sorted((before, after), key=lambda table: len(table.items))
+        if longer.items[: len(shorter.items)] == shorter.items:
+            return longer
+    return join([after, before])
 
 
 def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:

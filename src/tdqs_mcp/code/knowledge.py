@@ -26,6 +26,9 @@ from tdqs_mcp.results.tool_code import is_local
 
 DESTROYS, ADDS = "destroys", "adds"
 
+PEER = "{}"
+"""Host of a message over a connection, until it is known which connections the tool opens."""
+
 
 @dataclass(frozen=True, slots=True)
 class LibraryEffect:
@@ -80,6 +83,11 @@ class Spec:
                 return None
             case "http":
                 return _request(details, target, arguments, keywords)
+            case "message":
+                host = next((host for host in map(_host, target.arguments) if host), "") or _endpoint(target.arguments)
+                return LibraryEffect(
+                    "sends-data-out" if details[0] == "POST" else "http-read", details[0], host or PEER
+                )
             case "sql" | "sql-script":
                 text = _argument(arguments, keywords, details[0] if details else "0", "sql", "query", "statement")
                 return replace(_statement(text), is_script=kind == "sql-script")
@@ -87,6 +95,11 @@ class Spec:
                 return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
             case "command":
                 return _command(arguments, keywords)
+            case "written":  # frame.to_json() gives the text back, frame.to_json(path) writes a file
+                path = _argument(arguments, keywords, "0", *_PATHS)
+                return (
+                    _plain("file-write", last_name(target.name)) if path not in (None, Constant(value=None)) else None
+                )
             case "file-move" if details:
                 is_move = len(arguments) + len(keywords) == int(details[0])
                 return _plain(kind, last_name(target.name)) if is_move else None
@@ -258,7 +271,9 @@ def _request(
 ) -> LibraryEffect | None:
     """Return a request's effect: `http GET 0` has its URL as the first argument, `http ? 0 1` its method there."""
     method, *positions = details
-    method = "GET" if method == "connect" else method
+    if method == "connect":
+        host = _host(arguments[0] if arguments else None) or _endpoint(arguments)
+        return LibraryEffect("http-read", "connect", host)
     url = _argument(arguments, keywords, positions[-1] if positions else "0", "url", "uri", "endpoint")
     passed = [inner for value in (*arguments, *keywords.values()) for inner in alternatives(value)]
     options = [value for value in passed if isinstance(value, Dictionary)]
@@ -347,11 +362,26 @@ def _purpose(name: str) -> str:
     return "" if not kinds or (kinds[0] == "read" and set(kinds) != {"read"}) else kinds[0]
 
 
+_PATHS = "path_or_buf path buf excel_writer path_or_buffer file".split()
+
 _SENDING = frozenset(
+    "command "
     "request requests http https api rest rpc graphql url response json data client retry fetch query call method "
     "endpoint transport tool handler post execute run perform process".split()
 )
 """Words of functions that send whatever they are told."""
+
+
+def _endpoint(arguments: Sequence[Value]) -> str:
+    """Return the host that a connection is opened to: `connect((host, port))`, `connect({host, port})`."""
+    first = arguments[0] if arguments else None
+    if isinstance(first, Dictionary):
+        host = first.get("host")
+        is_here = host is None and first.is_whole and not {"port", "path"}.isdisjoint(dict(first.items))
+        return "localhost" if is_here else (text_of(host) if host is not None else None) or ""
+    first = first.values[0] if isinstance(first, Listing) and first.values else first
+    hosts = [text for value in (first, *arguments[1:2]) if value is not None and (text := text_of(value))]
+    return next((host for host in hosts if re.fullmatch(r"[\w.-]+", host)), "")
 
 
 def _path(url: Value | None) -> str:
@@ -365,7 +395,7 @@ def _path(url: Value | None) -> str:
 def _asks_token(values: Iterable[Value]) -> bool:
     """Return whether a request is one for an access token: RFC 6749 names its parameter `grant_type`."""
     return any(
-        (isinstance(part, Dictionary) and (part.get("grant_type") is not None or _asks_token(part.values)))
+        (isinstance(part, Dictionary) and ("grant_type" in dict(part.items) or _asks_token(dict(part.items).values())))
         or (isinstance(part, External) and _asks_token(part.arguments))
         for value in values
         for part in alternatives(value)
@@ -439,6 +469,15 @@ def _statement_text(text: str | None) -> LibraryEffect:
     if _READS.match(text) and "{}" not in text[:12]:
         return LibraryEffect("db-read", beginning)
     return LibraryEffect("sql-unknown", beginning)
+
+
+def is_sql(text: str) -> bool:
+    """Return whether a text is a statement of SQL, and no sentence that begins like one: "Select a boat from all"."""
+    words = text.split(maxsplit=3)
+    return len(words) > 1 and words[0].isupper() and bool(_WRITES.match(text.lstrip()) or _SELECTS.match(text))
+
+
+_SELECTS = re.compile(r"\s*(SELECT\b.*\bFROM\b|SELECT \d|PRAGMA \w|SHOW \w|WITH \w+ AS\b)", re.DOTALL)
 
 
 def statement_harm(text: str) -> str:

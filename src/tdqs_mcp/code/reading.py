@@ -9,9 +9,9 @@ from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
-from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Subscript, walk
+from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Return, Subscript, walk
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
-from tdqs_mcp.code.project import Project, dotted_name
+from tdqs_mcp.code.project import Project, dotted_name, last_name
 from tdqs_mcp.code.registrations import Registration, is_context
 from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
@@ -39,7 +39,9 @@ MAX_NAMED = 3
 MIN_SHARED = 4
 """Tools that reach an effect before it may be the server's own housekeeping."""
 
-_SHARED_CHANGES = frozenset("state-in-memory file-write file-delete sql-write http-write sends-data-out".split())
+_SHARED_CHANGES = frozenset(
+    "process state-in-memory file-write file-delete sql-write http-write sends-data-out".split()
+)
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -220,6 +222,19 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
         if len(handed) != 1:
             return Handler(file=file, line=line, end=line)
         closure = handed.pop()
+        depth += 1
+        while closure.function.name in (
+            "",
+            registration.name,
+        ):  # a table's `find: (client, args) => find(client, args)`
+            last = closure.function.body.statements[-1:]
+            called = last_name(last[0].value) if last and isinstance(last[0], Return) else ""
+            inside = {inner for caller, inner, is_whole in trace.handed[before:] if caller == depth and is_whole}
+            inside = {inner for inner in inside if inner.function.name == called}
+            if len(closure.function.body.statements) > 1 or len(inside) != 1:
+                break
+            closure = inside.pop()
+            depth += 1
     while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
         around = closure.scope.names.values()
         inside = {inner for _, inner, _ in trace.handed if inner is not closure and inner in around}

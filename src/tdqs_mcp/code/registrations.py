@@ -1,5 +1,6 @@
 """Where a project registers its tools, and which function answers a call of each."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from tdqs_mcp.code.nodes import (
     Literal,
     Name,
     ObjectLiteral,
+    Return,
     Spread,
     SyntaxNode,
     children,
@@ -30,6 +32,7 @@ from tdqs_mcp.code.values import (
     Closure,
     Constant,
     Dictionary,
+    External,
     Instance,
     Listing,
     Value,
@@ -314,7 +317,8 @@ class Finder:
             self._called_python(call, word, scope)
             return
         if word == "setRequestHandler" and len(call.arguments) > 1:
-            request = dotted_name(call.arguments[0]) or text_of(self._value(call.arguments[0], scope)) or ""
+            value = self._value(call.arguments[0], scope)  # `import { CallToolRequestSchema as w }` in what is minified
+            request = value.name if isinstance(value, External) else text_of(value) or dotted_name(call.arguments[0])
             schema = self._reader.locate(Expression(node=call.arguments[0], scope=scope)).node
             # a bundle's short name for CallToolRequestSchema is `Request.extend({method: literal("tools/call")})`
             is_call = any(isinstance(part, Literal) and part.value == "tools/call" for part in walk(schema))
@@ -587,6 +591,11 @@ class Finder:
                         and part.target.key in ("name", "description")
                     ):
                         fields.setdefault(part.target.key, part.value)
+        for word in ("name", "description", "inputSchema"):  # getName() { return "find_boats"; }
+            accessor = next((node.methods[key] for key in _accessors(word) if key in node.methods), None)
+            last = accessor.body.statements[-1:] if accessor is not None else ()
+            if last and isinstance(last[0], Return):
+                fields.setdefault(word, last[0].value)
         name = text_of(self._value(fields.get("name") or fields.get("toolName"), scope))
         members = {*fields, *node.methods, *node.annotations}
         runner = next((node.methods[word] for word in _HANDLERS if word in node.methods), None)
@@ -725,6 +734,12 @@ def everything() -> Argument:
     return Argument(name=ALL, parameters=frozenset({ALL}))
 
 
+def _accessors(word: str) -> tuple[str, str]:
+    """Return the usual names of a method that tells a part of a definition: `getName`, `get_name`."""
+    words = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", word)
+    return f"get{word[0].upper()}{word[1:]}", f"get_{words}"
+
+
 def _registers(helper: Function, parameter: str) -> bool:
     """Return whether a helper makes a tool of a parameter: `server.tool(name)(parameter)`, `add_tool(parameter)`."""
     for part in walk(helper.body):
@@ -743,7 +758,9 @@ def _own_name(function: Function) -> str:
 
 
 def _is_registering(call: CallSite) -> bool:
-    return isinstance(call.function, Attribute) and call.function.key in _REGISTERING
+    """Return whether a call registers a tool, or makes one for a list: `Tool(name=name, inputSchema=schema)`."""
+    is_made = last_name(call.function) == "Tool" and not call.keywords.keys().isdisjoint(_SCHEMAS)
+    return is_made or (isinstance(call.function, Attribute) and call.function.key in _REGISTERING)
 
 
 def _calls_within(function: Function) -> Iterator[tuple[CallSite, tuple[Function, ...]]]:

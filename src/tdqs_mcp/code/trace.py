@@ -107,6 +107,9 @@ class CallTrace:
     failures: set[Value] = field(default_factory=set)
     """Texts and objects that are returned where an error is caught."""
 
+    peers: set[str] = field(default_factory=set)
+    """Hosts that connections are opened to; empty for one that is not known."""
+
     written: set[Value] = field(default_factory=set)
     """Paths of files that were written: to delete or rename them afterwards takes nothing of the user's."""
 
