@@ -173,12 +173,12 @@ def rewrite_answer(
     """
     numbers: dict[str, Any] = {}
     lowest: list[dict[str, Any]] = []
-    others: dict[str, list[str]] = {}
+    by_weakest: dict[str, list[str]] = {}
     if comparison:
         is_reached = (comparison.new.rollup.overall or 0) >= goal
         lowest = [] if is_reached else lowest_lines(comparison.new, below=goal)
         for line in lowest[MAX_LOWEST : MAX_LOWEST + MAX_BELOW]:
-            others.setdefault(line["weakest"], []).append(line["name"])
+            by_weakest.setdefault(line["weakest"], []).append(line["name"])
         numbers = {
             "verdict": verdict_of(comparison),
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
@@ -196,7 +196,7 @@ def rewrite_answer(
         **({"unproven": count} if (count := sum(len(rewrite.unproven) for rewrite in page.rewrites)) else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
         **({"lowest": lowest[:MAX_LOWEST]} if lowest else {}),
-        **({"alsoBelow": others} if others else {}),
+        **({"alsoBelow": by_weakest} if by_weakest else {}),
         "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
         "remaining": remaining,

@@ -202,9 +202,9 @@ def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
     named = {units[part] for part in name_parts(node.name or "") if len(part) > 1 and part in units}
     if not named:
         own = node.schema.get("description")
-        told = _UNIT.findall(own[:MAX_EXPLANATION]) if isinstance(own, str) else []
+        unit_words = _UNIT.findall(own[:MAX_EXPLANATION]) if isinstance(own, str) else []
         stated_units = {units[word] for word in _UNIT.findall(text) if word in units}
-        for kind, unit in sorted({units[word] for word in told if word in units}):
+        for kind, unit in sorted({units[word] for word in unit_words if word in units}):
             if other := next((word for same, word in sorted(stated_units) if same == kind and word != unit), None):
                 yield f"the description of `{node.name}` says {unit}, not {other}"
     # "120000 (2 minutes)" says in other words what the milliseconds are
