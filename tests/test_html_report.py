@@ -216,17 +216,11 @@ def test_the_other_pages_are_quiet_and_accessible(report, visit, write, words):
 
 
 @pytest.mark.process
-def test_200_tools_are_small_and_soon_there(report, visit):
+def test_200_tools_are_a_small_page(report, visit):
     file = report(many(200))
     assert file.stat().st_size < 1_550_000
     seen = visit(file, viewport={"width": 1280, "height": 900})
     assert (seen.logged, seen.asked) == ([], [file.as_uri()])
-    assert seen.page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive") < 1_000
-    spent = seen.page.evaluate(
-        "() => { const start = performance.now(); const box = document.getElementById('search');"
-        " box.value = 'process'; box.dispatchEvent(new Event('input')); return performance.now() - start; }"
-    )
-    assert spent < 1_000
 
 
 @pytest.mark.process

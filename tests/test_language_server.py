@@ -93,14 +93,14 @@ def shown(client, folder):
     )
 
 
-def listed(command, folder, locator="."):
+def listed(command, folder, locator=".", *options):
     """The findings at their definitions, with the lines of code that prove them, which code scanning names first."""
 
     def spot(location):
         place = location["physicalLocation"]
         return place["artifactLocation"]["uri"], place["region"]["startLine"]
 
-    run = json.loads(command("lint", locator, "--format", "code-scanning", cwd=folder).stdout)["runs"][0]
+    run = json.loads(command("lint", locator, *options, "--format", "code-scanning", cwd=folder).stdout)["runs"][0]
     places = [[spot(one) for one in (*each["locations"], *each.get("relatedLocations", ()))] for each in run["results"]]
     return sorted(
         (*spots[-1], each["ruleId"], each["message"]["text"], spots[:-1])
@@ -122,7 +122,11 @@ def test_an_editor_shows_what_the_command_line_finds(folder, command):
 
     found = asyncio.run(ask())
     assert {name for name, *_ in found} == {"server.py", "server.ts"}
-    assert found == listed(command, folder)
+    rules = {rule for _, _, rule, *_ in found}
+    assert found == listed(command, folder, ".", "--select", ",".join(rules)), (
+        "named rules keep a finding for each tool"
+    )
+    assert {rule for _, _, rule, *_ in listed(command, folder)} == rules
 
 
 def test_findings_of_real_trees_are_those_of_the_command_line(command):
