@@ -302,7 +302,7 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
         is_list = _is_free_text(declared[name]) and closed_list(text, name)
         # names of a large catalog are gathered only where there is a list
         values = closed_list(text, name, {*declared, *subject.siblings.values()}) if is_list else ()
-        default = declared[name].get("default") or (values or ("",))[0]
+        default = (isinstance(declared[name], dict) and declared[name].get("default")) or (values or ("",))[0]
         if values and default in values:  # a list without the default is of something else
             yield Hit(
                 arguments.property_pointer(name),
