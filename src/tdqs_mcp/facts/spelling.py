@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from tdqs_mcp.facts.lexicon import MAX_NAME, lazy_pattern
 
@@ -16,6 +17,12 @@ _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 def words_of(text: str) -> list[str]:
     """The lower-case words of a text; `read-only`, `don't`, `e.g` and `list_files` are one word each."""
     return _WORD.findall(text.lower())
+
+
+def start_of_second_word(text: str) -> int | None:
+    """Where the second word of a text begins, or None where it has no second one."""
+    second = next(islice(_WORD.finditer(text), 1, None), None)
+    return second.start() if second else None
 
 
 def name_parts(name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
-from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.spelling import name_parts, start_of_second_word, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose, lead_in_length
 from tdqs_mcp.facts.text.words import CJK, STOPWORDS, stem
@@ -171,8 +171,8 @@ Line = tuple[int, str, Sequence[str], Sequence[str]]
 
 def _clauses(text: str) -> Iterator[Line]:
     """The first clause of the first sentence, and the rest; nothing where one of them is short."""
-    ends = _CLAUSE_END.finditer(text)
-    end = next((end for end in ends if len(words_of(text[: end.start()])) > 1), None)
+    second_word = start_of_second_word(text)
+    end = _CLAUSE_END.search(text, second_word + 1) if second_word is not None else None
     if end and sum(len(_parts(word)) for word in words_of(text[end.end() :])) >= _BRIEF:
         for clause in (text[: end.start()], text[end.end() :].strip()):
             yield 0, clause, words_of(clause), ()
