@@ -42,7 +42,7 @@ BANDS = 4
 QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 """Where an error distribution is read: every point stands for 5% of the tools."""
 
-HELD = 100
+HELD = 50
 """Of so many honest labels, one may be held."""
 
 MAX_LINE = 400
@@ -480,7 +480,7 @@ def odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]
 
 
 def guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
-    """Tenths that a model's score may lie above the estimate: what at most 1 in 100 honest labels exceeds.
+    """Tenths that a model's score may lie above the estimate: what at most 2 in 100 honest labels exceed.
 
     Half a point for what is tampered with, and a point for the smells, are policy.
     """
