@@ -3,6 +3,7 @@
 HTTP answers that are of no use to anybody are in test_misbehaving.py.
 """
 
+import asyncio
 import json
 import logging
 import socket
@@ -14,9 +15,12 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import anyio
+import httpx2
 import pytest
+from anyio.lowlevel import checkpoint
 from definitions import flat, tool
 from loopback import ACCEPT_ALL, KEY, USUAL, Behaving, justified, one_of_three, tdqs, tool_name
+from pydantic import BaseModel
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -26,14 +30,15 @@ from tdqs_mcp.app.settings import Settings, read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.asking import complete_all
+from tdqs_mcp.judges.budget import Budget, Ledger
 from tdqs_mcp.judges.endpoint import Endpoint
-from tdqs_mcp.judges.judge import SILENT, Usage
+from tdqs_mcp.judges.judge import SILENT, Request, Usage
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import PromptForm, render
+from tdqs_mcp.rubrics.prompt import Prompt, PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import set_case, tool_cases
 from tdqs_mcp.store.judgements import Judgements
@@ -412,12 +417,56 @@ def test_a_request_that_fails_in_every_format_changes_no_other(fake, catalog):
 
 def test_verdicts_keep_the_order_of_the_tools_whoever_answers_first(fake, catalog):
     early = [tool(f"early_{number}") for number in range(15)]
-    *verdicts, late, stubborn = grade(judge_of(fake), catalog(*early, tool("late"), tool("stubborn")))
+    tools = catalog(tool("good"), *early, tool("late"), tool("stubborn"))
+    _, *verdicts, late, stubborn = grade(judge_of(fake), tools)
     for number, verdict in enumerate(verdicts):
         assert [judgement.score for judgement in verdict.judgements.values()] == numbered(number)
     assert isinstance(late, Verdict)
     assert isinstance(stubborn, Ungraded)
     assert fake.most_at_once == 16
+
+
+class Mute(OpenAI):
+    """Answers nobody before `told` is set, and then that the key is wrong."""
+
+    def __init__(self, ledger):
+        super().__init__(Endpoint(base_url="http://127.0.0.1:9/v1", model="m-1", timeout=86_400), ledger=ledger)
+        self.requests, self.told = 0, anyio.Event()
+
+    async def ask(self, client, request):
+        self.requests += 1
+        await self.told.wait()
+        return self.parsed(httpx2.Response(401), BaseModel, called="message")
+
+
+def test_however_long_the_first_answers_take_a_wrong_key_is_told_by_four():
+    """The clock jumps half a day while they are awaited: no wait of ours may let others go out."""
+
+    async def ask_fifty():
+        model = Mute(Ledger(Budget(), lambda *_: None, may_resume=False))
+        loop, failures = asyncio.get_running_loop(), []
+        request = Request(prompt=Prompt(system="", user=""), name="verdict", schema={})
+
+        async def ask():
+            failures.append(await model.complete(request))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            clock = loop.time
+            loop.time = lambda: clock() + 43_200
+            loop.call_soon(int)  # wakes the loop, which looks at its clock
+            for _ in range(3):
+                await checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            model.told.set()
+        return model.requests, failures
+
+    requests, failures = anyio.run(ask_fifty)
+    assert requests == 4
+    assert all("HTTP 401" in failure.reason for failure in failures)
+    assert len(failures) == 50
 
 
 def test_no_more_requests_are_under_way_than_allowed(fake, catalog):

@@ -422,7 +422,6 @@ def test_an_endpoint_that_only_fails_is_asked_a_few_questions_and_ends_the_sweep
 ):
     """Each question takes nine tries, three for each form of answer: they were 792 for 57 tools."""
     monkeypatch.setattr("tdqs_mcp.judges.endpoint.MAX_BACKOFF", 0.05)
-    monkeypatch.setattr("tdqs_mcp.judges.endpoint.FIRST_WAIT", 60)
     answer = loopback.answer
     loopback.answer = lambda body: answer(body) if len(loopback.bodies) <= answered else Response(status_code=500)
     servers = [{"server": f"s{n}", "tools": [tool(f"list_{n}_{m}", "Lists.") for m in range(8)]} for n in range(20)]

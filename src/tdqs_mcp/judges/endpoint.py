@@ -53,10 +53,7 @@ MIN_WAIT = 1.0
 """Seconds from which a wait that was asked for is not a failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
 
 FIRST_REQUESTS = 4
-"""Requests under way at once before the first answer: a wrong key or a broken endpoint is told by a few."""
-
-FIRST_WAIT = 5.0
-"""Seconds after which the others go out too if nothing has failed: the endpoint is slow."""
+"""Requests under way at once before the first answer, however long it takes: a few show a wrong key."""
 
 _FINAL = (401, 402, 403)
 """The statuses of an endpoint that answers nobody with this key."""
@@ -202,7 +199,7 @@ class EndpointModel(ABC):
         self._places: CapacityLimiter | None = None
         """Of requests that are under way or being tried again: few until the first answer."""
 
-        self._has_answered = self._has_failed = False
+        self._has_answered = False
         self._opens = 0.0
         """When the endpoint may be asked again, by the event loop's clock."""
 
@@ -231,18 +228,10 @@ class EndpointModel(ABC):
         few = min(FIRST_REQUESTS, self._endpoint.concurrency)
         places = self._places = self._places or anyio.CapacityLimiter(few)
         async with self._connection() as client:
-            with anyio.move_on_after(FIRST_WAIT) as first_wait:
-                await places.acquire()
-            if first_wait.cancelled_caught:
-                if not self._has_failed:
-                    places.total_tokens = self._endpoint.concurrency
-                await places.acquire()
-            try:
+            async with places:
                 answer = await self._ask_if_open(client, request)
                 if self._has_answered:
                     places.total_tokens = self._endpoint.concurrency
-            finally:
-                places.release()
             await checkpoint()  # the next request goes out before this answer is read and kept
         return answer
 
@@ -305,12 +294,7 @@ class EndpointModel(ABC):
             if ledger and (reason := ledger.book(self.name, expected)):
                 return Failure(reason=reason)
             self.usage += Usage(requests=1)
-            try:
-                response = await post()
-            except httpx2.RequestError:
-                self._has_failed = True
-                raise
-            self._has_failed |= not response.is_success
+            response = await post()
             usage = _usage(response, read)
             self.usage += usage or Usage(cost=None)
             if ledger:
