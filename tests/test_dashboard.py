@@ -51,13 +51,13 @@ def many(count):
     return [{**kinds[place % 4], "name": f"{kinds[place % 4]['name']}_{place}"} for place in range(count)]
 
 
-def fill(url, *sweeps):
+def fill(url, *sweeps, method=METHOD):
     """A store in which each list of captures is a sweep."""
     engine = open_store(url)
     for captures in sweeps:
-        run = start_run(engine, METHOD)
-        store_captures(engine, METHOD, captures)
-        found = read(engine, partial(statistics, key=METHOD.key))
+        run = start_run(engine, method)
+        store_captures(engine, method, captures)
+        found = read(engine, partial(statistics, key=method.key))
         counts = {"servers": len(captures), "changed": 0, "tools": 0, "problems": "[]"}
         finish_run(engine, run, statistics=json.dumps(document(found)), **counts)
     engine.dispose()
@@ -552,6 +552,14 @@ def every_text(browser, **headers):
     capture = json.loads(browser.ask("/api/server?name=zoo", **headers).text)["captures"][0]["capture"]
     paths = (*ZOO, *API, *BADGES, PRIVATE[0], query(PRIVATE[1], name="zoo", capture=capture))
     return {path: browser.ask(path, **headers).text for path in paths}
+
+
+def test_scores_by_a_calibration_that_this_version_no_longer_has_are_shown(store_url):
+    fill(store_url, [zoo()], method=replace(METHOD, judge=replace(METHOD.judge, calibration="1")))
+    browser = Browser(store_url)
+    for path in (*ZOO, "/report?name=zoo", "/api/server?name=zoo"):
+        browser.page(path)
+    browser.scores.close()
 
 
 def test_without_the_token_nobody_sees_more_than_scores(dashboard):

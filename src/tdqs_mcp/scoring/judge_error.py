@@ -15,7 +15,7 @@ from statistics import correlation, mean
 from typing import Any
 
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.judges.offline import calibration
+from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell, Unjudged
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict, tier_of
@@ -221,7 +221,7 @@ def _biases(tools: Sequence[Labeled]) -> list[Row]:
 
 def likely_overall(overall: int | None, judge: JudgeStamp) -> tuple[int, int] | None:
     """The ends of an overall score's 80% range, in tenths; None by a judge whose error on servers is not known."""
-    if overall is None or not judge.is_offline or judge.calibration is None:
+    if overall is None or not judge.is_offline or judge.calibration not in versions():
         return None
     _, low, high = calibration(judge.calibration).server_error
     return max(10, overall + low), min(50, overall + high)
