@@ -22,7 +22,7 @@ from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, p
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose
+from tdqs_mcp.facts.toolset.relations import Compared, Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.tool_code import CodeReport
@@ -259,6 +259,11 @@ class Measured:
         return relations.read_purposes(self.described)
 
     @cached_property
+    def compared(self) -> Compared:
+        """Return the pairs of tools that may say the same."""
+        return relations.compare_purposes(self.purposes)
+
+    @cached_property
     def copies(self) -> tuple[Overlap, ...]:
         """Pairs of tools with one description."""
         return relations.find_copies(self.described)
@@ -266,14 +271,14 @@ class Measured:
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:
         """Pairs of tools that say the same."""
-        return relations.find_overlaps(self.purposes)
+        return relations.find_overlaps(self.compared)
 
     @cached_property
     def rivals(self) -> Mapping[str, Sequence[str]]:
         """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
         tools = {purpose.source.tool: purpose.source for purpose in self.purposes}
         pairs: dict[str, list[str]] = {}
-        for first, second in relations.find_variants(self.purposes):
+        for first, second in relations.find_variants(self.compared):
             if not relations.are_told_apart(tools[first], tools[second]):
                 pairs.setdefault(first, []).append(second)
                 pairs.setdefault(second, []).append(first)
@@ -286,7 +291,7 @@ class Measured:
 
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
-        return read_tool_set(self.purposes, self.overlaps)
+        return read_tool_set(self.purposes, self.compared, self.overlaps)
 
 
 def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
@@ -351,7 +356,7 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     }
     tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
     shared: dict[tuple[int, int], list[Overlap]] = {}
-    for overlap in relations.find_overlaps(tagged):
+    for overlap in relations.find_overlaps(relations.compare_purposes(tagged)):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):
             first, second = own.source, other.source

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -72,9 +72,9 @@ _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Prose:
-    """Facts of the text of a definition."""
+    """Facts of the text of a definition; its cues are found when they are first read: coherence reads none."""
 
     language: str | None
     """ISO 639-1 code of the description's language; None where it cannot be told, or where there is no description."""
@@ -113,17 +113,26 @@ class Prose:
     """The positions of sentences that an agent may not see, or reads twice: in a comment or a hidden element, or in a
     second language and without a number or identifier that no sentence before it has."""
 
-    cues: Mapping[Cue, str]
-    """The first sentence that gives each cue; a silent one gives none."""
-
-    cue_places: Mapping[Cue, Sequence[int]]
-    """The positions of the sentences that give each cue, once for each time, in order."""
-
     repeated_sentences: int
     """Those of MIN_REPEATED words that stand there more than once; short lines may well recur in a list."""
 
     contradiction: str | None
     """The word by which the description contradicts a hint; None when facts prove no contradiction."""
+
+    @cached_property
+    def cues(self) -> Mapping[Cue, str]:
+        """The first sentence that gives each cue; a silent one gives none."""
+        return {cue: self.sentences[places[0]] for cue, places in self.cue_places.items()}
+
+    @cached_property
+    def cue_places(self) -> Mapping[Cue, Sequence[int]]:
+        """The positions of the sentences that give each cue, once for each time, in order."""
+        by_cue, lexicon = _cues(self.spoken), lexicon_of(self.language)
+        if lexicon:
+            foreign = foreign_prose.find_cues(self.sentences, self.spoken, lexicon)
+            by_cue |= {cue: max(places, by_cue.get(cue, []), key=len) for cue, places in foreign.items()}
+        audible = {cue: [place for place in places if place not in self.silent] for cue, places in by_cue.items()}
+        return {cue: places for cue, places in audible.items() if places}
 
 
 def read(tool: Tool, signals: Signals) -> Prose:
@@ -148,11 +157,6 @@ def read(tool: Tool, signals: Signals) -> Prose:
         if lexicon
         else _english(text, spoken, set(map(stem, vocabulary)), name_words)
     )
-    cue_places = {
-        cue: [place for place in places if place not in silent]
-        for cue, places in reading.places.items()
-        if not silent.issuperset(places)
-    }
     return Prose(
         language=language,
         is_readable=language in KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
@@ -168,8 +172,6 @@ def read(tool: Tool, signals: Signals) -> Prose:
         is_only_name=_is_only_name(text, tool),
         restates_loosely=bool(all_words and not reading.new_words and (lexicon or not ideograph_count(text))),
         silent=silent,
-        cues={cue: sentences[places[0]] for cue, places in cue_places.items()},
-        cue_places=cue_places,
         repeated_sentences=len(long) - len(set(long)),
         contradiction=reading.mutation if signals.read_only is True else None,
     )
@@ -193,7 +195,6 @@ class _Reading(NamedTuple):
     opens_with_verb: bool
     has_vague_verb: bool
     new_words: int
-    places: dict[Cue, list[int]]
     mutation: str | None
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
@@ -209,7 +210,6 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
         new_words=len(stems - _SILENT - name_words),
-        places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
     )
 
@@ -227,7 +227,6 @@ def _foreign(
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
     familiar = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
-    places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Reading(
         word_count=foreign_prose.count_words(text, [word for sentence in spoken for word in sentence]),
         verb=lexicon.spelling[verb.lemma] if verb else None,
@@ -237,10 +236,6 @@ def _foreign(
         new_words=len(
             set(foreign_prose.content_words([word for words in spoken for word in words], familiar, lexicon))
         ),
-        places={
-            **scaffolding,
-            **{cue: max(positions, scaffolding.get(cue, []), key=len) for cue, positions in places.items()},
-        },
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
 

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect
 from tdqs_mcp.facts.toolset.names import NameWords, part_of_speech
-from tdqs_mcp.facts.toolset.relations import Overlap, Purpose, action_of, find_variants, stems_of
+from tdqs_mcp.facts.toolset.relations import Compared, Overlap, Purpose, action_of, find_variants, stems_of
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
@@ -67,7 +67,7 @@ class ToolSet(NamedTuple):
         return len(set(chain.from_iterable(self.same))) + sum(first == second for first, second in self.same)
 
 
-def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
+def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Sequence[Overlap]) -> ToolSet:
     """The facts of a tool set; linear in its size."""
     names = [purpose.source.tool for purpose in purposes]
     styles = [(name, style) for name in names if (style := _style(name))]
@@ -84,7 +84,7 @@ def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> T
         with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
         same=tuple(same),
-        variants=tuple(pair for pair in find_variants(purposes) if pair not in same),
+        variants=tuple(pair for pair in find_variants(compared) if pair not in same),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),

@@ -169,6 +169,14 @@ class Purpose(NamedTuple):
         return self.nouns | self.lead
 
 
+class Compared(NamedTuple):
+    """The pairs that may say the same."""
+
+    pairs: tuple[tuple[Purpose, Purpose], ...]
+    weights: Mapping[str, int]
+    """How much each word tells."""
+
+
 def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
     """Return what each tool is for, in order; linear in their number."""
     usual = Counter(chain.from_iterable(set(tool.prose.sentences) for tool in tools))
@@ -208,13 +216,13 @@ def _argument_words(tool: Described) -> set[str]:
     return {stem(part) for name in tool.parameters for part in name_parts(name)}
 
 
-def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
+def find_overlaps(compared: Compared) -> tuple[Overlap, ...]:
     """The pairs, by their later tool. A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others.
 
     Tools that point to each other do not overlap, nor do those whose sentences differ in one word on each side
     ("the graph's image", "the graph's data") or trade thing and scope ("the tags of a task", "the tasks of a tag").
     """
-    pairs, weights = _compared(purposes)
+    pairs, weights = compared
     rated = ((earlier, other, _kind(earlier, other, weights)) for earlier, other in pairs)
     return tuple(
         Overlap(first=earlier.source.tool, second=other.source.tool, kind=kind)
@@ -223,20 +231,21 @@ def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     )
 
 
-def find_variants(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+def find_variants(compared: Compared) -> Iterator[tuple[str, str]]:
     """Yield pairs of which one says nothing that the other does not, with half of their words and parameters shared.
 
     `linkedin_posts` and `tiktok_posts` differ on both sides; a tool that deletes is none for one that reads.
     """
-    pairs, weights = _compared(purposes)
+    pairs, weights = compared
     return ((first.source.tool, other.source.tool) for first, other in pairs if _is_variant(first, other, weights))
 
 
-def _compared(purposes: Sequence[Purpose]) -> tuple[Iterator[tuple[Purpose, Purpose]], Mapping[str, int]]:
-    """The pairs that may say the same, and how much each word tells."""
+def compare_purposes(purposes: Sequence[Purpose]) -> Compared:
+    """Return the pairs that may say the same, the earlier tool first; linear in the number of tools."""
     counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
     weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
-    return ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals), weights
+    pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
+    return Compared(tuple(pairs), weights)
 
 
 def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
