@@ -562,6 +562,15 @@ def test_scores_by_a_calibration_that_this_version_no_longer_has_are_shown(store
     browser.scores.close()
 
 
+def test_metrics_leave_out_what_is_not_known(dashboard):
+    """Neither the price of the sweep's answers nor the mean of no scores is 0."""
+    ungraded = Ungraded(judge="offline", reason="no answer")
+    page = dashboard([zoo(outcomes=dict.fromkeys(range(3), ungraded))]).page("/metrics")
+    assert "tdqs_sweep_cost_dollars 0" not in page
+    assert "tdqs_tdqs_mean 0" not in page
+    assert "tdqs_tools 2" in page
+
+
 def test_without_the_token_nobody_sees_more_than_scores(dashboard):
     capture = zoo(tool("list_zebras", ZEBRAS), FINE, tool("process", "Process", flat(3)), outcomes={1: held(1)})
     browser = dashboard([zoo(FINE)], [capture], token=WORD)

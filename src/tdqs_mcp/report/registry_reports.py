@@ -335,22 +335,22 @@ def change_feed(changes: StoreChanges, *, address: str = "") -> str:
 
 
 def metrics_text(statistics: Statistics, last: RunSummary, *, finished: float) -> str:
-    """The numbers of the newest sweep, which ended at a Unix time, as Prometheus reads them."""
+    """The numbers of the newest sweep, which ended at a Unix time, as Prometheus reads them; none that is unknown."""
+    hundredths = {"tdqs_mean": statistics.current.tdqs.mean, "overall_mean": statistics.server_scores.overall.mean}
     values: dict[str, Mapping[str, float | None]] = {
         "servers": {"": statistics.servers},
         "tools": {"": statistics.tools},
         "tools_ungraded": {"": statistics.ungraded.tools},
-        "tdqs_mean": {"": (statistics.current.tdqs.mean or 0) / 100},
-        "overall_mean": {"": (statistics.server_scores.overall.mean or 0) / 100},
+        **{name: {"": None if mean is None else mean / 100} for name, mean in hundredths.items()},
         "tools_by_tier": {f'{{tier="{tier}"}}': share.count for tier, share in statistics.current.tiers.items()},
         "sweep_finished_seconds": {"": finished},
         "sweep_requests": {"": last.requests},
-        "sweep_cost_dollars": {"": (last.cost or 0) / 10**9},
+        "sweep_cost_dollars": {"": None if last.cost is None else last.cost / 10**9},
     }
     lines = []
     for name, samples in values.items():
         lines.append(f"# TYPE tdqs_{name} gauge")
-        lines += [f"tdqs_{name}{labels} {value or 0:.15g}" for labels, value in samples.items()]
+        lines += [f"tdqs_{name}{labels} {value:.15g}" for labels, value in samples.items() if value is not None]
     return "\n".join([*lines, ""])
 
 
