@@ -344,3 +344,41 @@ def test_only_parameters_that_nothing_explains_are_asked_to_be_described(text, a
     raw = tool("rename_sheet", text, {"type": "object", "properties": properties})
     [subject] = measure(read_catalog({"tools": [raw]}, name="sheets")).subjects
     assert advice in explain_tool("tdqs", {"parameter_semantics": 2}, subject, ())["parameter_semantics"].justification
+
+
+def test_a_sentence_about_another_tool_is_no_reason_for_this_one():
+    text = "Answers a question from the web. For several sources, use research_web instead. For sums, use work_out instead."
+    definitions = [
+        tool("ask_web", text, flat(1)),
+        tool("research_web", "Researches."),
+        tool("work_out", "Adds numbers."),
+    ]
+    score = sync.score(read_catalog(definitions, name="web"))
+    assert score.tools[0].judgements["usage_guidelines"].justification.startswith("It says which tool to use when:")
+
+
+@pytest.mark.parametrize(
+    ("result", "is_told"),
+    [
+        ({"result": {"type": "string"}}, False),
+        ({"links": {"type": "array", "items": {"type": "object", "properties": {"href": {"type": "string"}}}}}, True),
+    ],
+    ids=["a bare string", "links"],
+)
+def test_what_comes_back_is_told_by_an_output_schema_that_tells_it(result, is_told):
+    raw = tool(
+        "read_links", "Reads the links of a page.", flat(0), outputSchema={"type": "object", "properties": result}
+    )
+    [subject] = measure(read_catalog([raw], name="pages")).subjects
+    key = "contextual_completeness"
+    told, untold = (explain_tool("tdqs", {key: score}, subject, ())[key].justification for score in (5, 3))
+    assert ("an output schema says what comes back" in told) is is_told
+    assert ("not for reading what comes back" in untold) is not is_told
+
+
+def test_a_parameter_whose_words_the_description_has_is_not_called_unexplained():
+    schema = {"type": "object", "properties": {"work_item_id": {"type": "integer"}, "depth": {"type": "integer"}}}
+    raw = tool("get_item", "Gets a single work item by its numeric ID.", schema)
+    score = sync.score(read_catalog([raw], name="items")).tools[0]
+    reason = score.judgements["parameter_semantics"].justification
+    assert "explains depth." in reason

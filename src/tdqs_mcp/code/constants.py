@@ -75,6 +75,10 @@ class SourceText(str):
         self.origin = origin
         return self
 
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """A copy is plain text: what it was read from stays behind."""
+        return str, (str(self),)
+
 
 class UnreadError(Exception):
     """An expression whose value only running the code can tell; its text is the reason."""

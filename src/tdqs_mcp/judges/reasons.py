@@ -8,8 +8,9 @@ from functools import cache
 from importlib.resources import files
 
 from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.words import Cue
+from tdqs_mcp.facts.text.words import Cue, stem
 from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
@@ -142,7 +143,8 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
 def _usage(_: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
     apart = _best(pointing, Aspect.USAGE)
-    yield from _told("usage", [reading for reading in readings if reading is not apart], Aspect.USAGE)
+    own = [reading for reading in readings if reading not in pointing] if apart else readings
+    yield from _told("usage", own, Aspect.USAGE)
     if apart:
         yield "apart", _quotes([apart])
 
@@ -159,12 +161,18 @@ def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator
         yield "hints", ()
     if missing:
         yield "missing", [" and ".join(missing[:MAX_MISSING])]
-    yield from _told("behavior", readings, Aspect.BEHAVIOR)
-    yield from _told("result", readings, Aspect.RESULT)
-    if subject.signals.has_output_schema:
-        yield "output_schema", ()
-    elif Cue.RETURN not in cues and all(reading.tells[Aspect.RESULT] < SLIGHT for reading in readings):
-        yield "no_result", ()
+    beyond_purpose = [
+        reading
+        for reading in readings
+        if reading.tells[Aspect.BEHAVIOR] >= min(CLEAR, reading.tells[Aspect.PURPOSE] + 1)
+    ]
+    yield from _told("behavior", beyond_purpose, Aspect.BEHAVIOR)
+    results = dict(_told("result", readings, Aspect.RESULT))
+    if subject.signals.has_output_schema and not subject.is_result_open:
+        results["output_schema"] = ()
+    if Cue.RETURN in cues or "output_schema" in results:
+        results.pop("no_result", None)
+    yield from results.items()
 
 
 def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -174,8 +182,10 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
         return
     listed = {reading.sentence.entry for reading in readings}
     text = (subject.tool.description or "").lower()
+    stems = frozenset[str]().union(*(reading.sentence.stems for reading in readings))
     bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
-    if silent := [name for name in bare if name.lower() not in listed and name.lower() not in text]:
+    unlisted = [name for name in bare if name.lower() not in listed and name.lower() not in text]
+    if silent := [name for name in unlisted if not stems.issuperset(map(stem, name_parts(name)))]:
         yield "undescribed", silent
     if not bare:
         yield "described", ()
