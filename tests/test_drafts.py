@@ -255,11 +255,40 @@ def test_what_is_disproven_is_a_conflict_that_quotes_the_other_side(catalog, sen
         "`wait_seconds` may be 120 (2 minutes).",
         "Needs the role of an administrator.",
         "Only works for customers in Antarctica.",
+        "refund=False keeps the money without asking anybody.",
+        "wait_seconds=120: that is for the first two minutes.",
     ],
 )
 def test_what_nothing_disproves_is_unproven_and_never_supported_because_words_match(catalog, sentence):
     claim = checked(catalog, sentence)
     assert (claim.refusal, claim.conflict, claim.sources, claim.is_proven) == (None, None, (), False)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_conflict"),
+    [
+        ("It deletes the old logs.", True),
+        ("Deletes the logs that are older than a week.", True),
+        ("It stops at the names of the logs.", False),
+        ("Adds the owner and the size to the summary fields.", False),
+        ("It changes only the list of tools and does not change logs.", False),
+        ("The current log cannot be read.", False),
+        ("Logs can be filtered with the `owner` parameter of find_owners.", False),
+        ("Logs can be filtered with the `owner` parameter.", True),
+        ("Takes `limit` 50 at once.", False),
+    ],
+)
+def test_of_a_reading_tool_only_what_it_changes_itself_is_a_conflict(sentence, is_conflict):
+    limit = {"type": "integer", "description": "Logs to return (default: 5, max: 50)."}
+    tools = [
+        tool("read_log", "Reads a log other than the current log.", {"type": "object", "properties": {"limit": limit}}),
+        tool("find_owners", "Finds owners.", {"type": "object", "properties": {"owner": {"type": "string"}}}),
+    ]
+    tools[0]["annotations"] = {"readOnlyHint": True}
+    measured = measure(catalogs.read({"tools": tools}))
+    subject = measured.subjects[0]
+    claims = DraftChecker(measured).claims(subject, saying(subject.tool.raw, sentence))
+    assert bool(conflicts(claims)) is is_conflict
 
 
 def test_a_sentence_is_proven_by_a_source_that_says_it_and_by_no_other(catalog):

@@ -21,7 +21,7 @@ from tdqs_mcp.facts.text.statements import (
     said_deleting,
     stated_hints,
 )
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Cue, content_stems, has_word, numbers_of
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
@@ -35,6 +35,9 @@ _ACTS = lazy_pattern(
     re.IGNORECASE,
 )
 """A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
+
+_RESULT = lazy_pattern(r"\b(?:fields|columns|response|answer|output|result)\b", re.IGNORECASE)
+_EXCEPTION = lazy_pattern(r"\b(?:other than|except|apart from)\b", re.IGNORECASE)
 
 _Position = tuple[str, object]
 """What is spoken of, and what is said of it: two positions on one thing cannot both hold."""
@@ -165,7 +168,7 @@ def _positions(text: str) -> Iterator[_Position]:
         for clause in sentence.split(";"):
             words = content_stems(words_of(clause))
             thing = " ".join(sorted(word for word in words if not word.isdecimal()))
-            if len(words) > 1 or (words and words == stems):
+            if not _EXCEPTION.search(clause) and (len(words) > 1 or (words and words == stems)):
                 yield thing, bool(read_polarity(clause).denied)
             if " " in thing and (numbers := numbers_of(clause)):
                 yield f"numbers: {thing}", tuple(sorted(numbers))
@@ -175,9 +178,13 @@ def _effect(sentence: str) -> Iterator[_Position]:
     """That the tool changes something: its verb in a form that says who does it."""
     match = _ACTS.match(sentence)
     word = (match[1] or match[2]).lower() if match else ""
-    verb = LEMMAS.get(word)
+    following = words_of(sentence[match.end() :])[:1] if match else []
+    is_of_result = match is not None and match[2] and _RESULT.search(sentence) is not None
+    # "It stops at the names" stops nothing; "Adds the owner to the summary fields" is about what comes back
+    verb = LEMMAS.get(word) if PREPOSITIONS.isdisjoint(following) and not is_of_result else None
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
-    if is_change and verb in read_polarity(sentence).affirmed:
+    polarity = read_polarity(sentence)
+    if is_change and verb in polarity.affirmed - polarity.denied:
         yield "readOnlyHint", False
 
 
@@ -342,8 +349,10 @@ class DraftChecker:
         strange = unknown_words(texts, subject.part_names)
         for mention in unknown_tools(strange, texts, subject.part_names, words):
             yield f"there is no tool {mention.name!r}"
+        named = [other for other in self._measured.subjects if other.tool.name in text]
         for mention in unknown_parameters(strange, texts, subject.part_names, words):
-            yield f"there is no parameter {mention.name!r}"
+            if not any(mention.name in other.part_names for other in named):  # the text speaks of that tool's
+                yield f"there is no parameter {mention.name!r}"
 
 
 def _proofs(subject: Subject, material: Material) -> Mapping[str, str]:

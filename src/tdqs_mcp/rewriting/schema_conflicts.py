@@ -22,6 +22,10 @@ _SEGMENT = lazy_pattern(r";\s|\n")
 _CLAUSE = lazy_pattern(r"(?<![Bb]y default)(?:,\s|\s\((?!default)|:\s)|\)[,.]?\s?|(?<!e\.g)\.\s")
 _UNIT = lazy_pattern(r"\b(?:in|of) ([a-z]+)\b")
 _CONVERSION = lazy_pattern(r"(?<=\d)\s*\([^\w()]*\d[^()]*\)")
+_USED = lazy_pattern(r"\b\w+=[\w\"'.-]+")
+_USED_NUMBER = lazy_pattern(r"\b\w+=(?P<number>-?\d[\d_]*(?:\.\d+)?)\b(?!\.)")
+"""A value in a call, `limit=20`: neither a default nor an end, but in the range."""
+
 _ITEM = r"[`'\"]?\w[\w.+-]*[`'\"]?"
 _ROW = lazy_pattern(rf"{_ITEM}(?:(?:,\s(?:or\s|and\s)?|\s(?:or|and)\s|\s?[|/]\s?){_ITEM})+")
 
@@ -127,15 +131,20 @@ def _limits(node: Node, accepted: Accepted) -> dict[str, _SchemaNumber]:
         limits["default"] = _SchemaNumber(numbers=frozenset({float(default)}), words=words)
     own = node.schema.get("description")
     for clause in _CLAUSE.split(own[:MAX_EXPLANATION]) if isinstance(own, str) else ():
-        for role, number, _ in _numbers(clause):
+        for role, number, _ in filter(_has_role, _numbers(clause)):
             words = f"the description of `{node.name}` says {number:g}"
             limits.setdefault(role, _SchemaNumber(numbers=frozenset({number}), end=number, words=words))
     return limits
 
 
+def _has_role(entry: tuple[str, float, str]) -> bool:
+    return bool(entry[0])
+
+
 def _numbers(clause: str) -> Iterator[tuple[str, float, str]]:
     """Each number of a clause with its role (low, high, default, or empty) and the word behind it."""
-    lowered = clause.lower()
+    yield from (("", _float(match["number"]), "") for match in _USED_NUMBER.finditer(clause))
+    lowered = _USED.sub("", clause).lower()
     for match in _PATTERNS.range.finditer(lowered):
         low, high = map(_float, (match["low"], match["high"]))
         if low < high:  # the date 12-01 is no range
@@ -196,8 +205,11 @@ def _unit_words(node: Node) -> list[str]:
 def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
     """Yield the unit of a parameter where the text gives another of its kind: "`wait_seconds` in minutes".
 
-    The unit is that of its name, or else the one that its own text says it is in.
+    The unit is that of its name, or else the one that its own text says it is in. What is said of a call,
+    "end_ms=120000: the first two minutes", is about its result.
     """
+    if _USED.search(text):
+        return
     units = known_units()
     named = {units[part] for part in name_parts(node.name or "") if len(part) > 1 and part in units}
     if not named:
@@ -224,7 +236,7 @@ def _default_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted) -
     values = {spell(value).lower(): spell(value) for value in accepted.values or ()}
     own = node.schema.get("description")
     values |= {word.lower(): word for word in _quoted(own)} if isinstance(own, str) else {}
-    for clause in clauses:
+    for clause in (_USED.sub("", clause) for clause in clauses):
         before, *behind = _PATTERNS.unless.split(clause, maxsplit=1)
         words = {word.lower() for word in _TOKEN.findall(before)} - {(node.name or "").lower()}
         if isinstance(default, bool):
