@@ -186,7 +186,7 @@ SCRIPTS = {
             'let lines = "Berths:"; for (const name of [berth]) { lines += `\\n- ${name}`; lines += " (open)"; }\n'
             "  return text(lines);"
         ),
-        None,
+        "text",
     ),
     "an await for older JavaScript": (
         (
@@ -267,7 +267,37 @@ def test_an_envelope_that_half_of_the_tools_return_is_not_said(write):
     assert {name: told[name] for name in names} == {key: [] for key in names}
 
 
+def test_an_error_about_a_tool_s_own_parameter_is_said_though_all_tools_have_it(write):
+    tools = [f"@server.tool()\ndef read_{name}(berth_name: str):\n    return check(berth_name)\n" for name in "abcd"]
+    body = "def check(berth):\n    if berth not in BERTHS:\n        raise ValueError(f\"'{berth}' not found in the plan.\")\n"
+    code = write(f"{body}    return 1\n\n" + "\n".join(tools))
+    rewrites = rewrite(code, *(define(f"read_{name}", f"Read the tide {name}.", berth_name=TEXT) for name in "abcd"))
+    assert [statements(rewritten) for rewritten in rewrites] == [
+        ["Fails if the `berth_name` is not found in the plan."]
+    ] * 4
+
+
 TEXTS = {
+    "lines that are put together": (
+        (
+            'lines = [f"Berth: {berth}", f"Depth: {DEPTHS[berth]}"]\n    if berth == "north":\n'
+            '        lines.append(f"Buoy: {berth}")\n    for boat in BOATS:\n        lines.append(f"- {boat}")\n'
+            '    return "\\n".join(lines)'
+        ),
+        ['Returns text with "Berth" and "Depth".'],
+    ),
+    "lines of unknown things": (
+        'return "\\n".join(f"{boat.name} at {boat.berth}" for boat in find(berth))',
+        [],
+    ),
+    "what it says without a result comes last": (
+        'if berth == "north":\n        return f"No berth {berth} here."\n    return f"Moored at {berth}."',
+        ['Returns the text "Moored at …." or the text "No berth … here.".'],
+    ),
+    "an image": (
+        'return {"type": "image", "data": read(berth), "mimeType": "image/png"}',
+        ["Returns an image."],
+    ),
     "one of many texts": (
         (
             'if berth == "north":\n        return "No berth is here."\n    if berth == "south":\n        return f"Moored at {berth}."\n'
@@ -284,6 +314,20 @@ TEXTS = {
         [],
     ),
 }
+
+
+def test_the_keys_of_a_result_are_said_where_the_text_only_says_that_there_is_one(write):
+    code = write('@server.tool()\ndef work(berth: str):\n    return {"depth": 3, "tide": berth}\n')
+    (vague,) = rewrite(code, define("work", "Look at a berth. Returns its state.", berth=TEXT))
+    (telling,) = rewrite(code, define("work", "Look at a berth. Returns its depth.", berth=TEXT))
+    assert (statements(vague), statements(telling)) == (["The result has `depth` and `tide`."], [])
+
+
+def test_a_text_of_which_nothing_is_known_leaves_the_question_open(write):
+    code = write("@server.tool()\ndef work(berth: str) -> str:\n    return BERTHS[berth]\n")
+    rewritten = rewrite(code, define("work", "Work at a berth.", berth=TEXT))
+    assert code.tools[0].returns == "text"
+    assert (statements(rewritten[0]), "work.returns" in {item.id for item in questions_of(rewritten)}) == ([], True)
 
 
 @pytest.mark.parametrize("case", TEXTS)

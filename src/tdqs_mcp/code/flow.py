@@ -567,7 +567,8 @@ class Interpreter(Calls):
     def _mapped(self, owner: Value, arguments: Sequence[Value], node: CallSite, frame: CallFrame) -> Value | None:
         """Return the list that a function makes of the items of an unknown one, where it gives texts or objects."""
         function = arguments[0] if arguments else UNKNOWN
-        if self._is_muted or not isinstance(owner, External) or not isinstance(function, Closure):
+        is_open = isinstance(owner, External) or type(owner) is Value
+        if self._is_muted or not is_open or not isinstance(function, Closure):
             return None
         with self.muted():
             items = (self.member(owner, "[]"),)
@@ -580,6 +581,10 @@ class Interpreter(Calls):
     ) -> Value | None:
         """Return the result of a method of the language's own kinds; None where the object is none of them."""
         first = arguments[0] if arguments else UNKNOWN
+        glue, items = (owner, first) if frame.module.is_python else (first, owner)
+        if key == "join" and (text := _joined(glue, items)) is not None:
+            self._use(owner, *arguments)
+            return text
         if isinstance(owner, Alternatives) and all(isinstance(part, Listing) for part in owner.values):
             whole = dict.fromkeys(item for part in owner.values if isinstance(part, Listing) for item in part.values)
             owner = bounded(Listing(values=tuple(whole), parameters=owner.parameters))
@@ -614,8 +619,8 @@ class Interpreter(Calls):
                     return None
                 self._call_back(arguments, {}, node, frame)
                 self._use(owner, *arguments)
-                if key in ("format", "join"):
-                    return _text([owner, *arguments]) if key == "format" else unknown(owner, *arguments)
+                if key == "format":
+                    return _text([owner, *arguments])
                 return (
                     owner
                     if key in ("strip", "lower", "upper", "rstrip", "lstrip", "trim", "toLowerCase", "replace")
@@ -860,21 +865,24 @@ class Interpreter(Calls):
     def _raised(self, value: SyntaxNode, line: int, frame: CallFrame) -> None:
         if not isinstance(value, CallSite):
             return
-        texts = [text_of(self.evaluate(argument, frame)) for argument in (*value.arguments, *value.keywords.values())]
-        text = next((text for text in texts if text and len(text) > 3), "")
-        if text:
-            self._note(self.trace.errors, last_name(value.function), frame.module, line, frame.depth, text)
+        values = [self.evaluate(argument, frame) for argument in (*value.arguments, *value.keywords.values())]
+        message = next((value for value in values if len(text_of(value) or "") > 3), None)
+        if message is not None:
+            place = (frame.module, line, frame.depth)
+            text, names = text_of(message) or "", message.parameters
+            self._note(self.trace.errors, last_name(value.function), *place, text, parameters=names)
 
     def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
         """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
+        place = (frame.module, line, frame.depth)
         text = text_of(value)
         if text and text.lower().startswith("error"):
-            self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+            self._note(self.trace.errors, "result", *place, text, parameters=value.parameters)
         if isinstance(value, Dictionary):
             error = value.get("error") or value.get("isError")
             text = text_of(error) if error is not None else None
-            if text:
-                self._note(self.trace.errors, "result", frame.module, line, frame.depth, text)
+            if error is not None and text:
+                self._note(self.trace.errors, "result", *place, text, parameters=error.parameters)
 
 
 def _tells_failure(value: Value) -> bool:
@@ -961,6 +969,20 @@ def _compared_single(left: Value, operator: str, right: Value) -> bool | None:
     if operator in ("==", "!="):
         return (left.value == right.value) == (operator == "==")
     return None
+
+
+def _joined(glue: Value, items: Value) -> Value | None:
+    """Return the text of a list's items, of those that it has in any case; None where nothing of it is known."""
+    lists = [part for part in alternatives(items) if isinstance(part, Listing)]
+    if text_of(glue) is None or len(lists) < len(alternatives(items)):
+        return None
+    first, *others = [part.values for part in lists]
+    texts = [item for item in first if all(item in other for other in others)]
+    if all(text_of(item) is None for item in texts):
+        return None
+    is_whole = not others and all(isinstance(item, Constant) for item in texts)  # a loop adds what is computed
+    parts = [part for item in texts for part in (item, glue)]
+    return made_from(_text(parts[:-1] if is_whole else [*parts, UNKNOWN]), items.parameters)
 
 
 def _text(values: Sequence[Value]) -> Value:

@@ -372,6 +372,7 @@ def _errors(errors: Sequence[Sighting]) -> Iterator[CodeError]:
             is_result=error.kind == "result",
             depth=error.depth,
             condition=" and ".join(error.conditions),
+            parameter=next(iter(error.parameters), "") if len(error.parameters) == 1 else "",
         )
 
 

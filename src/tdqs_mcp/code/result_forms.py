@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.nodes import CallSite, Collection, Literal, Other, Subscript, SyntaxNode
+from tdqs_mcp.code.nodes import CallSite, Collection, Literal, Name, Other, Subscript, SyntaxNode
 from tdqs_mcp.code.project import last_name
 from tdqs_mcp.code.python_types import MODELS
 from tdqs_mcp.code.registrations import Registration
@@ -47,6 +47,8 @@ _INNER = re.compile(r"(?:\.[A-Za-z_]\w*){0,2}")
 _FAILING = ("error", "failed to")
 _IMAGES = frozenset({"image", "audio"})
 _PLAIN_LISTS = frozenset("list List Sequence tuple set".split())
+_SOME_TEXT: Forms = (CodeResult(kind=ResultKind.TEXT),)
+"""A text of which nothing is known."""
 
 
 class ResultReader:
@@ -66,19 +68,23 @@ class ResultReader:
             scope = closure.scope if isinstance(closure.scope, CallFrame) else None
             place = scope or CallFrame(module=closure.module, parent=self._interpreter.scope_of(closure.module))
             forms = self._annotated(annotation, place)
+            if isinstance(annotation, Name) and annotation.id == "str":
+                forms = self._all(trace.results, unknown=_SOME_TEXT)
         return forms or ()
 
-    def _all(self, values: Iterable[Value]) -> Forms:
+    def _all(self, values: Iterable[Value], *, unknown: Forms = None) -> Forms:
         """Return the forms of values of which one comes back; what is returned as an error is none."""
         forms: list[CodeResult] = []
         for value in values:
             for inner in alternatives(value):
                 if not self._is_failure(inner):
                     own = self._forms(inner)
+                    own = unknown if own is None else own
                     if own is None:
                         return None
                     forms += own
-        return tuple(_merged(forms))
+        is_text = all(form.kind is ResultKind.TEXT for form in forms)
+        return tuple(_merged(forms)) if is_text or not any(form.is_bare for form in forms) else None
 
     def _is_failure(self, value: Value) -> bool:
         if value in self._trace.failures:
@@ -128,12 +134,14 @@ class ResultReader:
         if not _IMAGES.isdisjoint(kinds):
             return (CodeResult(kind=ResultKind.IMAGE),)
         texts = [text for block in blocks if (text := block.get("text")) is not None]
-        forms = self._all(texts[:1]) if texts and kinds[0] == "text" else None
+        forms = self._all(texts[:1], unknown=_SOME_TEXT) if texts and kinds[0] == "text" else None
         if len(blocks) == 1 or not forms or any(form.kind is not ResultKind.TEXT or form.keys for form in forms):
             return forms if len(blocks) == 1 else None
         return tuple(replace(form, text=f"{form.text}\n") for form in forms)  # further texts follow
 
     def _object(self, value: Dictionary) -> Forms:
+        if text_of(_own(value, "type") or Value()) in _IMAGES and value.get("data"):
+            return (CodeResult(kind=ResultKind.IMAGE),)
         content = _own(value, "content")
         inner = alternatives(content) if content is not None else ()
         if inner and all(isinstance(part, Listing) for part in inner) and not value.get("role"):
@@ -243,7 +251,7 @@ def _text_forms(text: str) -> Forms:
         return (CodeResult(kind=ResultKind.TEXT, keys=labels, text=text),)
     words = re.findall(r"[^\W\d_]{2,}", text)
     is_known = len(words) >= MIN_WORDS or (words and text.lstrip().startswith(words[0]))
-    return (CodeResult(kind=ResultKind.TEXT, text=text),) if is_known else None if text else ()
+    return (CodeResult(kind=ResultKind.TEXT, text=text),) if is_known else _SOME_TEXT if text else ()
 
 
 def _answer(path: str, arguments: Sequence[Value]) -> Forms:

@@ -168,6 +168,9 @@ class CodeError(CodePlace):
     condition: Internal[str] = ""
     """Condition on the tool's parameters, as of an effect."""
 
+    parameter: Internal[str] = ""
+    """The only parameter that the computed parts of the text come from."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unresolved(CodePlace):
@@ -226,6 +229,11 @@ class CodeResult:
     is_json: bool = False
     text: str = ""
     """A text with `{}` for what is computed; method and address of the request whose answer comes back."""
+
+    @property
+    def is_bare(self) -> bool:
+        """It is some text, of which nothing is known."""
+        return self.kind is ResultKind.TEXT and not (self.text or self.keys)
 
     def __str__(self) -> str:
         if self.kind is ResultKind.ANSWER:

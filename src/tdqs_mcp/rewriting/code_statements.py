@@ -16,6 +16,7 @@ from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
+from tdqs_mcp.facts.text.statements import is_negation
 from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PREPOSITIONS,
@@ -183,7 +184,9 @@ def _sentences(
         if sentence and novelty.admits(sentence):
             statement = add_sentence(sentence, Route.CODE, [_source(effect)])
             yield statement, novelty.is_told(sentence)
-    errors = [error for error in code.errors if error.depth <= MAX_DEPTH and error.text not in common]
+    names = {parameter.name for parameter in subject.signals.parameters}
+    near = [error for error in code.errors if error.depth <= MAX_DEPTH]
+    errors = [error for error in near if error.text not in common or _is_about_input(error, names)]
     demands = {error: demand for error in errors if (demand := _find_demand(error, subject))}
     if demands and (needed := _needed_sentence(demands.values(), subject)):
         sources = [_source(error) for error in demands]
@@ -198,6 +201,13 @@ def _sentences(
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
             yield add_sentence(sentence, Route.CODE, [_source(place)]), novelty.is_told(sentence)
+
+
+def _is_about_input(error: CodeError, names: AbstractSet[str]) -> bool:
+    """Return whether an error is about a parameter of the tool itself, which it names or begins with."""
+    return any(name in words_of(error.text) and not (name.isalpha() and name.islower()) for name in names) or (
+        error.parameter in names and _NAMED.match(error.text) is not None
+    )
 
 
 class _Novelty:
@@ -398,12 +408,16 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings
     Only what is about the tool's own input or the thing in its name; empty for the others.
     """
     names = {node.name for node in subject.input_shape.nodes if node.name}
-    text = _plain_error(re.sub(rf" (?:in|by|with|for) the {re.escape(subject.tool.name)} tool\b", "", error.text))
+    text = re.sub(rf" (?:in|by|with|for) the {re.escape(subject.tool.name)} tool\b", "", error.text)
+    if error.parameter in names and text.count("{}") == 1:
+        text = _NAMED.sub(error.parameter, text)  # "'{}' not found in Networks."
+    text = _plain_error(text)
     is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
     if not text or is_general or _leaks(text, names | {*code.credentials}):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
-    if (parts | _things(subject)).isdisjoint(stem(word.lower()) for word in words_of(text)):
+    spoken = {stem(part.lower()) for word in words_of(text) for part in (word, *name_parts(word))}
+    if (parts | _things(subject)).isdisjoint(spoken):
         return "", 0
     is_demand = _PATTERNS.demand.fullmatch(text) is not None
     if is_demand and (_is_in_schema(text, parts, subject) or _OF_ONE.search(error.text) or "{" in text):
@@ -503,6 +517,9 @@ def _plain_error(text: str) -> str:
     return first.rstrip(" .:") if is_plain and not first.endswith("one of") else ""
 
 
+_NAMED = lazy_pattern(r"^[\"'`]?\{\}[\"'`]?(?= \w)")
+"""The computed thing that a text begins with."""
+
 _PREDICATES = r"(?:is|are|was|were|not|does|do|has|have|already|can|cannot|must|could|exists?)\b"
 """What follows the name of a thing; behind "exceeds {} bytes" a number is missing."""
 
@@ -552,14 +569,20 @@ def _marked(sentence: str, names: AbstractSet[str]) -> str:
 
 def _returned(subject: Subject, code: ToolCode) -> str:
     """Return the sentence about a result that no text and no schema names."""
-    if not subject.is_result_open:
-        return ""
-    texts = [form for form in code.results if form.kind is ResultKind.TEXT]
+    texts = sorted((form for form in code.results if form.kind is ResultKind.TEXT), key=_tells_absence)
     forms = [form for form in code.results if form.kind is not ResultKind.TEXT]
+    if not subject.is_result_open:
+        return _fields(subject, code)
     parts = [_result_words(form) for form in forms]
     phrases = [phrase for form in texts if (phrase := _text_words(form))]
-    telling = [_text_words(form) for form in texts if form.keys or "{}" in form.text]
-    if not all(parts) or not (parts or phrases) or len(parts) > MAX_FORMS:
+    telling = [_text_words(form) for form in texts if form.keys]
+    telling += [_text_words(form) for form in texts if "{}" in form.text and not _tells_absence(form)]
+    if (
+        (parts and any(form.is_bare for form in texts))
+        or not all(parts)
+        or not (parts or phrases)
+        or len(parts) > MAX_FORMS
+    ):
         return ""
     is_example = len(phrases) < len(texts) or len(parts) + len(phrases) > MAX_FORMS
     if is_example and parts:
@@ -568,6 +591,28 @@ def _returned(subject: Subject, code: ToolCode) -> str:
     if is_example:
         return f"Returns {example}, among other texts." if example else ""
     return f"Returns {joined([*parts, *phrases], 'or')}."
+
+
+def _fields(subject: Subject, code: ToolCode) -> str:
+    """Return the keys of a result of which the description says no more than that it comes back."""
+    words = {word.lower() for _, text in subject.texts for word in words_of(text)}
+    objects = [form for form in code.results if form.kind in (ResultKind.OBJECT, ResultKind.OBJECTS)]
+    named = {part for form in objects for key in form.keys for part in (key.lower(), " ".join(name_parts(key)).lower())}
+    if subject.has_telling_output or len(code.results) != 1 or not objects or not named.isdisjoint(words):
+        return ""
+    listing = _object_words(objects[0])
+    return (
+        f"The result is {listing}."
+        if objects[0].kind is ResultKind.OBJECTS and listing
+        else listing and f"The result has {listing}."
+    )
+
+
+def _tells_absence(form: CodeResult) -> bool:
+    """Return whether a text says what there is not, or fails: "No data for {}.", "File not found: {}"."""
+    text = _plain_error(form.text)
+    first = next(iter(words_of(form.text)), "")
+    return is_negation(first.lower()) or bool(_PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text))
 
 
 MAX_FORMS = 2
@@ -613,6 +658,8 @@ MAX_RARE = 4
 
 def _text_words(form: CodeResult) -> str:
     """Return the labels of a text, or its first line with `…` for what is computed."""
+    if form.is_bare:
+        return ""
     if form.keys:
         labels = [f'"{label}"' for label in form.keys[:MAX_FIELDS]]
         return f"text with {joined(labels, 'and')}"
