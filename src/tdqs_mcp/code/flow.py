@@ -976,11 +976,11 @@ def _joined(glue: Value, items: Value) -> Value | None:
     lists = [part for part in alternatives(items) if isinstance(part, Listing)]
     if text_of(glue) is None or len(lists) < len(alternatives(items)):
         return None
-    first, *others = [part.values for part in lists]
-    texts = [item for item in first if all(item in other for other in others)]
+    first, *rest = [part.values for part in lists]
+    texts = [item for item in first if all(item in values for values in rest)]
     if all(text_of(item) is None for item in texts):
         return None
-    is_whole = not others and all(isinstance(item, Constant) for item in texts)  # a loop adds what is computed
+    is_whole = not rest and all(isinstance(item, Constant) for item in texts)  # a loop adds what is computed
     parts = [part for item in texts for part in (item, glue)]
     return made_from(_text(parts[:-1] if is_whole else [*parts, UNKNOWN]), items.parameters)
 
