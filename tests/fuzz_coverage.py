@@ -1,8 +1,9 @@
-"""Fuzzing that keeps what reaches new code: fuzz_coverage.py TARGET [OPTION OF LIBFUZZER...]; needs atheris.
+"""Fuzzing that keeps what reaches new code: fuzz_coverage.py TARGET[,TARGET...] [OPTION OF LIBFUZZER...]; needs atheris.
 
-A target is a name in `fuzzing.LINES`. The inputs are mutated as there, and byte by byte as well.
+A target is a name in `fuzzing.LINES`; each is fuzzed in a process of its own, one after the other. The inputs are mutated as there, and byte by byte as well.
 """
 
+import os
 import random
 import sys
 import tempfile
@@ -13,10 +14,17 @@ import atheris
 with atheris.instrument_imports(include=["tdqs_mcp"]):
     import fuzzing
 
-    name, *options = sys.argv[1:]
-    target = fuzzing.Commands(
-        fuzzing.LINES[name], Path(tempfile.mkdtemp()), fuzzing.Mutator(fuzzing.examples() + fuzzing.captured())
-    )
+    names, *options = sys.argv[1:]
+    mutator = fuzzing.Mutator(fuzzing.examples() + fuzzing.captured())
+    for name in names.split(","):
+        process = os.fork()
+        if not process:
+            break
+        if os.waitpid(process, 0)[1]:
+            sys.exit(f"the target {name!r} failed")
+    else:
+        sys.exit()
+    target = fuzzing.Commands(fuzzing.LINES[name], Path(tempfile.mkdtemp()), mutator)
     for line in target.lines:  # what a command imports is imported when it runs
         target.run(target.mutant(random.Random(line)), line)
 

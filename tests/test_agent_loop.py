@@ -102,9 +102,11 @@ async def connected(transport, mode, root):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize(("file", "tokens"), [(40, 25_000), (117, 60_000)], indirect=["file"], ids=["40", "117"])
+@pytest.mark.parametrize(
+    ("file", "tokens", "transport", "mode"),
+    [(40, 25_000, "http", "legacy"), (40, 25_000, "stdio", "auto"), (117, 60_000, "stdio", "auto")],
+    indirect=["file"],
+)
 async def test_the_whole_loop_takes_three_calls_and_short_answers(file, tokens, transport, mode):
     async with connected(transport, mode, file.parent) as call:
         agent = Agent(call)

@@ -33,8 +33,9 @@ def installed(run):
     return {f"{each['client']}/{each['name']}": each for each in report["servers"]}, report
 
 
-def test_the_servers_of_all_clients_are_listed_without_what_starts_them(tdqs_mcp, machine):
-    run = tdqs_mcp("servers", "--format", "json", **machine)
+@pytest.mark.process
+def test_the_servers_of_all_clients_are_listed_without_what_starts_them(command, machine):
+    run = command("servers", "--format", "json", **machine)
     assert run.returncode == 0
     listed = json.loads(run.stdout)
     VALIDATORS["servers"].validate(listed)
@@ -80,21 +81,23 @@ def test_each_server_is_a_row_and_a_broken_one_stops_no_other(tdqs_mcp, machine)
     assert len(report["problems"]) == 2
 
 
-def test_a_server_that_repeats_what_it_was_given_says_so_and_is_scored(tdqs_mcp, machine):
-    run = tdqs_mcp("capture", "config:echo", **machine)
+@pytest.mark.process
+def test_a_server_that_repeats_what_it_was_given_says_so_and_is_scored(command, machine):
+    run = command("capture", "config:echo", **machine)
     captured = json.loads(run.stdout)
     assert captured["tools"][1]["name"] == "repeat_***"
     assert "***" in captured["tools"][1]["description"]
     assert captured["tools"][0] == misbehaving_server.GOOD
-    found = json.loads(tdqs_mcp("lint", "config:echo", "--format", "json", **machine).stdout)
+    found = json.loads(command("lint", "config:echo", "--format", "json", **machine).stdout)
     assert any("repeat a value" in problem for problem in found["problems"])
 
 
-def test_ordinary_values_stay_in_definitions(tdqs_mcp, tmp_path):
+@pytest.mark.process
+def test_ordinary_values_stay_in_definitions(command, tmp_path):
     words = {"LOG_LEVEL": "information", "MAX_TOKENS": "4096", "ACCEPT": "application/json", "AUTH_TYPE": "basic"}
     options = [part for name, value in words.items() for part in ("--env", f"{name}={value}")]
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} repeats"
-    tool = json.loads(tdqs_mcp("capture", locator, *options, cwd=tmp_path).stdout)["tools"][1]
+    tool = json.loads(command("capture", locator, *options, cwd=tmp_path).stdout)["tools"][1]
     assert all(value in tool["description"] for value in words.values())
 
 
@@ -148,35 +151,39 @@ def test_tools_that_a_client_does_not_hand_on_do_not_count_for_it(tmp_path):
     ]
 
 
-def test_a_file_of_the_home_is_the_user_s_own_in_the_home_too(tdqs_mcp, machine):
+@pytest.mark.process
+def test_a_file_of_the_home_is_the_user_s_own_in_the_home_too(command, machine):
     home = Path(machine["env"]["HOME"])
-    listed = json.loads(tdqs_mcp("servers", "--format", "json", **machine | {"cwd": home}).stdout)
+    listed = json.loads(command("servers", "--format", "json", **machine | {"cwd": home}).stdout)
     assert not any(each["fromProject"] for each in listed["servers"])
 
 
-def test_a_gate_stays_open_for_what_was_not_looked_at(tdqs_mcp, tmp_path):
+@pytest.mark.process
+def test_a_gate_stays_open_for_what_was_not_looked_at(command, tmp_path):
     write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"plain": entry("plain")}})
     write(tmp_path / "project/.cursor/mcp.json", {"mcpServers": {"foreign": entry("plain", "FOREIGN")}})
     machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
-    assert tdqs_mcp("score", "--installed", **machine).returncode == 0
-    assert tdqs_mcp("score", "--installed", "--fail-under", "D", **machine).returncode == 0
-    assert tdqs_mcp("score", "--installed", "--fail-under", "A", **machine).returncode == 1
-    run = tdqs_mcp("score", "--installed", "--fail-under", "D", **machine | {"cwd": tmp_path / "project"})
+    assert command("score", "--installed", **machine).returncode == 0
+    assert command("score", "--installed", "--fail-under", "D", **machine).returncode == 0
+    assert command("score", "--installed", "--fail-under", "A", **machine).returncode == 1
+    run = command("score", "--installed", "--fail-under", "D", **machine | {"cwd": tmp_path / "project"})
     assert run.returncode == 2
     assert b"'cursor/foreign'" in run.stderr
 
 
-def test_a_gate_is_not_met_by_nothing(tdqs_mcp, tmp_path):
+@pytest.mark.process
+def test_a_gate_is_not_met_by_nothing(command, tmp_path):
     write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"off": {**entry("plain"), "disabled": True}}})
     machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
-    assert tdqs_mcp("score", "--installed", **machine).returncode == 0
-    assert tdqs_mcp("score", "--installed", "--fail-under", "D", **machine).returncode == 2
+    assert command("score", "--installed", **machine).returncode == 0
+    assert command("score", "--installed", "--fail-under", "D", **machine).returncode == 2
 
 
-def test_without_any_server_there_is_nothing_to_score(tdqs_mcp, tmp_path):
+@pytest.mark.process
+def test_without_any_server_there_is_nothing_to_score(command, tmp_path):
     machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
-    assert tdqs_mcp("servers", **machine).returncode == 0
-    run = tdqs_mcp("score", "--installed", **machine)
+    assert command("servers", **machine).returncode == 0
+    run = command("score", "--installed", **machine)
     assert (run.returncode, run.stderr) == (2, b"error: no client here has any server\n")
 
 
@@ -318,43 +325,46 @@ def clone(tmp_path):
     return {"cwd": folder, "env": environment}, tmp_path
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "locator", ["config:shop", "config:cursor/shop", "config:only", "config:project/shop", "config:project/cursor/only"]
 )
-@pytest.mark.parametrize("command", ["score", "lint", "capture", "rewrite", "lock", "select", "route", "suite"])
-def test_a_locator_starts_no_server_that_a_project_names(tdqs_mcp, clone, command, locator):
-    machine, marks = clone
-    if command == "suite":
+@pytest.mark.parametrize("name", ["score", "lint", "capture", "rewrite", "lock", "select", "route", "suite"])
+def test_a_locator_starts_no_server_that_a_project_names(request, clone, name, locator):
+    """`route` has a process of its own, because its protocol is on its standard input and output."""
+    (machine, marks), run_command = clone, request.getfixturevalue("tdqs_mcp" if name == "route" else "command")
+    if name == "suite":
         suite = {"servers": {"s": {"locator": locator}}, "tool_quality": [{"name": "n", "server": "s"}]}
         (machine["cwd"] / "suite.yml").write_text(json.dumps(suite), encoding="utf-8")
-        run = tdqs_mcp("gate", "suite.yml", **machine)
+        run = run_command("gate", "suite.yml", **machine)
     else:
         variants = machine["cwd"] / "variants.json"
         variants.write_text(
             json.dumps({"variants": {"plain": {"get": "Gets it."}}, "serve": "plain"}), encoding="utf-8"
         )
-        run = tdqs_mcp(command, locator, *(["--variants", variants] if command == "route" else []), **machine)
+        run = run_command(name, locator, *(["--variants", variants] if name == "route" else []), **machine)
     assert not (marks / "foreign").exists()
-    assert run.returncode in ({0, 1, 2} if command == "route" else {2})
+    assert run.returncode in ({0, 1, 2} if name == "route" else {2})
     told = " ".join((run.stdout + run.stderr).decode().split())
     if "project" in locator:
         assert "a file of this folder and not one of yours" in told
         assert "--yes" in told
     elif locator == "config:only":
         assert "config:project/cursor/only" in told
-    elif command != "route":  # which starts its server with the first message
+    elif name != "route":  # which starts its server with the first message
         assert (marks / "own").exists()
 
 
-def test_a_project_s_server_starts_with_consent(tdqs_mcp, clone):
+@pytest.mark.process
+def test_a_project_s_server_starts_with_consent(command, clone):
     machine, marks = clone
-    tdqs_mcp("score", "config:project/only", "--yes", **machine)
+    command("score", "config:project/only", "--yes", **machine)
     assert (marks / "foreign").exists()
     assert not (marks / "own").exists()
 
 
-def test_no_caller_can_have_a_project_s_server_started(tdqs_mcp, clone):
+def test_no_caller_can_have_a_project_s_server_started(command, clone):
     machine, _ = clone
-    run = tdqs_mcp("serve", "--allow-config", "project/shop", **machine)
+    run = command("serve", "--allow-config", "project/shop", **machine)
     assert run.returncode == 2
     assert b"allow servers of your own" in run.stderr

@@ -197,9 +197,9 @@ def words_of(line, machine):
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_no_command_shows_writes_or_sends_a_credential(tdqs_mcp, machine, line):
+def test_no_command_shows_writes_or_sends_a_credential(command, machine, line):
     for part in line.split(" && "):
-        run = tdqs_mcp(*words_of(part, machine), cwd=machine["cwd"], env=machine["env"])
+        run = command(*words_of(part, machine), cwd=machine["cwd"], env=machine["env"])
         assert run.stdout + run.stderr
         check_that_nothing_leaked(machine, run.stdout, run.stderr)
 
