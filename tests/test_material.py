@@ -493,7 +493,13 @@ def test_words_that_answer_for_several_tools_are_offered_for_the_instructions_on
     [
         ("returns", "See above."),
         ("returns", "No idea, ask the backend team."),
+        ("returns", "TBD"),
         ("purpose", "Does what it says."),
+        ("returns", "Not documented yet."),
+        ("parameters.max_lines", "TBD"),
+        ("parameters.max_lines", "It depends."),
+        ("parameters.max_lines", "No idea, ask the backend team."),
+        ("parameters.max_lines", "Works as expected."),
     ],
 )
 def test_an_answer_that_tells_nothing_is_written_nowhere_whatever_it_was_asked_about(place, answer):

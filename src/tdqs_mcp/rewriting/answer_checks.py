@@ -5,10 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject, measure
-from tdqs_mcp.facts.text.prose import plain_text
-from tdqs_mcp.facts.text.words import content_stems
+from tdqs_mcp.facts.text.parameter_texts import is_placeholder
+from tdqs_mcp.facts.text.prose import cues_of, plain_text
+from tdqs_mcp.facts.text.words import LEMMAS, Cue, content_stems
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_words
 from tdqs_mcp.judges.offline import Offline, calibration
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceModel, generic_stems, read_text
@@ -104,27 +106,37 @@ def _is_empty(
 
     The author's own words are read: our "Returns" before them would tell of a result whatever follows.
     """
-    aspect = _ASPECTS.get(fact.place)
-    # "JSON", "up to 50 rows": a format or a number is something
-    is_definite = any(char.isdigit() for char in fact.text) or any(
-        len(word) > 1 and word.isupper() for word in fact.text.split()
-    )
-    if aspect is None or is_definite or not fact.text.isascii():
+    if is_placeholder(fact.text, fact.parameter or ""):
+        return True
+    aspect = Aspect.ARGUMENTS if fact.parameter else _ASPECTS.get(fact.place)
+    spoken = words_of(fact.text)
+    # "up to 50 rows", "as CSV", "JSON": a number or a format is something, "TBD" alone is none
+    is_format = any(len(word) > 1 and word.isupper() for word in fact.text.split())
+    is_format &= len(spoken) > 1 or Cue.FORMAT in cues_of(spoken)
+    if aspect is None or is_format or any(char.isdigit() for char in fact.text) or not fact.text.isascii():
         return False
-    is_result = aspect is Aspect.RESULT
-    sentence = fact.text if is_result else wording(fact, subject)
+    if fact.parameter and not _is_clause(fact.text):
+        return False  # "the checkout" may be all that there is to say
+    is_thing = aspect in (Aspect.RESULT, Aspect.ARGUMENTS)
+    sentence = fact.text if is_thing else wording(fact, subject)
     words = content_stems(part for word in words_of(sentence) for part in (word, *name_parts(word))) - generic_stems()
     own = content_stems((*_named(subject), *(word for _, text in subject.texts for word in words_of(text))))
-    if words & own or len(words) > MAX_WORDS or len(words & vocabulary) > 1:
+    if words & own or len(words) > MAX_WORDS + is_thing or len(words & vocabulary) > 1:
         return False
     first = subject.prose.sentences[0] if subject.prose.sentences else f"Use `{subject.tool.name}`"
     before = "" if aspect is Aspect.PURPOSE else f"{first.rstrip('.')}. "
     tool = read_tool({**subject.tool.raw, "description": f"{before}{sentence}"}, 0)
     [measured_tool] = measure(Catalog(server="", tools=(tool,))).subjects
     *_, reading = _sentence_model().read(read_text(measured_tool))
-    is_strange = words.isdisjoint(vocabulary) and not is_result  # "plain text" is one
+    is_strange = words.isdisjoint(vocabulary) and not is_thing  # "plain text" is one
     is_silent = reading.wording[aspect] < (MAX_OPENING if aspect is Aspect.PURPOSE else MAX_TOLD)
     return is_silent and (reading.nothing >= MIN_NOTHING or is_strange or not words)
+
+
+def _is_clause(text: str) -> bool:
+    """Return whether a part of a text is an order or speaks of "it": "No idea, ask Tom", "It depends"."""
+    openings = {words[0].lower() for part in text.split(",") if (words := words_of(part))}
+    return not openings.isdisjoint(LEMMAS) or not openings.isdisjoint(words_from("rewriting", "pronouns"))
 
 
 def _named(subject: Subject) -> Iterator[str]:
