@@ -221,9 +221,10 @@ def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
                 yield f"the description of `{node.name}` says {unit}, not {other}"
     # "120000 (2 minutes)" says in other words what the milliseconds are
     stated = {units[word] for word in words_of(_CONVERSION.sub("", text)) if len(word) > 1 and word in units}
+    right_kinds = {kind for kind, _ in named & stated}  # `min_days` in days
     for kind, unit in sorted(named - stated):
         other = next((word for same, word in sorted(stated) if same == kind), None)
-        if other:
+        if other and kind not in right_kinds:
             yield f"the name `{node.name}` says {unit}, not {other}"
 
 

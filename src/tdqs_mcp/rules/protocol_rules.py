@@ -114,7 +114,8 @@ def malformed_meta(measured: Measured) -> Iterator[Hit]:
         for key in meta or ():
             if not _PATTERNS.meta_key.fullmatch(key):
                 problem = f"the key {_quoted(key)} does not have the form prefix/name"
-                yield Hit(f"/_meta/{escape_step(key)}", problem, fix, Severity.WARNING, part)
+                shared = f"have the key {_quoted(key)} in _meta, which does not have the form prefix/name"
+                yield Hit(f"/_meta/{escape_step(key)}", problem, fix, Severity.INFO, part, shared=shared)
 
 
 @rule("TDQ264", severity=Severity.ERROR, source="MCP Apps 2026-01-26, Resource Discovery")
