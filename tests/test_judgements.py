@@ -15,6 +15,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 from definitions import tool
 from loopback import KEY, USUAL, rubric_of, tool_name
 
@@ -25,7 +26,7 @@ from tdqs_mcp.judges.asking import complete_all
 from tdqs_mcp.judges.judge import AnswerCache, CacheKey, Request
 from tdqs_mcp.rubrics.prompt import Prompt
 from tdqs_mcp.store import database, judgements
-from tdqs_mcp.store.judgements import FILE, Judgements
+from tdqs_mcp.store.judgements import FILE, MAX_CLAIMS, Judgements
 
 TOOLS = [tool(f"t{number:02}") for number in range(12)]
 
@@ -326,6 +327,27 @@ def test_runs_at_once_ask_for_everything_once_and_a_later_one_for_nothing(tdqs_m
     assert len(loopback.bodies) == 13
     tdqs_mcp(*args)
     assert len(loopback.bodies) == 13
+
+
+def test_a_run_locks_no_more_keys_at_once_however_many_it_asks_for(tmp_path):
+    """Locks of one file take quadratic time: the system looks through all that are held."""
+
+    class Slow:
+        name, waiting, most = "m", 0, 0
+
+        async def complete(self, request):
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+            await checkpoint()
+            self.waiting -= 1
+            return request.prompt.user
+
+    model = Slow()
+    prompts = [Prompt(system="", user=f"Say {number}.") for number in range(MAX_CLAIMS + 100)]
+    requests = [Request(prompt=prompt, name="n", schema={}) for prompt in prompts]
+    cached = AnswerCache(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
+    assert anyio.run(complete_all, cached, requests) == [prompt.user for prompt in prompts]
+    assert 1 < model.most <= MAX_CLAIMS
 
 
 def test_a_key_is_claimed_by_one_until_it_is_answered_or_given_up(tmp_path):

@@ -417,6 +417,19 @@ def test_an_unusable_answer_is_an_answer_that_a_rerun_does_not_ask_for_again(com
     assert len(chat.bodies) == count
 
 
+def test_an_agent_whose_answers_are_all_unusable_proves_nothing(command, write, chat, tmp_path):
+    chat.answer = lambda _: "I would mail it."
+    args = ("rewrite", write("shop.json", SHOP), "--proven-by", write("asked.json", ASKED), "--budget", "calls=60")
+    env = judged(chat) | {"TDQS_CACHE": str(tmp_path / "cache")}
+    for is_first in (True, False):
+        before = len(chat.bodies)
+        run = command(*args, "--judge", "openai", env=env)
+        assert run.returncode == 2
+        assert "answers are unusable, so nothing is proven" in run.stderr.decode()
+        assert not run.stdout
+        assert (len(chat.bodies) > before) is is_first
+
+
 @pytest.mark.parametrize(("words", "count"), [("No JSON.", 3), ('{"tool": "move_stock"', 3), ("", 1)])
 def test_a_writer_whose_words_cannot_be_used_is_not_asked_again(command, write, chat, tmp_path, words, count):
     chat.answer = lambda _: words

@@ -347,6 +347,8 @@ class _Experiment:
         if unanswered := [choice.failure for choice in failures if not choice.is_unusable]:
             raise InputError(f"{len(unanswered)} requests have no answer, so nothing is proven: {unanswered[0]}")
         self._unusable += len(failures)
+        if failures and self._unusable == self._count:
+            raise InputError(f"all {self._count} answers are unusable, so nothing is proven: {failures[0].failure}")
         return chosen
 
     def _width(self) -> int:

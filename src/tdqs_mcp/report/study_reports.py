@@ -96,17 +96,17 @@ def _summary(row: Summary) -> tuple[str, ...]:
 
 
 def _remarks(study: OutcomeStudy) -> Iterator[str]:
-    """Yield what the paper's Tables 5 and 6 and Figure 10 say, in words: of the first cases and the widest pairs."""
+    """Yield what the paper's Tables 5 and 6 and Figure 10 say, in words: of the first cases and the widest pair."""
     for case in study.cases[:2]:
         shares = f"better in {case.improved:.1f} %, worse in {case.regressed:.1f} % of {case.cases} models with domains"
         yield f"{case.before} → {case.after}: {shares}, median {case.median:+.1f} points"
-    for pair in study.pairs[:1]:
-        if pair.funnel and pair.agreement:
-            funnel = pair.funnel
+    for pair in study.pairs:
+        if (funnel := pair.funnel) and pair.agreement:
             better = f"{funnel.better_score} of them score better"
             steps = f"{funnel.more_steps} of {funnel.pairs} tasks take more steps, {better}"
             union = f"either succeeds in {pair.agreement.union:.1f} %"
             yield f"{pair.before} → {pair.after}: {steps}, {funnel.success} of these succeed; {union}"
+            break
 
 
 def _cochrans_q(row: CochransQ) -> tuple[str, ...]:
