@@ -76,6 +76,14 @@ class Subject:
         return bool(words - fitting_stems() - {stem(part) for part in name_parts(self.tool.name)})
 
     @property
+    def usage_sentences(self) -> tuple[str, ...]:
+        """The sentences that say when to use the tool; for a heading, "When to use:", the one below it."""
+        sentences = self.prose.sentences
+        places = self.prose.cue_places.get(Cue.WHEN, ())
+        below = (place + 1 if sentences[place].rstrip("*_ ").endswith(":") else place for place in places)
+        return tuple(dict.fromkeys(" ".join(sentences[place].split()) for place in below if place < len(sentences)))
+
+    @property
     def is_effect_open(self) -> bool:
         """It changes something, and no cue of its description tells what happens to what is there."""
         effect = self.prose.effect
@@ -170,6 +178,9 @@ class Subject:
 
 
 _words = partial(words_from, "names")
+MIN_SHARING = 3
+"""Tools from which a common sentence tells nothing of one of them; two may well be variants of one tool."""
+
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 
 
@@ -267,6 +278,15 @@ class Measured:
     def copies(self) -> tuple[Overlap, ...]:
         """Pairs of tools with one description."""
         return relations.find_copies(self.described)
+
+    @cached_property
+    def shared_usages(self) -> Sequence[Sequence[Subject]]:
+        """Three or more tools each that say in the same sentences when to use them, and name no sibling."""
+        alike: dict[frozenset[str], list[Subject]] = {}
+        for subject in self.subjects:
+            if (sentences := subject.usage_sentences) and not subject.mentions:
+                alike.setdefault(frozenset(sentences), []).append(subject)
+        return [subjects for subjects in alike.values() if len(subjects) >= MIN_SHARING]
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:

@@ -183,6 +183,9 @@ def _tools(count: int) -> str:
 MAX_NAMED = 5
 """Names that one message lists."""
 
+MAX_QUOTE = 80
+"""Characters of a sentence that a message quotes."""
+
 SHARED = {
     OverlapKind.DEFINITION: "has the same description and parameters as",
     OverlapKind.DESCRIPTION: "has the same description as",
@@ -239,9 +242,21 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ302", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, coherence: disambiguation")
 def copied_description(measured: Measured) -> Iterator[Hit]:
-    """The description is a copy of an earlier tool's, so the agent cannot choose between them."""
+    """The description, or what it says of when to use the tool, is a copy, so the agent cannot choose between them."""
     yield from _copies(measured, OverlapKind.DEFINITION, "remove one of them, or say when each is the right one")
     yield from _copies(measured, OverlapKind.DESCRIPTION, "describe what this tool does that the other does not")
+    copied = {overlap.second for overlap in measured.copies}
+    for subjects in measured.shared_usages:
+        sentence = subjects[0].usage_sentences[0]
+        quote = repr(sentence if len(sentence) <= MAX_QUOTE else f"{sentence[: MAX_QUOTE - 1]}…")
+        for subject in (subject for subject in subjects if subject.tool.name not in copied):
+            yield Hit(
+                "/description",
+                f"{len(subjects) - 1} other tools say in the same words when to use them: {quote}",
+                "say what this tool is for and the others are not, or leave the sentence out",
+                part=subject.tool,
+                shared=f"say in the same words when to use them, {quote}",
+            )
 
 
 @rule(

@@ -89,7 +89,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ104",
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     confidence=Confidence.MEDIUM,
     dimension="usage_guidelines",
     source="TDQS, checklist 2",
@@ -258,10 +258,14 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     variants=(absent_output_schema,),
 )
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
-    """There is no output schema, and the description does not say what comes back."""
-    if Cue.RETURN not in subject.prose.cues:
-        shared = "have no output schema, and no word about what comes back"
-        yield from (hit._replace(shared=shared) for hit in absent_output_schema.check(subject))
+    """There is no output schema, or one that names nothing, and the description does not say what comes back."""
+    if Cue.RETURN in subject.prose.cues:
+        return
+    shared = "have no output schema, or one that names nothing, and no word about what comes back"
+    yield from (hit._replace(shared=shared) for hit in absent_output_schema.check(subject))
+    if subject.signals.has_output_schema and subject.prose.is_readable and not subject.has_telling_output:
+        problem = "the output schema names nothing, and no word says what comes back"
+        yield Hit("/outputSchema", problem, "declare the shape of the result", shared=shared)
 
 
 @rule(

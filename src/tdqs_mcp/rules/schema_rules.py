@@ -106,7 +106,7 @@ def _dotted(path: str) -> str:
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
-    for remark in subject.remarks:
+    for remark in (*subject.remarks, *parameter_texts.read_entries(subject.tool.description, subject.input_shape)):
         node, text = remark.node, remark.text
         kind, schema = parameter_texts.type_beside_null(node.schema)
         if kind not in _UNBOUND:

@@ -125,6 +125,14 @@ def read_mentions(description: str | None, shape: Shape) -> Iterator[ParameterMe
         yield ParameterMention(node, part, words_in(part), kind)
 
 
+def read_entries(description: str | None, shape: Shape) -> Iterator[ParameterMention]:
+    """Yield the entries of a description about parameters that have no description of their own."""
+    silent = {node.name: node for node in shape.nodes if node.is_top and not _has_text(node.schema)}
+    for entry in list_entries((description or "")[:MAX_TEXT]) if silent else ():
+        if entry.has_separator and entry.name in silent:
+            yield ParameterMention(silent[entry.name], entry.text, frozenset(), MentionKind.ENTRY)
+
+
 @cached_by_text(1024)
 def words_in(text: str) -> frozenset[str]:
     """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
