@@ -1147,3 +1147,25 @@ def test_a_recorded_run_becomes_a_request_with_its_calls_once(command, write, ch
     assert b"needs the model that writes" in command(*args).stderr
     silent = write("silent.jsonl", json.dumps({"event": "tools/list"}))
     assert b"no call that succeeded" in command(*args, "--calls", silent, "--judge", "openai", env=judged(chat)).stderr
+
+
+@pytest.mark.parametrize("calls", [24, 30])
+def test_a_rerun_of_a_search_within_a_budget_asks_nothing(command, write, chat, tmp_path, calls):
+    """Every new text helps with no request, so that only the budget ends the search."""
+
+    def answer(body):
+        if body["response_format"]["json_schema"]["name"] == "select":
+            return planned("count_stock")
+        text = json.dumps(body["messages"])
+        return json.dumps({"tool": "move_stock", "description": f"Carries items {short_hash(text)}.", "purpose": "x"})
+
+    chat.answer = answer
+    args = ("rewrite", write("stock.json", STOCK), "--proven-by", write("wanted.json", TO_FILES))
+    args += ("--judge", "openai", "--writer", "openai", "--budget", f"calls={calls}", "--format", "json")
+    env = judged(chat) | {"TDQS_CACHE": str(tmp_path / "cache")}
+    counts = []
+    for _ in range(2):
+        run = command(*args, env=env)
+        assert run.returncode == 0, run.stderr.decode()
+        counts.append(len(chat.bodies))
+    assert counts[0] == counts[1]

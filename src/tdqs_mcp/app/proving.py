@@ -32,6 +32,9 @@ from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSele
 WIDTH = 4
 """Versions that a round of the search tries."""
 
+TRIES = 2
+"""Requests that a text of a writer takes at most: the first and a correction."""
+
 SEARCH_CHOICES = 20_000
 """Choices of a search that asks no model; a budget limits models alone."""
 
@@ -101,13 +104,13 @@ async def prove_rewrites(
     UnansweredError has the prompts of the next one. A `writer` reads the requests that fail and words definitions anew.
     Raises InputError.
     """
-    experiment = _Experiment(catalog, queries, selector or Lexical(), budget)
+    experiment = _Experiment(catalog, queries, selector or Lexical(), budget, writer=writer, worded=len(rewrites))
     edits = [
         _Edit.of(catalog.tools[item.index], TrialKind.REWRITE, str(item.definition.get("description")), item.definition)
         for item in rewrites
         if item.changes
     ]
-    search = _Candidates(catalog, {item.index for item in rewrites}, code=code, writer=writer)
+    search = _Candidates(catalog, {item.index for item in rewrites}, code=code, experiment=experiment)
     version, proof = await experiment.run(edits, search.propose)
     definitions = {tool.index: tool.raw for tool in _edited(catalog, version).tools}
     drafts = {
@@ -186,8 +189,10 @@ def _without(text: str, sentence: str) -> str:
 class _Candidates:
     """Changes to the chosen tools that may part what is confused."""
 
-    def __init__(self, catalog: Catalog, chosen: set[int], *, code: CodeReport | None, writer: Model | None) -> None:
-        self._catalog, self._writer = catalog, writer
+    def __init__(
+        self, catalog: Catalog, chosen: set[int], *, code: CodeReport | None, experiment: "_Experiment"
+    ) -> None:
+        self._catalog, self._experiment = catalog, experiment
         names = Counter(tool.name for tool in catalog.tools)
         self._measured = replace(measure(catalog), code=code)
         self._subjects = {
@@ -209,9 +214,9 @@ class _Candidates:
         pairs = Counter(
             (choice.query.tool, other) for choice in choices if _fails(choice) for other in choice.instead or ("",)
         )
-        if self._writer is not None and version not in self._reworded:
-            most = [pair for pair, _ in pairs.most_common(WIDTH)]
-            self._reworded[version] = await self._reword(version, choices, most, writer=self._writer)
+        most = [pair for pair, _ in pairs.most_common(WIDTH)]
+        if version not in self._reworded and (writer := self._experiment.writer_for(len(most))):
+            self._reworded[version] = await self._reword(version, choices, most, writer=writer)
         edits = list(self._reworded.get(version, ()))
         current = _edited(self._catalog, version)
         for pair, _ in pairs.most_common():
@@ -261,13 +266,25 @@ class _Candidates:
 class _Experiment:
     """Requests put to versions of a catalog, within a budget that always leaves enough for the held half."""
 
-    def __init__(self, catalog: Catalog, queries: Sequence[Query], selector: Selector, budget: Budget) -> None:
-        self._catalog, self._selector, self._budget = catalog, selector, budget
+    def __init__(
+        self,
+        catalog: Catalog,
+        queries: Sequence[Query],
+        selector: Selector,
+        budget: Budget,
+        *,
+        writer: Model | None = None,
+        worded: int = 0,
+    ) -> None:
+        """A writer has worded so many definitions before."""
+        self._catalog, self._selector, self._writer = catalog, selector, writer
+        is_model = isinstance(selector, ModelSelector | AnswerSelector)
+        self._budget = budget if is_model else Budget(calls=SEARCH_CHOICES)
         self._index = tool_selection.Index.of([catalog])
         checked, _ = tool_selection.check_queries(queries, self._index)
         ordered = sorted(checked, key=lambda query: (query.tool, short_hash(query.text)))
         self._leading, self._held = ordered[::2], ordered[1::2]
-        self._count, self._unusable = 0, 0
+        self._count, self._unusable, self._worded = 0, 0, TRIES * worded if writer else 0
         if not self._held:
             raise InputError("one request proves nothing: give at least two, better fifty")
 
@@ -292,8 +309,8 @@ class _Experiment:
                 await ask(version)
         pool = {version: pool.get(version, ()), **pool}  # first among equals, so that what disturbs nobody stays
         tried = dict.fromkeys(edits)
-        while propose and is_searching and (width := self._width()):
-            children = (await _children(pool, tried, propose))[:width]
+        while propose and is_searching and self._width():
+            children = (await _children(pool, tried, propose))[: self._width()]
             tried |= dict.fromkeys(edit for child in children for edit in child)
             await ask(*children)
             is_searching = bool(children)
@@ -351,28 +368,37 @@ class _Experiment:
             raise InputError(f"all {self._count} answers are unusable, so nothing is proven: {failures[0].failure}")
         return chosen
 
+    def writer_for(self, texts: int) -> Model | None:
+        """The writer, if the budget allows so many texts, each corrected, beside the held half."""
+        if self._writer is None or not self._fits(2 * len(self._held), texts=TRIES * texts):
+            return None
+        self._worded += TRIES * texts
+        return self._writer
+
     def _width(self) -> int:
         """How many versions the budget allows to try beside the held half; none of a model without any budget."""
-        usage, half = _usage(self._selector), len(self._leading)
-        is_model = isinstance(self._selector, ModelSelector | AnswerSelector)
-        if self._budget == Budget() and is_model:
-            return 0
-        budget = self._budget if is_model else Budget(calls=SEARCH_CHOICES)
+        half = len(self._leading)
+        first = 0 if self._count else 2 * half  # the catalog as it is, and with all rewrites
+        counts = range(WIDTH + 1) if self._budget != Budget() else ()
+        return max((width for width in counts if self._fits(first + width * half + 2 * len(self._held))), default=0)
+
+    def _fits(self, choices: int, *, texts: int = 0) -> bool:
+        """Return whether choices and texts are within the budget, if they take what those so far have taken.
+
+        An answer from the cache counts as one that was paid, or a rerun would search further.
+        """
+        budget, usage = self._budget, _usage(self._selector) or Usage()
         [batch, *_] = tool_selection.batches(self._index.tools, [self._leading[0].text])
         size = estimate_tokens(batch.system) + ANSWER_TOKENS
-        spent = usage if isinstance(self._selector, ModelSelector) and usage else Usage(requests=self._count)
-        tokens = spent.input_tokens + spent.output_tokens if usage else self._count * size
-
-        def fits(choices: int) -> bool:
-            share = choices / max(1, self._count)  # of what was asked so far, corrections included
-            return (
-                (budget.calls is None or spent.requests + max(choices, share * spent.requests) <= budget.calls)
-                and (budget.tokens is None or tokens + max(choices * size, share * tokens) <= budget.tokens)
-                and (budget.cost is None or (spent.cost or 0) * (1 + share) <= budget.cost)
-            )
-
-        first = 0 if self._count else 2 * half  # the catalog as it is, and with all rewrites
-        return max((width for width in range(WIDTH + 1) if fits(first + width * half + 2 * len(self._held))), default=0)
+        requests, tokens = max(usage.requests, self._count), max(_tokens(usage), self._count * size)
+        share = choices / max(1, self._count)  # of what was asked so far, corrections included
+        written = used(self._writer) or Usage()
+        texts += max(written.requests, self._worded)
+        return (
+            (budget.calls is None or requests + max(choices, share * requests) + texts <= budget.calls)
+            and (budget.tokens is None or tokens + max(choices * size, share * tokens) + texts * size <= budget.tokens)
+            and (budget.cost is None or (usage.cost or 0) * (1 + share) + (written.cost or 0) <= budget.cost)
+        )
 
 
 async def _children(
@@ -408,6 +434,10 @@ def _front(pool: Mapping[_Version, Sequence[QueryChoice]]) -> list[_Version]:
     best = [max(column) for column in zip(*(merits[version] for version in front), strict=True)]
     wins = {version: sum(map(tuple.__eq__, merits[version], best)) for version in front}
     return sorted(front, key=lambda version: -wins[version])
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
 
 
 def _usage(selector: Selector) -> Usage | None:

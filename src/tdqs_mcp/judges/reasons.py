@@ -168,7 +168,7 @@ def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator
     ]
     yield from _told("behavior", beyond_purpose, Aspect.BEHAVIOR)
     results = dict(_told("result", readings, Aspect.RESULT))
-    if subject.signals.has_output_schema and not subject.is_result_open:
+    if subject.has_telling_output:
         results["output_schema"] = ()
     if Cue.RETURN in cues or "output_schema" in results:
         results.pop("no_result", None)
