@@ -157,7 +157,7 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         page = await call("judge_definitions", catalog=TOOLS, model="m")
         given = answers(page)
         given[2]["answer"] = tdqs(1, 2, 2, 2, 2, 2)
-        given = [item if item is given[2] else item | {"answer": tdqs(4, 4, 3, 3, 4, 3)} for item in given]
+        given = [item if item is given[2] else item | {"answer": tdqs(4, 4, 3, 3, 3, 3)} for item in given]
         await call("judge_definitions", catalog=TOOLS, answers=given, coherence=USUAL["coherence"], model="m")
         draft = await call("suggest_rewrite", catalog=TOOLS, judge="host")
         assert {each["id"].partition(".")[0] for each in draft["questions"]} - {"*"} == {"letters"}
@@ -196,7 +196,7 @@ def jury(loopback, write, configure):
 async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jury, loopback, tmp_path):
     where = "off" if cache == "off" else str(tmp_path / "kept")
     loopback.answer = lambda body: (
-        USUAL["coherence"] if rubric_of(body) == "coherence" else tdqs(2, 4, 4, 4, 4, 3 if body["model"] == "a" else 5)
+        USUAL["coherence"] if rubric_of(body) == "coherence" else tdqs(2, 4, 3, 4, 4, 3 if body["model"] == "a" else 5)
     )
     async with connect("--judge", "jury:a,host,b", mode=mode, cwd=jury, TDQS_CACHE=where) as (client, call):
         assert "you sit on this server's jury" in await refusal(client, "score_server", catalog=TOOLS)
