@@ -276,7 +276,7 @@ class _Experiment:
         writer: Model | None = None,
         worded: int = 0,
     ) -> None:
-        """A writer has worded so many definitions before."""
+        """Prepare the requests; `worded` definitions are the writer's, whose requests count."""
         self._catalog, self._selector, self._writer = catalog, selector, writer
         is_model = isinstance(selector, ModelSelector | AnswerSelector)
         self._budget = budget if is_model else Budget(calls=SEARCH_CHOICES)

@@ -142,9 +142,9 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
 
 def _usage(_: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
+    own = [reading for reading in readings if not reading.sentence.traits.get("reference")]
     apart = _best(pointing, Aspect.USAGE)
-    own = [reading for reading in readings if reading not in pointing] if apart else readings
-    yield from _told("usage", own, Aspect.USAGE)
+    yield from _told("usage", own if apart else readings, Aspect.USAGE)
     if apart:
         yield "apart", _quotes([apart])
 

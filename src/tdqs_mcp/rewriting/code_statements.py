@@ -600,12 +600,8 @@ def _fields(subject: Subject, code: ToolCode) -> str:
     named = {part for form in objects for key in form.keys for part in (key.lower(), " ".join(name_parts(key)).lower())}
     if subject.has_telling_output or len(code.results) != 1 or not objects or not named.isdisjoint(words):
         return ""
-    listing = _object_words(objects[0])
-    return (
-        f"The result is {listing}."
-        if objects[0].kind is ResultKind.OBJECTS and listing
-        else listing and f"The result has {listing}."
-    )
+    listing, verb = _object_words(objects[0]), "is" if objects[0].kind is ResultKind.OBJECTS else "has"
+    return listing and f"The result {verb} {listing}."
 
 
 def _tells_absence(form: CodeResult) -> bool:

@@ -24,6 +24,7 @@ from tdqs_mcp.facts.text.statements import (
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import read_names
+from tdqs_mcp.facts.toolset.relations import mentioned_siblings
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Claim
@@ -229,6 +230,7 @@ class DraftChecker:
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._measured = measured
+        self._by_name = {subject.tool.name: subject for subject in measured.subjects}
         self._material = {index: material.of(subject.tool.name) for index, subject in self.subjects.items()}
         self._conflicts = {
             index: find_conflicts(subject, self._material[index].facts) for index, subject in self.subjects.items()
@@ -349,9 +351,9 @@ class DraftChecker:
         strange = unknown_words(texts, subject.part_names)
         for mention in unknown_tools(strange, texts, subject.part_names, words):
             yield f"there is no tool {mention.name!r}"
-        named = [other for other in self._measured.subjects if other.tool.name in text]
+        named = mentioned_siblings(subject.tool, words_of(text), subject.siblings)
         for mention in unknown_parameters(strange, texts, subject.part_names, words):
-            if not any(mention.name in other.part_names for other in named):  # the text speaks of that tool's
+            if not any(mention.name in self._by_name[name].part_names for name in named):  # it may be that tool's
                 yield f"there is no parameter {mention.name!r}"
 
 
