@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
@@ -32,18 +33,23 @@ Fixer = Callable[[Subject], Iterator[Change]]
 def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> tuple[Rewrite, ...]:
     """The fixes of what `check` finds: only those that remove a finding of their tool and add none."""
     findings = check(measured)
-    fixers = _fixers(measured)
-    fixed = []
+    before, fixers, fixed = _by_tool(findings), _fixers(measured), []
+    server_rules = {rule for rule, _ in before[None]}
     for subject in measured.subjects:
-        rules = {finding.rule for finding in findings if finding.tool_index in (subject.tool.index, None)}
+        rules = server_rules | {rule for rule, _ in before[subject.tool.index]}
         changes = {item.path: item for rule in fixers if rule in rules for item in fixers[rule](subject)}
         if changes:
             fixed.append(_rewrite(subject, tuple(changes.values())))
     if not fixed:
         return ()
     definitions = {item.index: item.definition for item in fixed}
-    after = check(measure(apply(measured.catalog, definitions), earlier=measured))
-    return tuple(item for item in fixed if _is_better(item.index, findings, after))
+    left = check(measure(apply(measured.catalog, definitions), earlier=measured))
+    after, is_server_better = _by_tool(left), len(left) < len(findings)  # it reports once what all tools lack
+
+    def is_better(index: int) -> bool:
+        return after[index] < before[index] or (is_server_better and after[index] == before[index])
+
+    return tuple(item for item in fixed if is_better(item.index))
 
 
 def fix_proposals(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> dict[int, Proposal]:
@@ -79,13 +85,12 @@ def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[
     return raw
 
 
-def _is_better(index: int, findings_before: Sequence[Finding], left: Sequence[Finding]) -> bool:
-    """A tool has less to report, or the server has, which reports once what all tools lack."""
-    before, after = (
-        {(finding.rule, finding.subject.path) for finding in findings if finding.tool_index == index}
-        for findings in (findings_before, left)
-    )
-    return after < before or (after == before and len(left) < len(findings_before))
+def _by_tool(findings: Iterable[Finding]) -> Mapping[int | None, set[tuple[str, str]]]:
+    """Rule and path of each finding by the tool's index; None has those of other parts."""
+    table = defaultdict[int | None, set[tuple[str, str]]](set)
+    for finding in findings:
+        table[finding.tool_index].add((finding.rule, finding.subject.path))
+    return table
 
 
 def _fixers(measured: Measured) -> Mapping[str, Fixer]:
