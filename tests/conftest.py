@@ -170,7 +170,7 @@ def check_ratio(record_property):
 def compare_work(check_ratio):
     """Checks how much more processor time one function takes than another."""
 
-    def compare(ours, peer, *, at_most, rounds=5, measure=least_work):
+    def compare(ours, peer, *, at_most, rounds=3, measure=least_work):
         check_ratio(measure(ours, rounds) / measure(peer, rounds), at_most=at_most)
 
     return compare

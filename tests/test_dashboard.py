@@ -771,7 +771,7 @@ WAYS = [
     (20, "light", DESKTOP),
     (20, "dark", PHONE),
     (1, "light", PHONE),
-    (200, "dark", PHONE),
+    (60, "dark", PHONE),
 ]
 
 

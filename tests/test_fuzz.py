@@ -95,7 +95,7 @@ def test_mutants_break_nothing_and_cost_little(name, tmp_path):
         assert found.memory[-1] <= fuzzing.MAX_GROWTH * found.memory[1] + fuzzing.SLACK, megabytes
 
 
-@pytest.mark.bench
+@pytest.mark.process
 def test_mutants_that_reach_new_code_break_nothing(tmp_path):
     """All targets from one process: to instrument the code takes three times as long as a target."""
     pytest.importorskip("atheris", reason="atheris is not installed: it has wheels for CPython on Linux alone")

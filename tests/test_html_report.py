@@ -186,7 +186,7 @@ WAYS = [
     (20, "light", DESKTOP),
     (20, "dark", PHONE),
     (1, "light", DESKTOP),
-    (200, "dark", PHONE),
+    (60, "dark", PHONE),
 ]
 
 
