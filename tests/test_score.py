@@ -2,12 +2,13 @@
 
 import itertools
 import json
+import re
 import shutil
 import subprocess
 from functools import partial
 
 import pytest
-from definitions import CORNERS, flat, tool
+from definitions import CORNERS, flat, takes, tool
 from loopback import ACCEPT_ALL
 
 from tdqs_mcp import sync
@@ -16,7 +17,9 @@ from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, reaches
+from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.judges.reasons import explain_tool
+from tdqs_mcp.judges.sentence_model import read_text
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, Verdict
@@ -297,7 +300,7 @@ def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog
     before, after = (sync.score(catalog(each, other)).tools[0].judgements["usage_guidelines"] for each in (bare, told))
     assert after.score - before.score >= 2
     assert "to look one up, use find_customer instead." in after.justification
-    assert "does not say when to use the tool" in before.justification
+    assert 'no "Use this when …" or the like, and names no other tool' in before.justification
 
 
 def judged_with(coherence, *, tools=3):
@@ -354,7 +357,9 @@ def test_a_sentence_about_another_tool_is_no_reason_for_this_one():
         tool("work_out", "Adds numbers."),
     ]
     score = sync.score(read_catalog(definitions, name="web"))
-    assert score.tools[0].judgements["usage_guidelines"].justification.startswith("It says which tool to use when:")
+    assert (
+        score.tools[0].judgements["usage_guidelines"].justification.startswith("Beside this tool it names another one:")
+    )
 
 
 @pytest.mark.parametrize(
@@ -371,9 +376,48 @@ def test_what_comes_back_is_told_by_an_output_schema_that_tells_it(result, is_to
     )
     [subject] = measure(read_catalog([raw], name="pages")).subjects
     key = "contextual_completeness"
-    told, untold = (explain_tool("tdqs", {key: score}, subject, ())[key].justification for score in (5, 3))
-    assert ("an output schema says what comes back" in told) is is_told
-    assert ("not for reading what comes back" in untold) is not is_told
+    told, untold = (explain_tool("tdqs", {key: score}, subject, ())[key].justification for score in (4, 3))
+    assert ("An output schema says what comes back: links, href." in told) is is_told
+    assert "no output schema" not in untold
+
+
+def reason_for(key, score, raw, *siblings):
+    """Return the reason that a tool has for a score, with the sentences read by the shipped model."""
+    subject = measure(read_catalog([raw, *siblings], name="any")).subjects[0]
+    readings = calibration(versions()[0]).sentences.read(read_text(subject))
+    return explain_tool("tdqs", {key: score}, subject, readings)[key].justification
+
+
+@pytest.mark.parametrize(
+    ("key", "score", "text", "claims"),
+    [
+        # A model takes these for a use, a result or empty; their words do not say so.
+        ("usage_guidelines", 3, "Scores a day. If not specified, uses the current date.", "is given|says when"),
+        (
+            "usage_guidelines",
+            4,
+            "Rates text. Not suitable for production without human review.",
+            "says when to use|say when not",
+        ),
+        ("conciseness_structure", 3, "Scores text. Authentication: none is required for basic usage.", "nothing|else"),
+        ("purpose_clarity", 3, "Perform a click on a web page.", "leaves open|roughly"),
+        ("parameter_semantics", 1, "列出指定车站的车次和余票。", "station_code"),
+        ("contextual_completeness", 1, "Gets the log of one job of a release.", "cannot be called|too much"),
+    ],
+)
+def test_a_reason_states_nothing_that_a_look_at_the_definition_does_not_prove(key, score, text, claims):
+    reason = reason_for(key, score, tool("run_it", text, takes("station_code")), tool("list_days"))
+    assert not re.search(claims, reason)
+    assert len(reason) < 200
+
+
+def test_a_reason_for_length_counts_words_and_quotes_what_stands_there_twice():
+    twice = "Always check the calendar for holidays first. Always check the calendar for holidays first."
+    raw = tool("plan_day", f"Plans a day. {twice}", flat(0))
+    assert 'more than once: "Always check the calendar for holidays first."' in reason_for(
+        "conciseness_structure", 3, raw
+    )
+    assert "one sentence of 3 words" in reason_for("conciseness_structure", 5, tool("plan_day", "Plans a day."))
 
 
 def test_a_parameter_whose_words_the_description_has_is_not_called_unexplained():
@@ -381,4 +425,5 @@ def test_a_parameter_whose_words_the_description_has_is_not_called_unexplained()
     raw = tool("get_item", "Gets a single work item by its numeric ID.", schema)
     score = sync.score(read_catalog([raw], name="items")).tools[0]
     reason = score.judgements["parameter_semantics"].justification
-    assert "explains depth." in reason
+    assert "depth" in reason
+    assert "work_item_id" not in reason

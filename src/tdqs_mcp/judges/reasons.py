@@ -8,9 +8,10 @@ from functools import cache
 from importlib.resources import files
 
 from tdqs_mcp.facts.lexicon import lazy_pattern
-from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.words import Cue, stem
+from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.words import CJK, LEAD_IN, STOPWORDS, Cue, stem
 from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
@@ -29,24 +30,21 @@ CLEAR = 120
 """Hundredths from which a sentence is quoted for what it tells."""
 
 SLIGHT = 35
-"""Hundredths below which nothing is said of an aspect."""
-
-SURE = 80
-"""Percent of probability from which a sentence is said to tell nothing, or to be about something else."""
+"""Hundredths below which a sentence is silent about an aspect."""
 
 BRIEF = 6
 """Words below which a description is too short to say what is needed."""
 
-_MISSING = {
-    Cue.SIDE_EFFECT: "what happens to what is there",
-    Cue.PERMISSION: "what it needs",
-    Cue.LIMIT: "its limits",
-    Cue.ERROR: "how it fails",
-}
-"""Advice on a tool's behavior by the cue that would give it; the first is for tools that change something."""
+_MISSING = {Cue.PERMISSION: "what it needs", Cue.ERROR: "how it fails"}
+"""Advice on a tool's behavior by the cue that would give it."""
 
-MAX_MISSING = 2
-"""Missing things that one reason lists."""
+_FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
+"""Stems that add nothing to a name."""
+
+_USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
+_BEHAVIOR = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING)
+_RESULT_HEADINGS = frozenset(f"under {stem(word)}" for word in ("return", "returns", "output", "response", "result"))
+"""Terms of the lines below a heading such as "Returns:"."""
 
 Facts = Mapping[str, Sequence[str]]
 """The facts that hold, each with its quotations or names."""
@@ -78,7 +76,7 @@ def explain_tool(
     rubric: str, scores: Mapping[str, int], subject: Subject, readings: Sequence[SentenceReading]
 ) -> dict[str, Judgement]:
     """A judgement for each dimension, with the facts of the definition behind it."""
-    parts = (_purpose, _usage, _behavior, _arguments, _form)
+    parts = (_purpose, _usage, _behavior, _result, _arguments, _form)
     facts = {name: words for part in parts for name, words in part(subject, readings)}
     return {key: _judgement(rubric, key, score, facts) for key, score in scores.items()}
 
@@ -108,12 +106,13 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     ]
     sentences, evidence = [], list[str]()
     for reason in filter(None, chosen):
-        sentences.append(_SLOT.sub(lambda slot: _fill(slot, facts), reason.text))
+        sentence = _SLOT.sub(lambda slot: _fill(slot, facts), reason.text)
+        sentences.append(sentence.removesuffix(".") if sentence.endswith(('.".', '?".', '!".')) else sentence)
         slots = _SLOT.findall(reason.text)
         evidence += [part for mark, name, _ in slots if mark or rubric == "coherence" for part in facts[name]]
     return Judgement(
         score=score,
-        justification=" ".join(sentences) or "Nothing is missing in this respect.",
+        justification=" ".join(sentences) or "The estimate finds nothing that would raise this.",
         evidence=tuple(dict.fromkeys(evidence)),
     )
 
@@ -128,51 +127,65 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
     if subject.sibling_count:
         yield "siblings", ()
     if subject.mentions:
-        yield "named", ()
-    if readings:
-        lead, weight = readings[0], readings[0].tells[Aspect.PURPOSE]
-        yield "lead", _quotes([lead])
-        if subject.prose.is_only_name or subject.prose.restates_loosely:
-            yield "restates", _quotes([lead])
-        elif subject.prose.has_vague_verb and weight < CLEAR:
-            yield "vague", _quotes([lead])
-        elif weight >= CLEAR:
-            yield "purpose", _quotes([lead])
+        yield "named", subject.mentions
+    lead = readings[0].sentence.text if readings else ""
+    yield "lead", [_cut(lead)]
+    familiar = _FAMILIAR | set(map(stem, name_parts(subject.tool.name)))
+    beyond = [word for word in dict.fromkeys(words_of(lead)) if stem(word) not in familiar]
+    if subject.prose.is_only_name or subject.prose.restates_loosely:
+        yield "restates", [_cut(lead)]
+    elif 0 < len(beyond) <= MAX_NAMES and lead.isascii():
+        yield "beyond", beyond
 
 
-def _usage(_: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
-    pointing = [reading for reading in readings if reading.sentence.traits.get("reference")]
+def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     own = [reading for reading in readings if not reading.sentence.traits.get("reference")]
-    apart = _best(pointing, Aspect.USAGE)
-    yield from _told("usage", own if apart else readings, Aspect.USAGE)
-    if apart:
-        yield "apart", _quotes([apart])
+    names = set(map(str.lower, subject.mentions))
+    yield from _quoted("when", own, Aspect.USAGE, (Cue.WHEN,), without=(Cue.WHEN_NOT,))
+    yield from _quoted("when_not", readings, Aspect.USAGE, (Cue.WHEN_NOT,))
+    pointing = [reading for reading in readings if not names.isdisjoint(words_of(reading.sentence.text))]
+    yield from _quoted("apart", pointing, Aspect.USAGE)
+    if subject.sibling_count and len(own) == len(readings) and not names:
+        yield "unnamed", ()
+    if Cue.WHEN_NOT in subject.prose.cues:
+        yield "excludes", ()
+    if subject.prose.is_readable and subject.prose.cues.keys().isdisjoint(_USAGE):
+        yield "no_usage", ()
 
 
 def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
-    cues, effect = subject.prose.cues, subject.prose.effect
-    is_mutating = effect is not None and effect.is_mutating and Cue.DESTRUCTION not in cues
-    missing = [
-        text for cue, text in _MISSING.items() if cue not in cues and (is_mutating or cue is not Cue.SIDE_EFFECT)
-    ]
+    cues, signals = subject.prose.cues, subject.signals
+    hints = {
+        "readOnlyHint": signals.read_only,
+        "destructiveHint": signals.destructive,
+        "idempotentHint": signals.idempotent,
+        "openWorldHint": signals.open_world,
+    }
     if features.has_odd_hint(subject):
         yield "odd_hint", ()
-    if subject.signals.has_hints:
-        yield "hints", ()
-    if missing:
-        yield "missing", [" and ".join(missing[:MAX_MISSING])]
-    beyond_purpose = [
-        reading
-        for reading in readings
-        if reading.tells[Aspect.BEHAVIOR] >= min(CLEAR, reading.tells[Aspect.PURPOSE] + 1)
-    ]
-    yield from _told("behavior", beyond_purpose, Aspect.BEHAVIOR)
-    results = dict(_told("result", readings, Aspect.RESULT))
+    if set_hints := [name for name, value in hints.items() if value is not None]:
+        yield "hints", set_hints
+    yield from _quoted("behavior", readings[1:] or readings, Aspect.BEHAVIOR, _BEHAVIOR)
+    if subject.prose.is_readable and all(reading.tells[Aspect.BEHAVIOR] < SLIGHT for reading in readings[1:]):
+        text = " ".join(parameter.description for parameter in signals.parameters)
+        stated = cues_of(words_of(text)).union(cues)
+        if missing := [advice for cue, advice in _MISSING.items() if cue not in stated]:
+            yield "missing", [" or ".join(missing)]
+
+
+def _result(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
+    under_heading = [reading for reading in readings if not _RESULT_HEADINGS.isdisjoint(reading.sentence.terms)]
+    quoted = dict(_quoted("result", under_heading, Aspect.RESULT)) or dict(
+        _quoted("result", readings, Aspect.RESULT, (Cue.RETURN,))
+    )
+    yield from quoted.items()
     if subject.has_telling_output:
-        results["output_schema"] = ()
-    if Cue.RETURN in cues or "output_schema" in results:
-        results.pop("no_result", None)
-    yield from results.items()
+        names = dict.fromkeys(node.name for node in subject.output_shape.nodes if node.name)
+        if fields := [name for name in names if name != "result"]:
+            yield "fields", fields
+    is_told = Cue.RETURN in subject.prose.cues or any(reading.tells[Aspect.RESULT] >= SLIGHT for reading in readings)
+    if subject.prose.is_readable and not (is_told or under_heading or subject.tool.output_schema):
+        yield "no_result", ()
 
 
 def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -185,25 +198,25 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
     stems = frozenset[str]().union(*(reading.sentence.stems for reading in readings))
     bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
     unlisted = [name for name in bare if name.lower() not in listed and name.lower() not in text]
-    if silent := [name for name in unlisted if not stems.issuperset(map(stem, name_parts(name)))]:
+    silent = [name for name in unlisted if stems.isdisjoint(map(stem, name_parts(name)))]
+    if silent and text.isascii():  # a text in Chinese may explain `train_code` without its words
         yield "undescribed", silent
-    if not bare:
-        yield "described", ()
-    yield from _told("arguments", readings, Aspect.ARGUMENTS)
+    yield ("partly", [f"{signals.param_count - len(bare)} of {signals.param_count}"]) if bare else ("described", ())
+    words = {stem(part) for parameter in signals.parameters for part in name_parts(parameter.name)}
+    about = [reading for reading in readings if reading.sentence.entry or not words.isdisjoint(reading.sentence.stems)]
+    yield from _quoted("arguments", about, Aspect.ARGUMENTS)
 
 
 def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
-    prose = [reading for reading in readings[1:] if reading.sentence.is_prose]
-    empty = sorted(
-        (reading for reading in prose if reading.nothing >= SURE and reading.most < SLIGHT),
-        key=lambda reading: reading.most,
-    )
-    strange = [reading for reading in prose if reading.unrelated >= SURE]
-    first = {reading.sentence.text: reading for reading in reversed(prose)}
-    twice = [reading for reading in prose if first[reading.sentence.text] is not reading]
-    for name, chosen in (("unrelated", strange), ("repeated", twice), ("empty", empty)):
-        if chosen:
-            yield name, _quotes(chosen[:1])
+    first: dict[str, SentenceReading] = {}
+    prose = [reading for reading in readings if reading.sentence.is_prose]
+    if twice := [reading for reading in prose if first.setdefault(reading.sentence.text, reading) is not reading]:
+        yield "repeated", _quotes(twice[:1])
+    words = (subject.tool.description or "").split()
+    count, unit = len(words), "word"
+    if CJK.search("".join(words)):
+        count, unit = sum(map(len, words)), "character"
+    yield "length", [f"{count} {unit}{'s' * (count > 1)}"]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
     if len(readings) == 1:
@@ -212,19 +225,23 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
         yield "no_example", ()
 
 
-def _told(name: str, readings: Sequence[SentenceReading], aspect: Aspect) -> Iterator[tuple[str, Sequence[str]]]:
-    """The sentence that tells most of an aspect, as `name`, `some_name` or, without one, `no_name`."""
-    best = max(readings, key=lambda reading: reading.tells[aspect], default=None)
-    most = best.tells[aspect] if best else 0
-    if best and most >= SLIGHT:
-        yield (name if most >= CLEAR else f"some_{name}"), _quotes([best])
-    else:
-        yield f"no_{name}", ()
+def _quoted(
+    name: str,
+    readings: Sequence[SentenceReading],
+    aspect: Aspect,
+    cues: Sequence[Cue] = (),
+    *,
+    without: Sequence[Cue] = (),
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """The sentence that tells most of an aspect among those whose words prove that they are about it."""
 
+    def has(reading: SentenceReading, kinds: Sequence[Cue]) -> bool:
+        return any(f"cue {cue}" in reading.sentence.traits for cue in kinds)
 
-def _best(readings: Sequence[SentenceReading], aspect: Aspect) -> SentenceReading | None:
-    best = max(readings, key=lambda reading: reading.tells[aspect], default=None)
-    return best if best and best.tells[aspect] >= CLEAR else None
+    proven = [reading for reading in readings if (not cues or has(reading, cues)) and not has(reading, without)]
+    best = max(proven, key=lambda reading: reading.tells[aspect], default=None)
+    if best and best.tells[aspect] >= CLEAR:
+        yield name, _quotes([best])
 
 
 def _quotes(readings: Sequence[SentenceReading]) -> list[str]:
@@ -232,7 +249,7 @@ def _quotes(readings: Sequence[SentenceReading]) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_QUOTE else text[:MAX_QUOTE].rsplit(" ", 1)[0]
+    return text if len(text) <= MAX_QUOTE else text[:MAX_QUOTE].rsplit(None, 1)[0]
 
 
 @cache
