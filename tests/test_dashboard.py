@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -68,7 +69,7 @@ def zoo(*tools, **changes):
 
 
 class Browser:
-    """Asks a dashboard in this process, and keeps no cookies but those it is given."""
+    """Asks a dashboard in this process."""
 
     def __init__(self, url, host="127.0.0.1", token=None, **http):
         self.scores = StoredScores(url)
@@ -126,7 +127,7 @@ API = (
     "/api/tool?server=zoo&name=list_zebras",
     "/api/statistics",
 )
-BADGES = ("/badge/zoo.svg", "/badge/zoo.json")
+BADGES = ("/badge/zoo.svg",)
 
 
 # Methods
@@ -164,7 +165,7 @@ def test_a_page_is_compressed_once_for_all_visitors(dashboard, monkeypatch):
     second = browser.ask("/", accept_encoding="gzip")
     assert second.headers["content-encoding"] == "gzip"
     assert second.text == first.text
-    assert second.headers["vary"] == "Authorization, Cookie, Accept-Encoding"
+    assert second.headers["vary"] == "Authorization, Accept-Encoding"
 
 
 # The leaderboard
@@ -485,8 +486,7 @@ def test_statistics_are_those_of_the_newest_sweep(dashboard, store_url):
     assert browser.scores.statistics() == now
     assert json.loads(browser.page("/api/statistics")) == document(now)
     assert read_document(Statistics, document(now)) == now
-    svg = re.search(r"<svg.*</svg>", browser.page("/statistics"), re.DOTALL)[0]
-    assert ET.fromstring(svg).attrib["role"] == "img"  # noqa: S314  # ours
+    assert "tools (100.00%)" in browser.page("/statistics")
 
 
 def test_a_store_without_a_finished_sweep_says_so(store_url):
@@ -534,9 +534,6 @@ def test_badges_show_the_overall_score(dashboard):
     words = f"{found['overallScore']} {found['overallTier']} estimate"
     drawn = ET.fromstring(browser.page("/badge/zoo.svg"))  # noqa: S314  # ours
     assert [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")] == ["tool definitions", words]
-    shields = json.loads(browser.page("/badge/zoo.json"))
-    assert shields["color"].startswith("#")
-    assert {**shields, "color": ""} == {"schemaVersion": 1, "label": "tool definitions", "message": words, "color": ""}
 
 
 # Who sees what
@@ -606,41 +603,40 @@ def test_who_comes_through_a_proxy_on_this_machine_is_not_this_machine(dashboard
     assert json.loads(browser.ask("/api/server?name=zoo", **{header: "for=203.0.113.7"}).text)["score"] is None
 
 
-def test_signing_in_sets_a_cookie_that_no_script_reads(dashboard):
+def basic(password, name="anybody"):
+    return "Basic " + b64encode(f"{name}:{password}".encode()).decode()
+
+
+def test_a_browser_asks_for_the_token_and_leads_back_to_the_page(dashboard):
     browser = dashboard(token=WORD)
-    form = urlencode({"token": WORD, "back": "/server?name=zoo"})
-    answer = browser.ask("/sign-in", method="POST", content=form)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/server?name=zoo")
-    cookie = answer.headers["set-cookie"]
-    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
-    assert WORD not in cookie
-    encrypted = browser.ask("/sign-in", method="POST", content=form, base="https://127.0.0.1:8000")
-    assert ["; Secure" in each.headers["set-cookie"] for each in (answer, encrypted)] == [False, True]
-    seen = browser.ask("/report?name=zoo", cookie=cookie.partition(";")[0])
-    assert "zebras of one keeper" in seen.text
-    out = browser.ask("/sign-out", method="POST")
-    assert "Max-Age=0" in out.headers["set-cookie"]
-
-
-@pytest.mark.parametrize("token", ["", "wrong", "é" * 20, WORD + "x"])
-def test_another_token_signs_nobody_in(dashboard, token):
-    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content=urlencode({"token": token}))
-    assert answer.status_code == 401
-    assert "set-cookie" not in answer.headers
-    assert "This is not the token" in answer.text
+    (link,) = re.findall('href="([^"]*sign-in=1)"', browser.page("/tool?server=zoo&name=list_zebras"))
+    path = unescape(link)
+    assert path == "/tool?server=zoo&name=list_zebras&sign-in=1"
+    refused = browser.ask(path)
+    assert (refused.status_code, refused.headers["www-authenticate"].split()[0]) == (401, "Basic")
+    page = browser.page(path, authorization=basic(WORD))
+    assert "zebras of one keeper" in page
+    assert "Sign in" not in page
+    assert "zebras of one keeper" in browser.page("/report?name=zoo", authorization=basic(WORD, name=""))
 
 
 @pytest.mark.parametrize(
-    "back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx"]
+    "sent", [basic(""), basic("wrong"), basic("é" * 20), basic(WORD + "x"), "Basic é", "Basic x", WORD]
 )
-def test_signing_in_leads_to_this_site_only(dashboard, back):
-    form = urlencode({"token": WORD, "back": back})
-    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content=form)
-    assert answer.headers["location"] == "/"
+def test_another_token_signs_nobody_in(dashboard, sent):
+    answer = dashboard(token=WORD).ask("/report?name=zoo", authorization=sent.encode())
+    assert answer.status_code == 401
+    assert "zebras" not in answer.text
+
+
+def test_nobody_is_asked_for_a_token_that_is_not_there(dashboard):
+    browser = dashboard(host="0.0.0.0")  # noqa: S104
+    assert "sign-in=1" not in browser.page("/?sign-in=1")
+    assert "www-authenticate" not in browser.ask("/report?name=zoo").headers
 
 
 def test_a_huge_form_is_refused(dashboard):
-    answer = dashboard(token=WORD).ask("/sign-in", method="POST", content="token=" + "x" * 10_000)
+    answer = dashboard().ask("/check", method="POST", content="definitions=" + "x" * 1_100_000)
     assert answer.status_code == 413
 
 
@@ -695,7 +691,7 @@ def test_the_public_never_gets_what_a_maintainer_has_had_rendered(dashboard):
     assert public.status_code == 200
     assert "zebras of one keeper" in full.text
     assert "zebras of one keeper" not in public.text
-    assert public.headers["vary"] == "Authorization, Cookie, Accept-Encoding"
+    assert public.headers["vary"] == "Authorization, Accept-Encoding"
     assert full.headers["cache-control"] == "private, no-cache"
 
 
@@ -813,7 +809,6 @@ def test_every_page_is_quiet_and_accessible(served, visit, count, scheme, size):
         "/statistics",
         "/rules",
         "/rules/TDQ101",
-        "/sign-in",
         "/tools?text=zebras",
         "/check",
         "/trend",
@@ -842,15 +837,13 @@ def test_a_visitor_finds_a_tool_and_signs_in(served, visit, is_scripted):
     assert page.locator("#narrow").is_visible() is is_scripted
     page.click("text=list_zebras_1")
     assert page.locator("text=zebras of one keeper").count() == 0
+    page.context.set_http_credentials({"username": "maintainer", "password": WORD})
     page.click("text=Sign in")
-    page.fill("[name=token]", WORD)
-    page.click("main button")
     assert page.locator("p.definition").inner_text().startswith("Lists the zebras of one keeper")
     assert page.locator("mark").count() > 0
-    page.click("text=Sign out")
     assert seen.logged == []
     page.goto(f"{address}/report?name=zoo")
-    assert page.locator("text=This needs the maintainers' token.").count() == 1
+    assert page.locator("text=zebras of one keeper").count() > 0
 
 
 @pytest.mark.process

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from xml.etree import ElementTree as ET
 
 import pytest
 from definitions import tool
@@ -86,7 +85,6 @@ def calculated(scores):
     gaps = [Fraction(sum(t.tdqs for t in one.tools), len(one.tools)) - one.rollup.min_tdqs for one in scores]
     return {
         "tdqs": distribution(tdqs),
-        "histogram": [tdqs.count(each) for each in range(10, 51)],
         "tiers": tiers(tdqs),
         "passing": share(sum(each >= 30 for each in tdqs), len(tdqs)),
         "dimensions": {
@@ -110,11 +108,7 @@ def calculated(scores):
 
 def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, shared):
     paths = sorted((shared / "data" / "catalogs").glob("*.json"))
-    official = [None, True, False]
-    found = [
-        scored_capture(path.stem, path.read_bytes(), is_official=official[place % 3])
-        for place, path in enumerate(paths)
-    ]
+    found = [scored_capture(path.stem, path.read_bytes()) for path in paths]
     store_captures(store, METHOD, found)
     with store.connect() as connection:
         given = document(statistics(connection, METHOD.key))
@@ -127,25 +121,6 @@ def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, sh
     assert {flag: each["count"] for flag, each in flags.items() if each["count"]} == Counter(
         flag.value for each in graded for flag in each.flags
     )
-    sizes = [each.signals["definitionBytes"] for each in graded]
-    for each in given["sizes"]:
-        inside = [
-            one.tdqs
-            for one, size in zip(graded, sizes, strict=True)
-            if each["minBytes"] <= size <= (each["maxBytes"] or size)
-        ]
-        assert (each["tools"], each["mean"]) == (len(inside), mean([Fraction(one, 10) for one in inside]))
-    for name, is_official in (("official", True), ("community", False), ("unknown", None)):
-        group = [each.score for each in found if each.is_official is is_official]
-        own = [each for one in group for each in one.tools]
-        assert given["groups"][name] == {
-            "servers": len(group),
-            "overallScore": mean([Fraction(one.rollup.overall, 10) for one in group]),
-            "tools": len(own),
-            "tdqs": mean([Fraction(each.tdqs, 10) for each in own]),
-            "dimensions": {key: mean([each.scores[key] for each in own]) for key in KEYS},
-            "anySmell": share(sum(bool(each.smells) for each in own), len(own)),
-        }
 
 
 def test_the_documents_keep_to_their_schemas(stats):
@@ -200,19 +175,18 @@ def test_what_has_no_score_is_listed_and_never_counted(stats):
         (None, None, held.reason),
     ]
     assert [line["overallScore"] for line in lines] == [None, None]
-    ET.fromstring(stats("--format", "svg"))  # noqa: S314  # our own
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json", "jsonl", "svg"])
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "jsonl"])
 def test_no_name_reaches_a_terminal_or_a_page_as_more_than_text(stats, form):
     failed = Ungraded(judge="x", reason=HOSTILE)
     swept = [[scored_capture(HOSTILE, {"tools": [tool(HOSTILE, "Lists loans."), tool("b")]}, outcomes={1: failed})]]
     shown = stats("--format", form, swept=swept)
-    found = stats("--format", form, "--query", "loans") if form != "svg" else ""
+    found = stats("--format", form, "--query", "loans")
     for text in (shown, found):
         assert "\x1b" not in text
         assert "\u202e" not in text
-        assert form not in ("markdown", "svg") or "<script>" not in text
+        assert form != "markdown" or "<script>" not in text
 
 
 @pytest.mark.parametrize(
@@ -308,17 +282,6 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-def test_a_score_is_compared_with_the_store_that_is_named(stats, store_url, command, write, monkeypatch):
-    stats(swept=[servers("poor-1", "poor-2", description="Loans.")])
-    path = write("mine.json", {"tools": [tool("list_loans", GOOD), tool("get_loan")]})
-    monkeypatch.setenv("TDQS_STORE", store_url)
-    assert b"better than 100% of 2 known servers" in command("score", path).stdout
-    monkeypatch.setenv("TDQS_STORE", str(path.with_name("none.sqlite")))
-    done = command("score", path)
-    assert b"of 127 known servers" in done.stdout
-    assert b"warning: there is no store" in done.stderr
-
-
 def test_the_newest_sweep_s_method_is_shown_unless_another_is_named(stats, store_url):
     older = replace(METHOD, judge=JudgeStamp(id="openai", version="1", model="m"), parameters="x")
     engine = open_store(store_url)
@@ -329,13 +292,6 @@ def test_the_newest_sweep_s_method_is_shown_unless_another_is_named(stats, store
     for named in ("openai", "openai:m", older.key):
         assert json.loads(stats("--format", "json", "--method", named))["method"]["key"] == older.key
     assert older.key in stats("--method", "other", ending=2)
-
-
-def test_charts_need_nothing_but_themselves(stats):
-    root = ET.fromstring(stats("--format", "svg", swept=[servers("a", "b")]))  # noqa: S314  # our own
-    names = {each.tag.rpartition("}")[2] for each in root.iter()}
-    assert names <= {"svg", "title", "g", "rect", "text"}
-    assert {each.text for each in root.iter() if each.text} >= {"Tools by tier", "Tools by TDQS", "Mean scores"}
 
 
 def test_a_score_says_how_many_captured_servers_score_lower_by_the_same_calibration(catalog):

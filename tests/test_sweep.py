@@ -1,5 +1,6 @@
 """Sweeps: what is read, skipped, carried forward, shared out and stored."""
 
+import gc
 import gzip
 import json
 import pickle
@@ -228,6 +229,24 @@ def test_one_shard_is_scored_without_other_processes(command, write, tmp_path, m
     done = command("sweep", write("registry.jsonl", lines(LOANS)), "--store", tmp_path / "store.sqlite")
     assert (done.returncode, done.stderr) == (0, b"")
     assert "1 server\n" in done.stdout.decode()
+
+
+def test_garbage_is_collected_rarely_while_a_shard_is_scored_and_as_before_afterwards(sweep):
+    before, seen = gc.get_threshold(), set()
+    rarer = (10**6, *before[1:])
+
+    def note(*_):
+        seen.add(gc.get_threshold())
+
+    gc.set_threshold(*rarer)
+    gc.callbacks.append(note)
+    try:
+        sweep(lines({"id": "s", "tools": [tool(f"tool_{place}", "Lists loans.") for place in range(200)]}))
+        assert seen >= {sweeping.GC_THRESHOLDS}
+        assert gc.get_threshold() == rarer
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
 
 
 def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed():

@@ -79,7 +79,15 @@ class CheckQueue:
 
 async def _read_form(request: Request) -> dict[str, bytes]:
     """The members of a form, with or without files. Raises HTTPException for another site's, and a large one."""
-    body = await read_body(request, MAX_CHECK + MAX_FORM)
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    if site not in (None, "same-origin", "none") or (site is None and is_foreign):
+        raise HTTPException(403)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_CHECK + MAX_FORM:
+            raise HTTPException(413)
 
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": body}
@@ -89,20 +97,6 @@ async def _read_form(request: Request) -> dict[str, bytes]:
         for name, value in parts.items():
             form[name] = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else await value.read()
     return form
-
-
-async def read_body(request: Request, most: int) -> bytes:
-    """The body of a form. Raises HTTPException if it is longer, or another site has sent it."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-    if site not in (None, "same-origin", "none") or (site is None and is_foreign):
-        raise HTTPException(403)
-    content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > most:
-            raise HTTPException(413)
-    return content
 
 
 def _address_of(request: Request) -> str:

@@ -8,6 +8,7 @@ import gzip
 import hmac
 import logging
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from hashlib import sha256
 from itertools import groupby
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import anyio
 from cachetools import LRUCache
@@ -28,19 +29,19 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tdqs_mcp.app.improving import rewrite
 from tdqs_mcp.app.judging import explain, grade, score_offline
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
-from tdqs_mcp.check_queue import MAX_CHECK, MAX_CHECKED, MAX_FORM, CheckQueue, read_body
+from tdqs_mcp.check_queue import MAX_CHECK, MAX_CHECKED, CheckQueue
 from tdqs_mcp.errors import TdqsError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
-from tdqs_mcp.report.charts import draw_badge, shields_badge, statistics_charts, trend_chart
+from tdqs_mcp.report.charts import draw_badge, trend_chart
 from tdqs_mcp.report.html_pages import ToolCard, assets, render_page, score_page, tool_card
 from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
@@ -55,7 +56,7 @@ from tdqs_mcp.report.registry_reports import (
     trend_blocks,
 )
 from tdqs_mcp.results.contract import generated_by
-from tdqs_mcp.results.statistics import Statistics, StoredToolHistory, ToolSearch
+from tdqs_mcp.results.statistics import Statistics, StoredServer, StoredToolHistory, ToolSearch
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
@@ -97,7 +98,7 @@ class Visit:
     sees_all: bool
     """All that stands behind the scores."""
 
-    may_sign_in: bool
+    has_token: bool
     may_open_urls: bool
 
     @property
@@ -202,7 +203,6 @@ def changes(visit: Visit) -> Content:
 def statistics(visit: Visit) -> Content:
     """The numbers of the whole store."""
     statistics = _statistics(visit)
-    charts, height = statistics_charts(statistics)
     return _page(
         visit,
         "statistics",
@@ -210,8 +210,6 @@ def statistics(visit: Visit) -> Content:
         found=statistics,
         scored=scored_words(statistics),
         method=method_words(statistics.method),
-        charts=Markup(charts),  # noqa: S704  # ours, escaped there
-        height=height,
         blocks=statistics_tables(statistics),
     )
 
@@ -255,30 +253,17 @@ def rule(visit: Visit) -> Content:
     return _page(visit, "text", title=text.partition("\n")[0].lstrip("# "), content=_markdown(text))
 
 
-def sign_in(visit: Visit) -> Content:
-    """The form for the token; `wrong` is set after another token."""
-    back = visit.params.get("back", "/")
-    return _page(visit, "sign_in", title="Sign in", back=back, is_wrong="wrong" in visit.params)
-
-
 def badge(visit: Visit) -> Content:
     """A server's overall score for a README."""
     standing, judge = visit.scores.find_standing(visit.name)
     return Content(text=draw_badge(standing.server, standing.rollup.overall, judge), media_type=SVG)
 
 
-def shields(visit: Visit) -> Content:
-    """Return what the endpoint badge of shields.io reads."""
-    standing, judge = visit.scores.find_standing(visit.name)
-    return _json(shields_badge(standing.rollup.overall, judge))
-
-
-def problem(visit: Visit, message: str, *, needs_token: bool = False) -> Content:
+def problem(visit: Visit, message: str) -> Content:
     """Why there is nothing to be seen."""
     if visit.address.startswith(("/api/", "/badge/")):
         return _json({"error": message})
-    title = "Sign in" if needs_token else "Not here"
-    return _page(visit, "problem", title=title, message=message, needs_token=needs_token)
+    return _page(visit, "problem", title="Not here", message=message)
 
 
 PAGES: Mapping[str, View] = {
@@ -300,11 +285,9 @@ PAGES: Mapping[str, View] = {
     "/api/trend": lambda visit: _json(document(visit.scores.trend())),
     "/rules": rules,
     "/rules/{rule}": rule,
-    "/sign-in": sign_in,
     "/badge/{name:path}.svg": badge,
-    "/badge/{name:path}.json": shields,
     "/api/servers": lambda visit: _json(document(visit.scores.list_servers(_filter(visit.params)))),
-    "/api/server": lambda visit: _json(document(visit.scores.find_server(visit.name, in_full=visit.sees_all))),
+    "/api/server": lambda visit: _json(document(_find_server(visit))),
     "/api/tools": lambda visit: _json(document(_search(visit))),
     "/api/tool": lambda visit: _json(document(_find_tool(visit)[0])),
     "/api/statistics": lambda visit: _json(document(_statistics(visit))),
@@ -345,6 +328,12 @@ def _filter(params: Mapping[str, str]) -> ServerFilter:
         order=order if order in ORDERS else ORDERS[0],
         after=params.get("after", ""),
     )
+
+
+def _find_server(visit: Visit) -> StoredServer:
+    """The public does not see where a server was captured."""
+    server = visit.scores.find_server(visit.name, in_full=visit.sees_all)
+    return server if visit.sees_all else replace(server, source=None)
 
 
 def _find_tool(visit: Visit) -> tuple[StoredToolHistory, ToolCard | None]:
@@ -401,14 +390,17 @@ COMPRESSION = 6
 RENDERING, AT_ONCE = 256, 4
 """Locks of answers that are being rendered, and how many are: more would wait for the one processor of this process."""
 
-COOKIE = "tdqs_dashboard"
+SIGN_IN = "sign-in"
+"""A parameter of any page, for which a browser asks for the token."""
+
+CHALLENGE = {"www-authenticate": 'Basic realm="maintainers", charset="UTF-8"'}
 
 _LOG = logging.getLogger("uvicorn.error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Who sees more than scores: whoever sends the token, as a header or by a cookie that signing in has set."""
+    """Who sees more than scores: whoever sends the token, as a bearer or as the password that a browser asks for."""
 
     token: str | None
     is_open: bool
@@ -419,31 +411,17 @@ class Access:
         if self.token is None:
             return self.is_open and _FORWARDED.isdisjoint(request.headers.keys())
         scheme, _, sent = request.headers.get("authorization", "").partition(" ")
-        is_bearer = scheme.lower() == "bearer" and _equal(sent.strip(), self.token)
-        return is_bearer or _equal(request.cookies.get(COOKIE, ""), self.session)
+        if scheme.lower() == "basic":
+            sent = _password(sent)
+        return hmac.compare_digest(sent.strip().encode(), self.token.encode())
 
-    @property
-    def session(self) -> str:
-        """The cookie's value: it ends when the token changes, and does not give it away."""
-        return hmac.new((self.token or "").encode(), COOKIE.encode(), "sha256").hexdigest()
 
-    async def sign_in(self, request: Request, refuse: Callable[[Request], Response]) -> Response:
-        """Sets the cookie and leads back to where the visitor came from; `refuse` answers another token."""
-        content = await read_body(request, MAX_FORM)
-        form = {name: values[0] for name, values in parse_qs(content.decode(errors="replace")).items()}
-        if self.token is None or not _equal(form.get("token", "").strip(), self.token):
-            return refuse(request)
-        answer = RedirectResponse(_own_address(form.get("back", "")), status_code=303)
-        is_secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, self.session, httponly=True, samesite="strict", secure=is_secure)
-        return answer
-
-    async def sign_out(self, request: Request) -> Response:
-        """Takes the cookie away."""
-        await read_body(request, MAX_FORM)
-        answer = RedirectResponse("/", status_code=303)
-        answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
-        return answer
+def _password(credentials: str) -> str:
+    """The password of HTTP's basic authentication, whatever the name before it; empty for what is none."""
+    try:
+        return b64decode(credentials, validate=True).partition(b":")[2].decode()
+    except ValueError:
+        return ""
 
 
 _REFUSALS = {
@@ -473,10 +451,12 @@ class _Site:
 
         def answer(request: Request) -> Response:
             visit = self.visit(request)
+            if SIGN_IN in visit.params and visit.has_token:
+                _check(visit)
             state = [self._build, self._scores.revision(), visit.site, visit.address, str(visit.sees_all)]
             etag = f'"{sha256(chr(0).join(state).encode()).hexdigest()[:32]}"'
             caching = "private, no-cache" if visit.sees_all else "no-cache"
-            headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Cookie, Accept-Encoding"}
+            headers = {"etag": etag, "cache-control": caching, "vary": "Authorization, Accept-Encoding"}
             if etag in request.headers.get("if-none-match", ""):
                 return Response(status_code=304, headers=headers)
             with self._rendering[int(etag[1:9], 16) % len(self._rendering)]:  # of many visitors, the first renders
@@ -508,13 +488,9 @@ class _Site:
             message = _REFUSALS.get(status, "There is no such page.")
         else:
             _LOG.error("%s", error)
-        content = problem(self.visit(request), message, needs_token=status == 401)
-        return Response(content.text, status, {"cache-control": "no-store"}, content.media_type)
-
-    def refuse(self, request: Request) -> Response:
-        """Return the form again, after a wrong token."""
-        content = sign_in(self.visit(request, wrong="yes"))
-        return Response(content.text, 401, {"cache-control": "no-store"}, content.media_type)
+        content = problem(self.visit(request), message)
+        headers = {"cache-control": "no-store", **(CHALLENGE if status == 401 and self._access.token else {})}
+        return Response(content.text, status, headers, content.media_type)
 
     async def check(self, request: Request, queue: CheckQueue) -> Response:
         """The report of the definitions in a form; the form again where they cannot be read."""
@@ -534,7 +510,7 @@ class _Site:
             address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
             site=f"{request.url.scheme}://{request.url.netloc}",
             sees_all=self._access.sees_all(request),
-            may_sign_in=self._access.token is not None,
+            has_token=self._access.token is not None,
             may_open_urls=self._may_open_urls,
         )
 
@@ -556,8 +532,6 @@ def make_site(scores: StoredScores, http: Http, urls: Sequence[UrlPattern] = ())
     site = _Site(scores, access, may_open_urls=bool(urls))
     routes = [Route(path, site.endpoint(view)) for path, view in PAGES.items()]
     routes += [
-        Route("/sign-in", partial(access.sign_in, refuse=site.refuse), methods=["POST"]),
-        Route("/sign-out", access.sign_out, methods=["POST"]),
         Route("/check", partial(site.check, queue=CheckQueue(Permissions(urls=tuple(urls)))), methods=["POST"]),
         Route("/static/{name}", _answer_asset),
         Route(HEALTH, answer_health),
@@ -598,13 +572,3 @@ def _guarded(app: "ASGIApp", http: Http) -> "ASGIApp":
         await app(scope, receive, send_with_policy)
 
     return guard
-
-
-def _own_address(back: str) -> str:
-    """The path and query of an address of this site; the first page for any other."""
-    is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and back.isascii() and back.isprintable()
-    return back if is_own and not urlsplit(back).netloc else "/"
-
-
-def _equal(token: str, expected: str) -> bool:
-    return hmac.compare_digest(token.encode(), expected.encode())

@@ -28,7 +28,6 @@ from tdqs_mcp.results.statistics import (
     RunSummary,
     ServerStanding,
     Share,
-    Standing,
     Statistics,
     StoreChanges,
     StoredServer,
@@ -64,37 +63,10 @@ def store_statistics(store: str, *, method: str | None = None) -> Statistics | L
     )
 
 
-def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
-    """Where a server stands among the others of the store. Raises InputError and UnknownIdError."""
-
-    def standing(connection: Connection) -> Standing:
-        stamp = find_method(connection, method)
-        match = server_queries.find_server(connection, stamp, server)
-        rollup, counts = match.standing.rollup, score_counts(connection, stamp.key, but=server)
-        return Standing(
-            server=server,
-            source=match.source,
-            method=stamp,
-            tool_count=match.standing.tool_count,
-            rollup=rollup,
-            percentiles=percentiles_among(counts, rollup),
-        )
-
-    return _read(store, standing)
-
-
-def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
-    """The score with its percentiles among a store's other servers, where the store has such of the same method."""
-
-    def among(connection: Connection) -> ServerScore:
-        stamp = (score.judge, score.spec_version)
-        key = next((m.key for m in methods(connection) if m.is_tdqs and (m.judge, m.spec_version) == stamp), None)
-        if key is None:
-            return score
-        placed = percentiles_among(score_counts(connection, key, but=score.server), score.rollup)
-        return replace(score, percentiles=placed or score.percentiles)
-
-    return _read(store, among)
+def server_standing(store: str, server: str, *, method: str | None = None) -> StoredServer:
+    """A server among the others of the store, with its tools. Raises InputError and UnknownIdError."""
+    with open_scores(store, method=method) as scores:
+        return scores.find_server(server)
 
 
 def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
@@ -250,9 +222,10 @@ class StoredScores:
 
         def ask(now: _Snapshot) -> StoredServer:
             match = server_queries.find_server(now.connection, now.method, server)
-            capture, standing, parts, left_at, listing, _ = match
+            capture, standing, parts, left_at, listing, source = match
             return StoredServer(
                 method=now.method,
+                source=source,
                 standing=standing,
                 coherence_scores=parts,
                 percentiles=now.percentiles(match),

@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import TypeAlias
 
@@ -54,7 +53,7 @@ WEBHOOK_SECONDS = 10
 """Seconds for a webhook to answer."""
 
 GC_THRESHOLDS = (5_000, 10, 100)
-"""Python's own make a worker collect garbage for 10% of a first sweep's time, and 19% where 1% of the tools changed.
+"""Python's own collect garbage for 10% of a first sweep's time, and 19% where 1% of the tools changed.
 
 These make it 4% and 8%.
 """
@@ -220,7 +219,12 @@ def score_entries(job: Job, shard: Shard) -> SweepTally:
             f"a worker has {generated_by()} with {judge.stamp.label}, and this sweep {job.release} with "
             f"{job.method.judge.label}: install the same version on all machines"
         )
-    return blocking(score_shard)(shard.entries, store=store, method=job.method, judge=judge)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*GC_THRESHOLDS)
+    try:
+        return blocking(score_shard)(shard.entries, store=store, method=job.method, judge=judge)
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def _batch_guarded(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
@@ -448,8 +452,6 @@ def _absolute(url: URL) -> URL:
 @cache
 def _worker_store(url: URL, file: tuple[int, int] | None) -> Engine:  # noqa: ARG001  # a part of the key
     """Return one engine for each process and file, whose connections serve all its shards."""
-    if parent_process() is not None:  # a worker's own process, not the caller's
-        gc.set_threshold(*GC_THRESHOLDS)
     return open_store(url, recovery=RECOVERY)
 
 

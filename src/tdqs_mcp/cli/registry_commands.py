@@ -41,7 +41,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import CallOutcome, Catalog
 from tdqs_mcp.report.blocks import count_words, price
-from tdqs_mcp.report.charts import statistics_svg, trend_svg
+from tdqs_mcp.report.charts import trend_svg
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.registry_reports import (
     change_blocks,
@@ -61,7 +61,6 @@ from tdqs_mcp.report.study_reports import (
     outcome_blocks,
 )
 from tdqs_mcp.results.checks import PlannedCall, Query
-from tdqs_mcp.results.statistics import LabelStatistics
 from tdqs_mcp.results.studies import ChoiceStudy
 from tdqs_mcp.rewriting.tool_selection import refers
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS, load
@@ -373,11 +372,7 @@ def stats(
     chosen = [option for option, value in questions.items() if value is not None]
     refuse(len(chosen) > 1, f"{' and '.join(chosen)} are {len(chosen)} questions: ask one")
     refuse(servers and page.form not in _TABLES, "--servers is of --format jsonl, csv and parquet")
-    own = (
-        {"--query": (_JSONL,), "--trend": (_SVG,), "--since": (_ATOM,)}.get(chosen[0], ())
-        if chosen
-        else (*_TABLES, _SVG)
-    )
+    own = {"--query": (_JSONL,), "--trend": (_SVG,), "--since": (_ATOM,)}.get(chosen[0], ()) if chosen else _TABLES
     is_foreign = page.form in (*_TABLES, _SVG, _ATOM) and page.form not in own
     refuse(is_foreign, f"--format {page.form} is not for this")
     named, again = store or default_url(os.environ), _stats_command(store)
@@ -402,9 +397,7 @@ def stats(
         page.stream(rows) if page.form == _JSONL else _write_table(rows, page)
     else:
         statistics_views = views(partial(statistics_blocks, command=again))
-        numbers = stored_scores.store_statistics(named, method=method)
-        refuse(page.form == _SVG and isinstance(numbers, LabelStatistics), "--format svg draws TDQS alone")
-        page.show([numbers], {**statistics_views, _SVG: statistics_svg})
+        page.show([stored_scores.store_statistics(named, method=method)], statistics_views)
 
 
 @command()

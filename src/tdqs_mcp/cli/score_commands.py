@@ -435,8 +435,6 @@ def _score_tiers(
 
     scores = run.each(score_catalog, undiscovered=lost)
     tell_usage()
-    if store := os.environ.get("TDQS_STORE", "").strip():
-        scores = [score and _among_stored(score, store) for score in scores]
     arguments = {
         id(score): copyable_locator(locator)
         for score, locator in zip(scores, run.locators, strict=True)
@@ -474,17 +472,6 @@ def _end_labels(
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
     gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(fail_under)) if fail_under else labeled
     end(results, gate, left_open=left_open)
-
-
-def _among_stored(score: ServerScore, store: str) -> ServerScore:
-    """The score with its place in the store, which a score does without where the store cannot be used."""
-    from tdqs_mcp.app.stored_scores import with_store_percentiles  # noqa: PLC0415  # databases are slow to import
-
-    try:
-        return with_store_percentiles(score, store)
-    except InputError as error:
-        warn(str(error))
-        return score
 
 
 def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:

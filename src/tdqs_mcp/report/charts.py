@@ -1,10 +1,8 @@
-"""Bar charts and badges as small SVG documents that need nothing else: no script, no style sheet, no font."""
+"""The trend and badges as small SVG documents that need nothing else: no script, no style sheet, no font."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tdqs_mcp.report.blocks import score_words
@@ -13,59 +11,12 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 if TYPE_CHECKING:
-    from tdqs_mcp.results.statistics import Statistics, Trend  # a badge goes without a store
+    from tdqs_mcp.results.statistics import Trend  # a badge goes without a store
 
-WIDTH, BAR, GAP, LABEL = 640, 20, 8, 215
-"""Pixels: of a chart, of a bar's height, between bars, and left of them."""
-
-HEAD, HISTOGRAM, TICK, RIGHT = 34, 120, 5, 90
-"""Pixels above the bars; height of the histogram; steps of 0.1 between its labels; room right of lines for names."""
-
-MAX_LABEL = 28
-"""Characters of a label."""
+WIDTH, HEAD, GAP, RIGHT = 640, 34, 8, 90
+"""Pixels of a chart: its width, the room above and below the lines, and right of them for names."""
 
 COLORS = dict(zip(Tier, ("#2e7d32", "#00838f", "#f9a825", "#c62828", "#6a1b9a"), strict=True))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A bar: its length in any unit, and what is written beside it."""
-
-    label: str
-    length: int
-    words: str
-    tier: Tier
-
-
-def statistics_svg(statistics: "Statistics") -> str:
-    """The charts of a store as a document."""
-    return document(*statistics_charts(statistics), title="TDQS statistics")
-
-
-def statistics_charts(statistics: "Statistics") -> tuple[str, int]:
-    """Tiers, the histogram of TDQS and the means of the dimensions, one below the other, and their height."""
-    tools = statistics.current
-    tiers = [
-        Bar(label=tier.value, length=share.count, words=f"{share.count:,} ({(share.share or 0) / 100:.2f}%)", tier=tier)
-        for tier, share in tools.tiers.items()
-    ]
-    means = [
-        Bar(
-            label=key.replace("_", " "),
-            length=dimension.mean,
-            words=f"{dimension.mean / 100:.2f}",
-            tier=tier_of(dimension.mean // 10),
-        )
-        for key, dimension in tools.dimensions.items()
-        if dimension.mean is not None
-    ]
-    height = 0
-    placed = []
-    histogram_of_tools = histogram("Tools by TDQS", tools.histogram)
-    for chart, chart_height in (bars("Tools by tier", tiers), histogram_of_tools, bars("Mean scores", means, 500)):
-        placed.append(f'<g transform="translate(0 {height})">{chart}</g>')
-        height += chart_height
-    return "".join(placed), height
 
 
 def trend_svg(trend: "Trend") -> str:
@@ -113,46 +64,12 @@ def document(content: str, height: int, *, title: str) -> str:
     )
 
 
-def bars(title: str, entries: Sequence[Bar], full: int | None = None) -> tuple[str, int]:
-    """Horizontal bars, `full` or the longest as wide as there is room, and the height of all."""
-    room = WIDTH - LABEL - 150
-    longest = full or max((entry.length for entry in entries), default=0) or 1
-    parts = [_title(title)]
-    for place, entry in enumerate(entries):
-        top = HEAD + place * (BAR + GAP)
-        width, middle = room * entry.length // longest, top + BAR - 5
-        parts.append(
-            f'<text x="{LABEL - 8}" y="{middle}" text-anchor="end">{_text(entry.label)}</text>'
-            f'<rect x="{LABEL}" y="{top}" width="{width}" height="{BAR}" fill="{COLORS[entry.tier]}"/>'
-            f'<text x="{LABEL + width + 6}" y="{middle}">{_text(entry.words)}</text>'
-        )
-    return "".join(parts), HEAD + len(entries) * (BAR + GAP) + GAP
-
-
-def histogram(title: str, counts: Sequence[int], lowest: int = 10) -> tuple[str, int]:
-    """Upright bars of scores from `lowest` tenths on in steps of one, colored by tier, and their height."""
-    step, most, floor = (WIDTH - 40) // max(1, len(counts)), max(counts, default=0) or 1, HEAD + HISTOGRAM
-    parts = [_title(title)]
-    for place, count in enumerate(counts):
-        height, left, tenths = -(-HISTOGRAM * count // most), 20 + place * step, lowest + place
-        if count:
-            parts.append(
-                f'<rect x="{left}" y="{floor - height}" width="{step - 2}" height="{height}" '
-                f'fill="{COLORS[tier_of(tenths)]}"><title>{tenths / 10}: {count:,}</title></rect>'
-            )
-        if place % TICK == 0:
-            parts.append(f'<text x="{left}" y="{floor + 16}" font-size="11">{tenths / 10}</text>')
-    return "".join(parts), floor + 30
-
-
 def _title(title: str) -> str:
     return f'<text x="8" y="22" font-weight="bold">{_text(title)}</text>'
 
 
 def _text(text: str) -> str:
-    """Text that is no markup and shows no control characters, cut where a label has no room."""
-    line = printable(text)
-    return escape(line if len(line) <= MAX_LABEL else f"{line[: MAX_LABEL - 1]}…")
+    return escape(printable(text))
 
 
 BADGE = "tool definitions"
@@ -167,12 +84,6 @@ CHARACTER, MARGIN, THICKNESS = 6, 8, 20
 NO_SCORE = "#6e7781"
 DARK, LIGHT = "#1b1f24", "#fff"
 """Text on a light and on a dark color."""
-
-
-def shields_badge(overall: int | None, judge: JudgeStamp) -> dict[str, Any]:
-    """Return what the endpoint badge of shields.io asks for."""
-    words = _badge_words(overall, judge)
-    return {"schemaVersion": 1, "label": BADGE, "message": words, "color": _badge_color(overall)}
 
 
 def draw_badge(server: str, overall: int | None, judge: JudgeStamp) -> str:

@@ -40,16 +40,15 @@ from tdqs_mcp.results.installed_servers import (
 from tdqs_mcp.results.statistics import (
     DimensionStatistics,
     Distribution,
-    GroupStatistics,
     LabelStatistics,
     MaintainerTest,
     MethodComparison,
     MethodStamp,
     RunSummary,
     Share,
-    Standing,
     Statistics,
     StoreChanges,
+    StoredServer,
     SweepReport,
     ToolSearch,
     ToolStatistics,
@@ -239,10 +238,6 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
     if not tools.tdqs.count:
         return _ungraded(statistics.ungraded)
     superseded = f"with superseded versions, {versions.tdqs.count:,} definitions: {_tools(versions)}"
-    sizes = []
-    for size in statistics.sizes:
-        most = " and more" if size.max_bytes is None else f" - {size.max_bytes:,}"
-        sizes.append((f"{size.min_bytes:,}{most}", f"{size.tools:,}", _mean(size.mean)))
     return [
         Heading("Tools"),
         Line(_tools(tools)),
@@ -251,9 +246,6 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
         _dimensions(tools.dimensions),
         Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
         *_servers(statistics),
-        Heading("Score against definitionBytes"),
-        Table(columns("bytes", "tools", "mean TDQS"), sizes),
-        *_groups(statistics.groups),
         *_ungraded(statistics.ungraded),
     ]
 
@@ -366,20 +358,18 @@ def flat_rows(results: Iterable[Any]) -> Iterator[dict[str, object]]:
         yield row
 
 
-def standing_blocks(standing: Standing, *, command: str) -> list[Block]:
+def standing_blocks(server: StoredServer, *, command: str) -> list[Block]:
     """Return one server's numbers, and how many others score lower; `command` asks the store."""
+    standing, percentiles = server.standing, server.percentiles
     rollup = standing.rollup
     parts = ("   descriptions ", number(rollup.description_quality), "   coherence ", number(rollup.coherence))
-    percentiles = standing.percentiles
     no_place = "no comparison: it has no overall score, or no peer"
-    place = percentile_words(percentiles, "other servers") if percentiles else no_place
-    score = (Code("tdqs-mcp score"), f" {shlex.quote(standing.source or '')} says what to fix first")
-    more = score if standing.source else (Code(command), " shows the whole store")
+    score = (Code("tdqs-mcp score"), f" {shlex.quote(server.source or '')} says what to fix first")
     return [
-        Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {method_words(standing.method)}"),
+        Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {method_words(server.method)}"),
         Line(("overall ", number(rollup.overall), *parts)),
-        Line(place),
-        Line(("Next: ", *more), "dim"),
+        Line(percentile_words(percentiles, "other servers") if percentiles else no_place),
+        Line(("Next: ", *(score if server.source else (Code(command), " shows the whole store"))), "dim"),
     ]
 
 
@@ -459,17 +449,6 @@ def _servers(statistics: Statistics) -> list[Block]:
             f"a point or more in {_share(servers.with_worst_tool)} servers"
         )
     return [Heading("Servers"), Items([(line, "") for line in lines])]
-
-
-def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
-    if set(groups) <= {"unknown"}:
-        return []
-    rows = []
-    for name, group in groups.items():
-        servers, tools = (f"{group.servers:,}", _mean(group.overall)), (f"{group.tools:,}", _mean(group.tdqs))
-        rows.append((name, *servers, *tools, _percent(group.any_smell)))
-    heads = columns("maintainer", "servers", "mean overall", "tools", "mean TDQS", "with a smell")
-    return [Heading("Official and community"), Table(heads, rows)]
 
 
 def _ungraded(ungraded: UngradedStatistics) -> list[Block]:

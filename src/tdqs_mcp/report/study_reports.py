@@ -160,7 +160,7 @@ def _next_step(study: OutcomeStudy) -> str:
     sure = sum(p_value is not None and p_value < LEVEL for p_value in p_values)
     return (
         f"{sure} of {count_words(len(study.pairs), 'pair')} differ in success (p < {LEVEL}, uncorrected). Next: where "
-        "no gain is shown keep the shorter descriptions, and cap the steps as listed"
+        "no gain is shown keep the shorter descriptions"
     )
 
 

@@ -100,9 +100,6 @@ class ToolStatistics:
     """Scored tools; what has no score is not in any number."""
 
     tdqs: Distribution
-    histogram: tuple[int, ...]
-    """Tools by TDQS, from 1.0 to 5.0 in steps of 0.1."""
-
     tiers: Mapping[Tier, Share]
     passing: Share
     """Tier B and above."""
@@ -128,33 +125,6 @@ class ServerStatistics:
 
     with_worst_tool: Share
     """Of these servers, those with a tool a point or more below their mean."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeRange:
-    """Tools by the length of their definition."""
-
-    min_bytes: int
-    max_bytes: int | None
-    """Null without an end."""
-
-    tools: int
-    mean: MeanScore | None
-    """TDQS."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupStatistics:
-    """Official servers, community servers, or those of which nothing is said."""
-
-    servers: int
-    """With an overall score."""
-
-    overall: Annotated[MeanScore | None, Key("overallScore")]
-    tools: int
-    tdqs: MeanScore | None
-    dimensions: Mapping[str, MeanScore | None]
-    any_smell: Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +188,6 @@ class Statistics(Document):
     """The same with the superseded versions of every server's tools, each once."""
 
     server_scores: ServerStatistics
-    sizes: tuple[SizeRange, ...]
-    """Score against `definitionBytes`."""
-
-    groups: Mapping[str, GroupStatistics]
-    """By maintainer: official, community, unknown."""
-
     ungraded: UngradedStatistics
 
 
@@ -277,21 +241,6 @@ class LabelStatistics(Document):
     """By dimension; empty unless there are servers of both."""
 
     ungraded: UngradedStatistics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing(Document):
-    """A server among all others of the store that have an overall score by the same method."""
-
-    server: Name
-    source: str | None
-    """The locator where it was captured, without credentials."""
-
-    method: MethodStamp
-    tool_count: int
-    rollup: Annotated[Inline[Rollup], Only("overall description_quality coherence")]
-    percentiles: Percentiles | None
-    """Null without an overall score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -487,6 +436,9 @@ class StoredServer(Document):
     """A server of a store with its tools and its captures."""
 
     method: MethodStamp
+    source: str | None
+    """The locator where it was captured, without credentials; null for who is not a maintainer."""
+
     standing: Inline[ServerStanding]
     coherence_scores: Mapping[str, Point | None]
     percentiles: Percentiles | None

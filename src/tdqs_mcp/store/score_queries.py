@@ -17,14 +17,12 @@ from tdqs_mcp.results.scores import Percentiles, Rollup
 from tdqs_mcp.results.statistics import (
     DimensionStatistics,
     Distribution,
-    GroupStatistics,
     HeldScore,
     LabelStatistics,
     MaintainerTest,
     MethodStamp,
     ServerStatistics,
     Share,
-    SizeRange,
     SmellFree,
     Statistics,
     ToolStatistics,
@@ -38,7 +36,6 @@ from tdqs_mcp.scoring.score import percentiles
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
-    DEFINITIONS,
     DIMENSIONS,
     FLAGS,
     METHODS,
@@ -49,17 +46,10 @@ from tdqs_mcp.store.tables import (
     SERVERS,
     TOOL_SCORES,
     UNGRADED,
-    clean_text,
 )
 
 MAX_LISTED = 20
 """Reasons, and held scores, that are listed."""
-
-SIZES = (0, 256, 512, 1024, 2048, 4096)
-"""Where the ranges of `definitionBytes` begin."""
-
-MIN_TENTHS, MAX_TENTHS = 10, 50
-"""The tenths that a score may have."""
 
 FAR_BELOW = 10
 """Tenths below the mean of its server at which a tool counts (TDQS, "TDQS in practice": a full point or more)."""
@@ -71,7 +61,6 @@ _COUNTS = (
 )
 """Listed servers and their tools."""
 
-_GROUPS = {True: "official", False: "community", None: "unknown"}
 _SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
 
 
@@ -134,8 +123,6 @@ def statistics(connection: Connection, key: str) -> Statistics:
         current=_tool_statistics(current),
         versions=_tool_statistics([*current, *earlier]),
         server_scores=_server_statistics(standings, overall, connection.execute(_gaps(key)).all()),
-        sizes=_sizes(connection, key),
-        groups=_groups(current, standings),
         ungraded=_ungraded(connection, key),
     )
 
@@ -146,7 +133,7 @@ def label_statistics(connection: Connection, method: MethodStamp) -> LabelStatis
     columns = (SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.points)
     query = select(*columns, func.count().label("tools")).select_from(newest(TOOL_SCORES, method.key))
     rows = connection.execute(query.group_by(*columns).order_by(SERVERS.c.server))
-    medians: dict[bool | None, list[tuple[float, ...]]] = {is_official: [] for is_official in _GROUPS}
+    medians: dict[bool | None, list[tuple[float, ...]]] = {True: [], False: [], None: []}
     for (_, is_official), group in groupby(rows, key=lambda row: (row.server, row.is_official)):
         points = Counter({row.points: row.tools for row in group})
         by_points += points
@@ -205,12 +192,15 @@ def read_rollup(row: Any) -> Rollup:  # noqa: ANN401  # a row with the columns o
     return Rollup(**{name: getattr(row, name) for name in ROLLUP})
 
 
-def score_counts(connection: Connection, key: str, *, but: str = "") -> Counter[tuple[int, int]]:
-    """Servers by overall score and description quality, `but` one; those without an overall score are not counted."""
+def score_counts(connection: Connection, key: str) -> Counter[tuple[int, int]]:
+    """Servers by overall score and description quality; those without an overall score are not counted."""
     scores = (SERVER_SCORES.c.overall, SERVER_SCORES.c.description_quality)
-    table = newest(SERVER_SCORES, key)
-    is_other = and_(scores[0].is_not(None), SERVERS.c.server != clean_text(but))
-    rows = connection.execute(select(*scores, func.count()).select_from(table).where(is_other).group_by(*scores))
+    rows = connection.execute(
+        select(*scores, func.count())
+        .select_from(newest(SERVER_SCORES, key))
+        .where(scores[0].is_not(None))
+        .group_by(*scores)
+    )
     return Counter({(overall, quality): count for overall, quality, count in rows})
 
 
@@ -312,7 +302,6 @@ def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
     tiers = _tiers(by_tdqs)
     return ToolStatistics(
         tdqs=_distribution(by_tdqs),
-        histogram=tuple(by_tdqs[tenths] for tenths in range(MIN_TENTHS, MAX_TENTHS + 1)),
         tiers=tiers,
         passing=share_of(tiers[Tier.A].count + tiers[Tier.B].count, total),
         dimensions={
@@ -342,41 +331,6 @@ def _server_statistics(standings: Sequence[Any], overall: Counter[int], gaps: Se
         },
         worst_tool_gap=round_half_up(gap.numerator, gap.denominator * described) if described else None,
         with_worst_tool=share_of(sum(int(row.far) for row in gaps), described),
-    )
-
-
-def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, GroupStatistics]:
-    """The groups that have a server or a tool."""
-    groups = {}
-    for is_official, name in _GROUPS.items():
-        tools = [row for row in current if row.is_official is is_official]
-        overall = _histogram((row.overall, row.servers) for row in standings if row.is_official is is_official)
-        by_tdqs = _histogram((row.tdqs, row.tools) for row in tools)
-        if tools or overall:
-            groups[name] = GroupStatistics(
-                servers=overall.total(),
-                overall=_mean(overall),
-                tools=by_tdqs.total(),
-                tdqs=_mean(by_tdqs),
-                dimensions={key: _mean_points(tools, key) for key in DIMENSIONS},
-                any_smell=share_of(sum(row.tools for row in tools if _smells(row)), by_tdqs.total()),
-            )
-    return groups
-
-
-def _sizes(connection: Connection, method: str) -> tuple[SizeRange, ...]:
-    """Mean TDQS by ranges of `definitionBytes`."""
-    size, score = DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs
-    place = case(*((size < start, number) for number, start in enumerate(SIZES[1:])), else_=len(SIZES) - 1)
-    table = newest(TOOL_SCORES, method).join(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
-    query = select(place.label("place"), score, func.count()).select_from(table).group_by("place", score)
-    ranges: list[dict[int, int]] = [{} for _ in SIZES]
-    for number, tdqs, count in connection.execute(query):
-        ranges[number][tdqs] = count
-    ends = [*(start - 1 for start in SIZES[1:]), None]
-    return tuple(
-        SizeRange(min_bytes=start, max_bytes=end, tools=sum(counts.values()), mean=_mean(counts))
-        for start, end, counts in zip(SIZES, ends, ranges, strict=True)
     )
 
 
