@@ -546,6 +546,7 @@ def test_the_command_prints_the_contract(read, tmp_path, command):
         "text": "",
         "host": "",
         "condition": "",
+        "isHousekeeping": False,
     }
     assert (tool["readOnly"], tool["destructive"], tool["idempotent"], tool["openWorld"]) == (
         False,
@@ -1615,3 +1616,143 @@ def test_a_promise_that_is_settled_or_waited_for_leaves_no_doubt(read):
         "  release();\n});\n"
     )
     assert (report.tools[0].unresolved, report.tools[0].read_only) == ((), True)
+
+
+CACHE = """
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import httpx
+
+MODE = os.environ["MODE"]
+
+
+def fetch(url):
+    path = Path.home() / ".cache" / (str(hash(url)) + ".json")
+    text = httpx.get(url).text
+    store(path, url, text)
+    start(MODE)
+    return text
+
+
+def start(mode):
+    subprocess.run(["render", f"{mode}.txt"])
+
+
+def store(path, url, text):
+    path.write_text(json.dumps([url, text]))
+    with open("/var/log/harbour.log", "a") as log:
+        log.write(url)
+    Path("/home/token").write_text(refresh())
+
+
+def refresh():
+    subprocess.run(["date"])
+    return httpx.get("https://harbour.example/token").text
+
+"""
+
+
+def test_a_cache_of_answers_is_listed_as_housekeeping_and_logs_tokens_and_fixed_programs_are_not(read):
+    tool = (
+        "@server.tool()\ndef tool{n}(berth: str) -> str:\n    return fetch('https://harbour.example/{n}/' + berth)\n\n"
+    )
+    tool0 = read(server_py=HEAD + CACHE + "".join(tool.format(n=n) for n in range(5))).find("tool0")
+    written = [effect for effect in tool0.effects if effect.kind == "file-write"]
+    assert [(effect.text, effect.is_housekeeping) for effect in written] == [("write_text", True)]
+    assert written[0].line == HEAD.count("\n") + CACHE[: CACHE.index("path.write_text")].count("\n") + 1
+    assert [(effect.kind, effect.text) for effect in tool0.own_effects] == [
+        ("http-read", "GET"),
+        ("process", "render {}.txt"),
+        ("http-read", "GET"),
+    ], "what is run may be another program for each tool"
+    assert tool0.read_only == "unknown"
+
+
+def test_a_function_among_many_that_are_tried_one_after_another_answers_by_the_tool_s_name(read):
+    groups = "".join(
+        f"const group{n} = async (request) => {{\n"
+        f"  switch (request.params.name) {{\n"
+        f'    case "read_{n}":\n      return {{ text: await fetch("https://a.example/{n}") }};\n'
+        f'    case "drop_{n}":\n      return {{ text: await fetch("https://a.example/{n}", {{ method: "DELETE" }}) }};\n'
+        f"    default:\n      return null;\n  }}\n}};\n"
+        for n in range(9)
+    )
+    server = (
+        groups
+        + f"const GROUPS = [{', '.join(f'group{n}' for n in range(9))}];\n"
+        + f"const TABLE = {{ {', '.join(f'[KINDS.k{n}]: group{n}' for n in range(9))} }};\n"
+        + "const all = async (request) => {\n"
+        "  for (const group of GROUPS) {\n    const answer = await group(request);\n"
+        "    if (answer !== null) return answer;\n  }\n  throw new Error('unknown');\n};\n"
+        "const some = async (request, kind) => TABLE[kind](request);\n"
+        + "".join(
+            f'const tool{word}{n} = {{ name: "{word}_{n}", description: "Do it.", inputSchema: {{ type: "object" }} }};\n'
+            for n in range(9)
+            for word in ("read", "drop")
+        )
+        + "server.setRequestHandler(CallToolRequestSchema, async (request) =>\n"
+        "  request.kind ? some(request, request.kind) : all(request));\n"
+    )
+    report = read(server_js=server)
+    for n in range(9):
+        line = server[: server.index(f'case "read_{n}"')].count("\n") + 1
+        assert report.find(f"read_{n}").handler.line == line
+        assert verdicts(report.find(f"read_{n}")) == (True, False, True)
+        assert verdicts(report.find(f"drop_{n}")) == (False, True, True)
+
+
+def test_a_definition_inside_the_object_with_the_handler_is_a_tool_also_through_zod(read):
+    report = read(
+        server_ts="""        import { z } from "zod";
+        import { zodToJsonSchema } from "zod-to-json-schema";
+
+        const FindTool = z.object({
+          name: z.literal("find_boat"),
+          description: z.literal("Find a boat."),
+          arguments: z.object({ boat: z.string() }),
+        });
+        const find = (isWhole) => ({
+          schema: {
+            name: FindTool.shape.name.value,
+            description: FindTool.shape.description.value,
+            inputSchema: zodToJsonSchema(FindTool.shape.arguments),
+          },
+          handle: async (context, params) => {
+            const { boat } = FindTool.shape.arguments.parse(params);
+            return fetch(`https://harbour.example/${boat}`);
+          },
+        });
+        """
+    )
+    tool = report.find("find_boat")
+    assert (tool.handler.line, tool.unused_parameters) == (15, ())
+    assert verdicts(tool) == (True, False, True)
+
+
+def test_of_two_functions_that_a_wrapper_gets_the_one_with_the_arguments_is_the_handler(read):
+    report = read(
+        server_js="""\
+        export const find = async ({ boat }) => fetch(`https://harbour.example/${boat}`);
+        const notice = async () => fetch("https://harbour.example/version");
+        const noticed = (handler, tell = notice) => async (...args) => {
+          const answer = await handler(...args);
+          answer.content.push(await tell());
+          return answer;
+        };
+        server.tool("find_boat", "Find a boat.", { boat: z.string() }, noticed(find));
+        """
+    )
+    assert report.find("find_boat").handler.line == 1
+
+
+def test_a_verb_behind_one_that_is_not_known_proves_no_read_and_asking_for_a_process_starts_none(read):
+    posted = read(
+        server_py=HEAD + "import httpx\n\n@server.tool()\ndef refuse_order_validate(order: str) -> str:\n"
+        '    return httpx.post("https://harbour.example/orders", json=order).text\n'
+        "\n@server.tool()\ndef is_running(pid: int) -> bool:\n    import os\n    os.kill(pid, 0)\n    return True\n"
+    )
+    assert posted.find("refuse_order_validate").read_only == "unknown"
+    assert verdicts(posted.find("is_running")) == (True, False, False)

@@ -312,6 +312,8 @@ class Calls(Resolution):
         """Return the result of a call, with its effects noted; `is_new` where its object was made in this call."""
         results: list[Value] = []
         targets = [value for value in alternatives(function) if value != Constant(value=None)]
+        if len(targets) > MAX_ALTERNATIVES and not any(holds(value, self.trace.name) for value in arguments):
+            targets = [unknown(function)]  # any function of a table; those that are told the tool's name choose by it
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
@@ -643,7 +645,7 @@ class Calls(Resolution):
         """Return what a table has under a key; a function under the tool's name is what answers its calls."""
 
     @abstractmethod
-    def _execute(self, block: Block, frame: CallFrame) -> None:
+    def _execute(self, block: Block, frame: CallFrame) -> bool:
         """Follow the statements of a block."""
 
     @abstractmethod
@@ -750,6 +752,12 @@ def _is_statement(name: str, arguments: tuple[Value, ...]) -> bool:
 def _is_written(value: Value) -> bool:
     """Return whether the agent writes a text: a parameter's own value, or a text around it."""
     return bool(value.parameters) and isinstance(value, Argument | PartialText)
+
+
+def holds(value: Value, text: str) -> bool:
+    """Return whether a value is a text or a record that has it: `{params: {name}}`."""
+    inside = value.values if isinstance(value, Dictionary | Listing) else ()
+    return value == Constant(value=text) or any(holds(inner, text) for inner in inside)
 
 
 def _says_nothing(value: Value) -> bool:

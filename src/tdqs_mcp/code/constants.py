@@ -26,6 +26,7 @@ from tdqs_mcp.code.nodes import (
     Try,
 )
 from tdqs_mcp.code.project import Binding, NameScope, ProjectModule, last_name
+from tdqs_mcp.code.resolution import ZOD_PARTS
 from tdqs_mcp.code.trace import CallFrame
 from tdqs_mcp.code.values import Constant, Dictionary, Listing, Value
 
@@ -196,6 +197,8 @@ class ConstantReader:
                 return here.part(fields[key])
             case Literal() if key == "value":  # GitTools.STATUS.value
                 return here
+            case CallSite(function=Attribute(key=maker), arguments=[inner]) if ZOD_PARTS.get(key) == f".{maker}()":
+                return here.part(inner)
             case CallSite(function=Name() as maker, is_new=is_new) if is_new or maker.id[:1].isupper():
                 owned = self.locate(here.part(maker))
                 return (

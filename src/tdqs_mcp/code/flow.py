@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tdqs_mcp.code.calls import ANY_STATEMENT, Calls
+from tdqs_mcp.code.calls import ANY_STATEMENT, Calls, holds
 from tdqs_mcp.code.knowledge import ADDS, PEER
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -43,6 +43,7 @@ from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_na
 from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
+    MAX_FUNCTIONS,
     UNKNOWN,
     Alternatives,
     Argument,
@@ -126,7 +127,8 @@ class Interpreter(Calls):
         ]
         return self.trace
 
-    def _execute(self, block: Block, frame: CallFrame) -> None:
+    def _execute(self, block: Block, frame: CallFrame) -> bool:
+        """Follow the statements of a block; return whether one of its conditions is known to end in a return."""
         conditions = self._conditions
         self._exhaust(block, frame)
         for statement in block.statements:
@@ -134,15 +136,13 @@ class Interpreter(Calls):
                 case If():
                     leaving = self._branch(statement, frame)
                     if leaving is None:
-                        break
+                        self._conditions = conditions
+                        return True
                     if leaving:
                         # What follows `if action == "list": return …` is done on other actions only.
                         self._conditions = (*self._conditions, leaving)
                 case Loop(body=body):
-                    for node in walk(body):
-                        if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in frame.names:
-                            frame.names[node.target.id] = unknown(frame.names[node.target.id])
-                    self._execute(body, frame)
+                    self._repeat(body, frame)
                 case Try(body=body, handlers=handlers):
                     before = len(self.trace.errors)
                     self._execute(body, frame)
@@ -165,6 +165,27 @@ class Interpreter(Calls):
                 case _:
                     self.evaluate(statement, frame)
         self._conditions = conditions
+        return False
+
+    def _repeat(self, body: Block, frame: CallFrame) -> None:
+        """Follow a loop: once for all items, but each function of a list by itself, as it may be the one that answers.
+
+        `for (const handler of handlers) { const answer = await handler(request); if (answer) return answer; }`
+        """
+        for node in walk(body):
+            if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in frame.names:
+                frame.names[node.target.id] = unknown(frame.names[node.target.id])
+        match body.statements:
+            case [Assign(target=Name(id=name), value=Element(iterable=iterable)), *rest]:
+                items = self.evaluate(iterable, frame)
+                values = items.values if isinstance(items, Listing) else ()
+                if 1 < len(values) <= MAX_FUNCTIONS and all(isinstance(item, Closure) for item in values):
+                    for item in values:
+                        frame.names[name] = item
+                        if self._execute(Block(line=body.line, statements=rest), frame):
+                            break  # it has answered
+                    return
+        self._execute(body, frame)
 
     def _exhaust(self, block: Block, frame: CallFrame) -> None:
         """Note `if action == "list": … elif action == "add": … else: raise`, and the same as conditions that return."""
@@ -222,7 +243,7 @@ class Interpreter(Calls):
         before = dict(frame.names)
         if outcome is not False:
             self._narrow(statement.test, frame)
-            if outcome is True and isinstance(statement.test, Compare):
+            if outcome is True and self._tells_tool(statement.test, frame):
                 self._note_arm(frame.module, statement.body.line, frame)
             self._conditions = (*conditions, positive) if positive else conditions
             negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
@@ -249,6 +270,17 @@ class Interpreter(Calls):
         if outcome is True and returns:
             return None
         return negative if outcome is None and returns and not statement.otherwise.statements else ""
+
+    def _tells_tool(self, test: SyntaxNode, frame: CallFrame) -> bool:
+        """Return whether a condition compares the tool's name."""
+        tests = test.values if isinstance(test, Logic) else [test]
+        for part in tests:
+            if isinstance(part, Compare):
+                with self.muted():
+                    sides = [self.evaluate(side, frame) for side in (part.left, part.right)]
+                if any(holds(side, self.trace.name) for side in sides):
+                    return True
+        return False
 
     @contextmanager
     def _missing(self, probe: SyntaxNode, frame: CallFrame) -> Iterator[None]:
@@ -949,7 +981,7 @@ def _compared(left: Value, operator: str, right: Value) -> bool | None:
 
 
 def _compared_single(left: Value, operator: str, right: Value) -> bool | None:
-    if isinstance(left, Closure | Instance | ClassValue) and right == Constant(value=None):
+    if isinstance(left, Closure | Instance | ClassValue | Dictionary | Listing) and right == Constant(value=None):
         return {"==": False, "!=": True}.get(operator)
     if not isinstance(left, Constant):
         return None

@@ -81,6 +81,8 @@ class Spec:
         match kind:
             case "none":
                 return None
+            case "process" if details == ["signal"] and list(arguments[1:2]) == [Constant(value=0)]:
+                return None  # os.kill(pid, 0) asks whether a program runs
             case "http":
                 return _request(details, target, arguments, keywords)
             case "message":
@@ -358,7 +360,9 @@ def _purpose(name: str) -> str:
     words = _words(name)
     if len(words) < 2 or not _SENDING.isdisjoint(words):
         return ""
-    kinds = [kind for word in words if (kind := "" if _is_noun(word) else verb_kind(word))]
+    # `refuse_pipeline_validate`: a verb that is not known stands before what may be a noun
+    plain = [word for position, word in enumerate(words) if not position or word in _plain_verbs() or _changes(word)]
+    kinds = [kind for word in plain if (kind := "" if _is_noun(word) else verb_kind(word))]
     return "" if not kinds or (kinds[0] == "read" and set(kinds) != {"read"}) else kinds[0]
 
 
@@ -597,6 +601,10 @@ def verb_kind(name: str) -> str:
             return ""
         return kinds.pop() if len(kinds) == 1 else "" if kinds or not kind else "read"
     return "write" if kind == "add" else kind
+
+
+def _changes(word: str) -> bool:
+    return verb_kind(word) in ("write", "delete")
 
 
 def _is_noun(name: str) -> bool:

@@ -61,7 +61,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     registrations = [registration for registration in registrations if not registration.is_computed]
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
-    _drop_housekeeping([trace for trace in traces if trace])
+    _part_housekeeping([trace for trace in traces if trace])
     results = ResultReader(interpreter)
     reader = DefinitionReader(interpreter, registrations)
     tools = [
@@ -117,8 +117,8 @@ def _mark_creating(traces: Sequence[CallTrace]) -> None:
         ]
 
 
-def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
-    """Drop the server's own housekeeping.
+def _part_housekeeping(traces: Sequence[CallTrace]) -> None:
+    """Part the server's own housekeeping from the effects of its tools.
 
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
     work, even with its arguments, such as logs; and lines that several tools append to a file that none of them names,
@@ -142,12 +142,13 @@ def _drop_housekeeping(traces: Sequence[CallTrace]) -> None:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
-        return not sighting.parameters and plain[_place(sighting)] >= most
+        is_fixed = sighting.kind != "process" or "{}" not in sighting.text
+        return is_fixed and not sighting.parameters and plain[_place(sighting)] >= most
 
     for trace in traces:
         # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
         trace.housekeeping += [
-            sighting
+            replace(sighting, is_housekeeping=True)
             for sighting in trace.effects
             if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
         ]
@@ -179,13 +180,14 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
+    kept = [sighting for sighting in trace.housekeeping if sighting.parameters and sighting.harm != ADDS]  # caches
     parameters = _parameters(registration)
     description = registration.definition.get("description")
     return ToolCode(
         name=registration.name,
         handler=_handler(registration, trace),
         registration=place,
-        effects=tuple(_effects(trace.effects)),
+        effects=tuple(_effects((*trace.effects, *kept))),
         **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),
@@ -237,7 +239,9 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
             depth += 1
     while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
         around = closure.scope.names.values()
-        inside = {inner for _, inner, _ in trace.handed if inner is not closure and inner in around}
+        handed = [(inner, is_whole) for _, inner, is_whole in trace.handed if inner is not closure and inner in around]
+        # withNotice(handler, notice): the one that gets the arguments
+        inside = {inner for inner, is_whole in handed if is_whole} or {inner for inner, _ in handed}
         if len(inside) != 1:
             break
         closure = inside.pop()
@@ -262,6 +266,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             condition=" and ".join(sighting.conditions),
             is_given=bool(sighting.parameters),
             is_destroying=sighting.harm == DESTROYS,
+            is_housekeeping=sighting.is_housekeeping,
         )
 
 

@@ -296,10 +296,7 @@ class Finder:
         """Return the names that a call gives; those of a loop are several."""
         for key in ("name", "first"):
             if key in parts:
-                try:
-                    texts = [self._reader.json(parts[key])]
-                except UnreadError:
-                    texts = [text_of(value) for value in alternatives(self._value(parts[key].node, parts[key].scope))]
+                texts = self._texts(parts[key])
                 names = [
                     text for text in texts if isinstance(text, str) and text and (key == "name" or " " not in text)
                 ]
@@ -308,6 +305,12 @@ class Finder:
                 if key == "name" and texts != [None]:
                     return [COMPUTED]
         return [fallback] if fallback else []
+
+    def _texts(self, expression: Expression) -> list[str | None]:
+        try:
+            return [self._reader.json(expression)]
+        except UnreadError:
+            return [text_of(value) for value in alternatives(self._value(expression.node, expression.scope))]
 
     # Calls
 
@@ -483,20 +486,21 @@ class Finder:
                 definition, parts = self._plain(inner, scope), _renamed(members)
                 closure = handlers[0] if handlers else None
                 self._found.direct.append(self._script(key, closure, scope, inner, definition, parts, is_direct=False))
+        handler, place = record.get(*_HANDLERS), scope
+        if handler is not None and record.get("name") is None:
+            record, scope = self._described(record, scope)
         name = record.get("name")
         if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
             return
         if self._is_computed(name, scope) and record.get(*_SCHEMAS) is not None:
             self._found.templates.append(_renamed(self._members(record, scope)))
-        handler = record.get(*_HANDLERS)
         if handler is None:
             if record.get("inputSchema", "input_schema", "parameters") is not None and record.get("description"):
                 self._list(name, {key: value for key, value in record.items if key not in ("", "...")}, record, scope)
             return
-        if record.get(*_SCHEMAS) is None and record.get("description") is None:
-            return
-        for text in [text for text in map(text_of, alternatives(self._value(name, scope))) if text and " " not in text]:
-            handlers = self._closures(handler, scope)
+        texts = self._texts(Expression(node=name, scope=scope))
+        for text in [text for text in texts if isinstance(text, str) and text and " " not in text]:
+            handlers = self._closures(handler, place)
             registration = self._script(
                 text,
                 handlers[0] if handlers else None,
@@ -507,6 +511,15 @@ class Finder:
                 is_direct=False,
             )
             self._found.direct.append(registration)
+
+    def _described(self, record: ObjectLiteral, scope: NameScope) -> tuple[ObjectLiteral, NameScope]:
+        """Return the definition inside a record that has a handler: `{ schema: { name, inputSchema }, handle }`."""
+        for _, value in record.items:
+            here = self._reader.locate(Expression(node=value, scope=scope))
+            inner = here.node if isinstance(here.node, ObjectLiteral) else record
+            if inner.get("name") and inner.get("inputSchema", "input_schema", "parameters"):
+                return inner, here.scope
+        return record, scope
 
     def _members(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Expression]:
         try:

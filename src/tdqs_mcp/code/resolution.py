@@ -55,6 +55,9 @@ MAX_DEPTH = 14
 MUTED_CALLS = 60
 """Calls that are followed to evaluate what does not happen in a call of the tool, such as the top of a module."""
 
+ZOD_PARTS = {"shape": ".object()", "value": ".literal()"}
+"""Members that give back what a call of zod was given: `z.object({ name: z.literal("find") }).shape.name.value`."""
+
 MAX_ITEMS = 60
 """Items of a list or a map that are told apart."""
 
@@ -503,6 +506,8 @@ class Resolution(ABC):
                 return UNKNOWN
             case External(name=name) if _CONTEXT_PART.search(name):
                 return HANDED_OVER  # `ctx.session.jenkins`: whatever the server keeps there
+            case External(name=name, arguments=[part, *_]) if name.endswith(ZOD_PARTS.get(key, ",")):
+                return part
             case External() if key == "default":
                 return value  # what an import of the whole package gives too
             case External(name=name, parameters=parameters, arguments=arguments):

@@ -41,6 +41,9 @@ class Sighting:
     is_alone: bool = False
     """No other tool of the server does it."""
 
+    is_housekeeping: bool = False
+    """Nearly all tools of the server do it, whatever they are asked: caches, tokens, counts of calls."""
+
     is_entry: bool = False
     """An entry of a map is set or taken, as in a cache."""
 

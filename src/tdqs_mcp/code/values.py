@@ -14,6 +14,9 @@ MAX_ALTERNATIVES = 6
 """Alternatives of one value; beyond, nothing is known of it."""
 
 
+MAX_FUNCTIONS = 40
+"""Functions of a table, which one value may be."""
+
 MAX_SIZE = 120
 """Values inside a value; of a bigger one nothing is kept but its parameters."""
 
@@ -243,7 +246,8 @@ def join(values: Iterable[Value]) -> Value:
         distinct = tuple(dict.fromkeys(map(_without_request, distinct)))
     if len(distinct) == 1:
         return distinct[0]
-    if not distinct or len(distinct) > MAX_ALTERNATIVES:
+    are_functions = all(isinstance(value, Closure) for value in distinct)
+    if not distinct or len(distinct) > (MAX_FUNCTIONS if are_functions else MAX_ALTERNATIVES):
         return unknown(*distinct)
     return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
 

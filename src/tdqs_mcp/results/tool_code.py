@@ -92,6 +92,9 @@ class CodeEffect(CodePlace):
     is_destroying: Internal[bool]
     """The line takes or overwrites something."""
 
+    is_housekeeping: bool = False
+    """Nearly all tools of the server do it, whatever they are asked, as with a cache; no verdict is made of it."""
+
     @property
     def pinned(self) -> str:
         """Kind and host, which stay where lines move."""
@@ -289,6 +292,11 @@ class ToolCode:
 
     functions: Internal[tuple[CodeSpan, ...]] = ()
     """Handler and functions that it calls, as far as they were followed, in the order of the calls."""
+
+    @property
+    def own_effects(self) -> tuple[CodeEffect, ...]:
+        """Return the effects without the server's housekeeping."""
+        return tuple(effect for effect in self.effects if not effect.is_housekeeping)
 
     @property
     def verdicts(self) -> Mapping[str, Proof]:

@@ -150,7 +150,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     handler = code.handler or code.registration
     verbs = {subject.prose.effect, subject.prose.name_effect} - {None}
     is_changing = any(verb.is_mutating for verb in verbs if verb)
-    changes = [effect for effect in code.effects if effect.kind not in READS and effect.is_given]
+    changes = [effect for effect in code.own_effects if effect.kind not in READS and effect.is_given]
     certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
     taking = [effect for effect in certain if takes_whole(effect, code)]
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
@@ -166,7 +166,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
         if "idempotentHint" not in present and all(takes_whole(effect, code) and repeats(effect) for effect in changes):
             yield "idempotentHint", True, certain[0]
     if isinstance(code.open_world, bool) and "openWorldHint" not in present:
-        requests = (effect for effect in code.effects if effect.kind in NETWORK)
+        requests = (effect for effect in code.own_effects if effect.kind in NETWORK)
         yield "openWorldHint", code.open_world, next(requests, handler)
 
 
@@ -179,7 +179,7 @@ def _sentences(
     """Yield sentences, each with whether the definition has it already, what cannot be undone first."""
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
     novelty = _Novelty(subject)
-    for effect in code.effects:
+    for effect in code.own_effects:
         sentence = _effect_sentence(effect, subject, code, about)
         if sentence and novelty.admits(sentence):
             statement = add_sentence(sentence, Route.CODE, [_source(effect)])
@@ -286,7 +286,7 @@ _LOOPBACK = lazy_pattern(r"localhost\b|127\.|0\.0\.0\.0|\[?::1")
 
 def _is_only_program(code: ToolCode) -> bool:
     """Return whether a tool runs one program: of several, such as `grep` and `findstr`, the machine takes its own."""
-    programs = {_program(effect.text) for effect in code.effects if effect.kind is EffectKind.PROCESS}
+    programs = {_program(effect.text) for effect in code.own_effects if effect.kind is EffectKind.PROCESS}
     return len(programs) == 1
 
 

@@ -61,6 +61,6 @@ def _own_effects(tool: Tool, other: Tool, codes: Codes) -> list[CodeEffect]:
     code, rival = codes.get(tool.name), codes.get(other.name)
     if code is None or rival is None or rival.handler is None or rival.unresolved:
         return []
-    rival_words = {effect.words for effect in rival.effects}
-    certain = (effect for effect in code.effects if not effect.condition and effect.kind not in _UNCERTAIN)
+    rival_words = {effect.words for effect in rival.own_effects}
+    certain = (effect for effect in code.own_effects if not effect.condition and effect.kind not in _UNCERTAIN)
     return list({effect.words: effect for effect in certain if effect.words not in rival_words}.values())

@@ -378,8 +378,8 @@ def coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
 def _answers(code: ToolCode) -> Iterator[str]:
     """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
     yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
-    is_destroying = any(effect.is_destroying for effect in code.effects)
-    if not is_destroying and (code.effects or not code.unresolved):
+    is_destroying = any(effect.is_destroying for effect in code.own_effects)
+    if not is_destroying and (code.own_effects or not code.unresolved):
         yield str(QuestionTopic.BEHAVIOR)
     if code.errors or code.limits:
         yield str(QuestionTopic.LIMIT)
@@ -389,7 +389,7 @@ def _answers(code: ToolCode) -> Iterator[str]:
     for topic, verdict in zip(HINT_ASPECTS, verdicts, strict=True):
         if isinstance(verdict, bool):
             yield f"{ANNOTATIONS}{topic}"
-    changes = [effect for effect in code.effects if effect.kind not in READS]
+    changes = [effect for effect in code.own_effects if effect.kind not in READS]
     if code.read_only is False and (
         code.destructive is False or any(map(_adds, changes)) or (changes and all(map(repeats, changes)))
     ):
@@ -408,7 +408,7 @@ def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
 
 
 def _main_effect(code: ToolCode) -> CodeEffect | None:
-    changes = (effect for effect in code.effects if effect.kind not in READS)
+    changes = (effect for effect in code.own_effects if effect.kind not in READS)
     return min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth), default=None)
 
 

@@ -56,7 +56,7 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
     """
     for subject, code in _coded(measured):
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
-            effects = [effect for effect in code.effects if effect.kind in _CHANGES]
+            effects = [effect for effect in code.own_effects if effect.kind in _CHANGES]
             is_certain = any(effect.is_given and _is_certain(effect) for effect in effects)
             yield Hit(
                 "/annotations/readOnlyHint",
@@ -78,7 +78,7 @@ def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
     """The definition says that the tool destroys nothing, and its code deletes or overwrites something."""
     for subject, code in _coded(measured):
         if _hint(subject, "destructiveHint") is False and code.destructive is True:
-            effects = [effect for effect in code.effects if effect.is_destroying]
+            effects = [effect for effect in code.own_effects if effect.is_destroying]
             yield Hit(
                 "/annotations/destructiveHint",
                 f"destructiveHint is false, but the code deletes, overwrites or runs code: {_lines(effects)}",
@@ -95,7 +95,7 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
     A host that a setting gives may be this machine: nothing proves that the world is open.
     """
     for subject, code in _coded(measured):
-        requests = (effect for effect in code.effects if effect.kind in NETWORK and effect.host)
+        requests = (effect for effect in code.own_effects if effect.kind in NETWORK and effect.host)
         effects = [effect for effect in requests if not is_local(effect.host)]
         if effects and _hint(subject, "openWorldHint") is False:
             yield Hit(
@@ -156,7 +156,7 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}".lower()
     for subject, code in _coded(measured):
         text = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
-        for effect in code.effects:
+        for effect in code.own_effects:
             if effect.kind in _SENDING and effect.host and effect.is_given and not names_host(text, effect.host):
                 yield Hit(
                     "/description",
@@ -213,9 +213,9 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
     if ("readOnlyHint", True) in stated_hints(sentence):
         if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
             return None
-        effects = [effect for effect in code.effects if effect.kind in _CHANGES]
+        effects = [effect for effect in code.own_effects if effect.kind in _CHANGES]
         return f"the code changes something: {_lines(effects)}", _ordered(effects)[0], "say what it changes"
-    is_near = all(effect.kind in _NEAR_READS for effect in code.effects)
+    is_near = all(effect.kind in _NEAR_READS for effect in code.own_effects)
     if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
         return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
     if {form.kind for form in code.results} == {ResultKind.TEXT} and _IMAGE.search(sentence):
@@ -239,7 +239,7 @@ def unnamed_destruction(measured: Measured) -> Iterator[Hit]:
     for subject, code in _coded(measured):
         effects = [
             effect
-            for effect in code.effects
+            for effect in code.own_effects
             if effect.is_given and takes_whole(effect, code) and not is_named(effect, subject)
         ]
         if effects and _hint(subject, "destructiveHint") is not True:
@@ -264,11 +264,11 @@ def takes_whole(effect: CodeEffect, code: ToolCode) -> bool:
     """
     is_edit = effect.kind is not EffectKind.HTTP_WRITE and any(
         other.kind is EffectKind.LOCAL_READ and other.is_given and other.text not in words_from("rewriting", "probing")
-        for other in code.effects
+        for other in code.own_effects
     )
     is_move = effect.kind is EffectKind.FILE_DELETE and any(
         other.kind is EffectKind.FILE_WRITE and (other.file, other.line) == (effect.file, effect.line)
-        for other in code.effects
+        for other in code.own_effects
     )
     return effect.is_destroying and effect.depth <= MAX_DEPTH and not is_edit and not is_move
 
