@@ -1756,3 +1756,18 @@ def test_a_verb_behind_one_that_is_not_known_proves_no_read_and_asking_for_a_pro
     )
     assert posted.find("refuse_order_validate").read_only == "unknown"
     assert verdicts(posted.find("is_running")) == (True, False, False)
+
+
+TAKING = {
+    "PATCH replaces what a record has": ("httpx.patch(f'https://a.example/{a}', json={'b': b})", True),
+    "a verb that replaces": ("github.Github().get_repo(a).edit(b)", True),
+    "what is counted in memory takes nothing": ("store.boats[a] = b; open('log', 'a').write(b)", False),
+    "what is taken out of memory may be something": ("store.boats.pop(a)", "unknown"),
+}
+
+
+@pytest.mark.parametrize("case", TAKING)
+def test_what_changes_something_that_is_there_is_destructive_and_what_is_kept_in_memory_is_not(read, case):
+    line, destructive = TAKING[case]
+    store = "import github\nimport httpx\n\nclass Store:\n    def __init__(self):\n        self.boats = {}\n\nstore = Store()\n\n"
+    assert tool_of(read, line, before=store).destructive == destructive

@@ -77,6 +77,11 @@ _MUTATING = frozenset(
 )
 """Methods that change a list, a set or a map."""
 
+_TAKING = frozenset(
+    [" del", *(f".{word}()" for word in "pop popleft popitem remove discard clear delete splice".split())]
+)
+"""Changes in memory that take something away."""
+
 _PROBING = frozenset("exists existsSync access accessSync stat statSync pathExists is_file isfile".split())
 """Calls that tell whether a file is there."""
 
@@ -854,7 +859,7 @@ class Interpreter(Calls):
                 frame.depth,
                 text,
                 parameters=parameters,
-                harm=ADDS,
+                harm="" if change in _TAKING else ADDS,
                 is_entry=is_entry,
             )
 

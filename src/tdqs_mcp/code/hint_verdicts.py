@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
 from tdqs_mcp.code.trace import Sighting
-from tdqs_mcp.results.tool_code import Proof, is_local
+from tdqs_mcp.results.tool_code import EffectKind, Proof, is_local
 
 _CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
 _NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())
@@ -44,7 +44,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     destructive = False if read_only else None
     if any(effect.harm == DESTROYS for effect in changes if _is_own(effect)):
         destructive = True
-    elif not is_doubtful and all(effect.harm == ADDS for effect in changes):
+    elif "" not in commands and not any(_may_take(effect) for effect in (*effects, *unresolved)):
         destructive = False
     return Verdicts(
         read_only=_proof(read_only),
@@ -74,6 +74,12 @@ def _is_open(effect: Sighting) -> bool:
     if effect.kind in _STATES:
         return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not _is_change(effect)
     return effect.kind in _OPEN
+
+
+def _may_take(effect: Sighting) -> bool:
+    """Return whether an effect may take or overwrite something; what is kept or counted in memory takes nothing."""
+    is_followed = effect.kind in set(EffectKind)
+    return effect.harm != ADDS and (not is_followed or _is_change(effect) or _is_open(effect))
 
 
 def _is_own(effect: Sighting) -> bool:

@@ -312,7 +312,7 @@ def _request(
         return _posted(path, host, address)
     if is_read:
         return LibraryEffect("http-read", method, host, address=address)
-    harm = DESTROYS if method in ("DELETE", "PUT") else ""
+    harm = "" if method == "?" else DESTROYS  # DELETE, PUT and PATCH act on what is there
     return LibraryEffect("http-unknown" if method == "?" else "http-write", method, host, harm, address)
 
 
@@ -600,7 +600,7 @@ def verb_kind(name: str) -> str:
         if kind and not kinds and any(verbs.fullmatch(word) for word in later for verbs in changing):
             return ""
         return kinds.pop() if len(kinds) == 1 else "" if kinds or not kind else "read"
-    return "write" if kind == "add" else kind
+    return "write" if kind in ("add", "replace") else kind
 
 
 def _changes(word: str) -> bool:
@@ -614,7 +614,7 @@ def _is_noun(name: str) -> bool:
 def _harm(name: str) -> str:
     """Return what a method does to what is there, by the verb that its name begins with."""
     verb = verb_kind(name)
-    if verb == "delete" or name.startswith(("update", "replace")):
+    if verb == "delete" or _verbs()["replace"].match(name):
         return DESTROYS
     return ADDS if verb == "write" and _verbs()["add"].match(name) else ""
 
@@ -627,7 +627,7 @@ def _plain(kind: str, text: str) -> LibraryEffect:
         case "file-write":
             harm = ADDS if text in _ADDING else ""
         case "sql-write" | "http-write":  # deleteOne, `sql-write DELETE`; insert_one
-            harm = DESTROYS if text == "PUT" else statement_harm(text) or _harm(text)
+            harm = DESTROYS if text in ("PUT", "PATCH") else statement_harm(text) or _harm(text)
         case "process":
             harm = DESTROYS if command_kind(text) == "delete" else ""
         case _:
@@ -705,6 +705,6 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
     ):  # of a dictionary that came back, or of `base("boats")` in the service
         return LibraryEffect(_KINDS[channel][""], f"{name}()")
     if name in _HTTP_METHODS and channel == "http":
-        return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name == "put" else "")
+        return LibraryEffect(_HTTP_METHODS[name], name.upper(), harm=DESTROYS if name in ("put", "patch") else "")
     verb = verb_kind(name)
     return LibraryEffect(_KINDS[channel][verb], f"{name}()", harm=_harm(name))

@@ -180,14 +180,14 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
-    kept = [sighting for sighting in trace.housekeeping if sighting.parameters and sighting.harm != ADDS]  # caches
+    caches = [sighting for sighting in trace.housekeeping if sighting.parameters and sighting.harm != ADDS]
     parameters = _parameters(registration)
     description = registration.definition.get("description")
     return ToolCode(
         name=registration.name,
         handler=_handler(registration, trace),
         registration=place,
-        effects=tuple(_effects((*trace.effects, *kept))),
+        effects=tuple(_effects((*trace.effects, *caches))),
         **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),
@@ -239,9 +239,9 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
             depth += 1
     while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
         around = closure.scope.names.values()
-        handed = [(inner, is_whole) for _, inner, is_whole in trace.handed if inner is not closure and inner in around]
+        near = [part for part in trace.handed if part[1] is not closure and part[1] in around]
         # withNotice(handler, notice): the one that gets the arguments
-        inside = {inner for inner, is_whole in handed if is_whole} or {inner for inner, _ in handed}
+        inside = {part[1] for part in near if part[2]} or {part[1] for part in near}
         if len(inside) != 1:
             break
         closure = inside.pop()
