@@ -106,22 +106,22 @@ def test_what_is_unclear_is_only_reported():
 def test_a_json_file_keeps_its_layout_and_the_rest_of_the_findings(command, write, tmp_path):
     text = json.dumps({"tools": [FINE, listing(OPENING)], "x": 1.0}, indent=3)
     write("x.json", text)
-    run = command("lint", "x.json", "--fix", "--select", "TDQ160,TDQ109", cwd=tmp_path)
+    run = command("lint", "x.json", "--fix", "--select", "TDQ160,TDQ106", cwd=tmp_path)
     assert (tmp_path / "x.json").read_text(encoding="utf-8") == text.replace("This tool allows you to list", "List")
     assert run.stderr == b"fixed 1 in x.json: list_loans /description; for what needs words: tdqs-mcp rewrite x.json\n"
     lines = run.stdout.decode()
-    assert "TDQ109" in lines
+    assert "TDQ106" in lines
     assert "TDQ160 " not in lines  # a finding; the next command repeats the option
     run = command("lint", "x.json", "--fix", "--select", "TDQ160", cwd=tmp_path)
     assert run.stderr.startswith(b"nothing to fix in x.json")
 
 
 def test_where_nothing_is_fixed_only_the_total_is_printed(command, write):
-    words = ("lint", write("x.json", [listing()]), "--fix", "--select", "TDQ109")
+    words = ("lint", write("x.json", [listing()]), "--fix", "--select", "TDQ106")
     run = command(*words)
-    assert b"TDQ109 missing" not in run.stdout
+    assert b"TDQ106 missing" not in run.stdout
     assert b"1 finding: 1 info" in run.stdout
-    assert b"TDQ109 missing" in command(*words, "--show", "all").stdout
+    assert b"TDQ106 missing" in command(*words, "--show", "all").stdout
 
 
 def test_what_is_suppressed_or_of_another_tool_stays(command, write, tmp_path):

@@ -278,7 +278,7 @@ def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command,
     write("x.json", "[" + json.dumps(tool("fine", "Lists.")) + ",\n" + json.dumps(puzzling) + "]")
     lines = command("lint", "x.json", "--format", "github", cwd=tmp_path).stdout.decode().splitlines()
     assert lines[0].startswith(
-        "::error file=x.json,line=2,col=35,title=TDQ102 missing-description and 1 more::x, silent: "
+        "::error file=x.json,line=2,col=35,title=TDQ102 missing-description and 2 more::x, silent: "
     )
     commands = [line.split(" ")[0] for line in lines[:-1]]
     assert commands == ["::error", "::notice"]  # of the tool, and of the server with what the two share

@@ -41,6 +41,9 @@ class Subject:
     is_duplicate: bool
     """Another tool of the catalog has the same name."""
 
+    sibling_words: frozenset[str] = frozenset()
+    """The words of all tools' names."""
+
     @cached_property
     def signals(self) -> Signals:
         """Counts and hashes of the definition. Raises UnmeasurableError where its JSON exceeds a limit."""
@@ -77,11 +80,17 @@ class Subject:
 
     @property
     def usage_sentences(self) -> tuple[str, ...]:
-        """The sentences that say when to use the tool; for a heading, "When to use:", the one below it."""
+        """The sentences that say when to use the tool; for a heading, "When to use:", the one below it.
+
+        "Versions are used to plan releases" has a subject in the plural, which is not the tool.
+        """
         sentences = self.prose.sentences
         places = self.prose.cue_places.get(Cue.WHEN, ())
         below = (place + 1 if sentences[place].rstrip("*_ ").endswith(":") else place for place in places)
-        return tuple(dict.fromkeys(" ".join(sentences[place].split()) for place in below if place < len(sentences)))
+        return tuple(dict.fromkeys(" ".join(sentences[place].split()) for place in below if self._is_usage(place)))
+
+    def _is_usage(self, place: int) -> bool:
+        return place < len(self.prose.sentences) and "are used " not in self.prose.sentences[place]
 
     @property
     def is_effect_open(self) -> bool:
@@ -322,11 +331,16 @@ def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
     shared = _shared_subjects(earlier, catalog) if earlier else {}
     names = {tool.name.lower(): tool.name for tool in catalog.tools if tool.name}
     duplicates = relations.duplicate_names(catalog.tools)
+    words = frozenset(part for name in names for part in name_parts(name))
     subjects: list[Subject] = []
     unmeasured: list[Unmeasured] = []
     for tool in catalog.tools:
         subject = shared.get(tool.index) or Subject(
-            tool=tool, siblings=names, sibling_count=len(catalog.tools) - 1, is_duplicate=tool.name in duplicates
+            tool=tool,
+            siblings=names,
+            sibling_count=len(catalog.tools) - 1,
+            is_duplicate=tool.name in duplicates,
+            sibling_words=words,
         )
         reason = _why_unmeasurable(subject)
         if reason is None:

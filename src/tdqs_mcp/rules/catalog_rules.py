@@ -12,7 +12,7 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -76,6 +76,7 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
 @rule(
     "TDQ403",
     severity=Severity.INFO,
+    persona=Persona.AUDITOR,
     confidence=Confidence.MEDIUM,
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
     weighs=("/description", "/inputSchema"),

@@ -68,6 +68,7 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
     "TDQ103",
     aliases=("smell:unclear-purpose",),
     severity=Severity.INFO,
+    persona=Persona.AUDITOR,
     confidence=Confidence.MEDIUM,
     dimension="purpose_clarity",
     source="TDQS, checklist 1",
@@ -167,14 +168,24 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     own = [words for words in prose.spoken if siblings.isdisjoint(words)]
     is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
-    if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
-        lost = (
-            "whether it can be undone" if prose.effect is Effect.DELETE else "what happens to values that are left out"
-        )
+    is_whole = prose.effect is Effect.UPDATE and all(
+        node.is_required and node.schema.get("type") in WHOLE_TYPES for node in subject.input_shape.nodes if node.is_top
+    )
+    if (
+        is_destroying
+        and not is_whole
+        and prose.effect is prose.name_effect
+        and is_bare
+        and not is_hinted
+        and subject.is_effect_open
+    ):
+        is_mild = is_whole or prose.effect is Effect.DELETE  # else an agent cannot know what becomes of the rest
+        lost = "whether it can be undone" if is_mild else "what happens to values that are left out"
         yield Hit(
             "/description",
             f"{prose.verb!r} changes existing data, and neither the description nor destructiveHint says what is lost",
             f"say {lost}, and declare destructiveHint",
+            Severity.INFO if is_mild else None,
         )
     elif prose.effect and (things := several_at_once(subject.tool, prose, subject.input_shape, subject.remarks)):
         problem = (
@@ -206,6 +217,9 @@ OUTCOMES = {
 }
 
 
+WHOLE_TYPES = ("string", "integer", "number", "boolean")
+"""Types of which nothing can be left out; where each parameter is required, nothing is left out of an update."""
+
 MAX_BARE_WORDS = 15
 """Words of a sentence that has room for the verb and its object, and for nothing else."""
 
@@ -228,10 +242,10 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     if len(required) == 1 and has_heading_about(required[0], subject.tool.description or ""):
         named = (*named, *required)
     silent = [parameter for parameter in silent if parameter.name not in named]
-    explained = explained_elsewhere(subject.input_shape) if silent else frozenset()
+    explained = explained_elsewhere(subject.input_shape, subject.tool.description or "") if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:
-        evident = evident_names(subject.tool, subject.prose.words)
+        evident = evident_names(subject.tool, {*subject.prose.words, *subject.sibling_words})
         puzzling = [parameter for parameter in silent if parameter.name not in evident]
         is_mild = 2 * len(puzzling) < len(parameters) and not any(parameter.is_required for parameter in puzzling)
         ordered = [*puzzling, *(parameter for parameter in silent if parameter.name in evident)]
@@ -258,8 +272,12 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     variants=(absent_output_schema,),
 )
 def missing_output_schema(subject: Subject) -> Iterator[Hit]:
-    """There is no output schema, or one that names nothing, and the description does not say what comes back."""
-    if Cue.RETURN in subject.prose.cues:
+    """There is no output schema, or one that names nothing, and the description does not say what comes back.
+
+    What a reading tool reads comes back: "List the labels of a repository" says that.
+    """
+    prose = subject.prose
+    if Cue.RETURN in prose.cues or (prose.effect is Effect.READ and not prose.is_only_name):
         return
     shared = "have no output schema, or one that names nothing, and no word about what comes back"
     yield from (hit._replace(shared=shared) for hit in absent_output_schema.check(subject))
@@ -327,7 +345,8 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
         )
         name = LANGUAGE_NAMES.get(prose.language or "")
         problem = f"the description is in {name}" if name else "the language of the description is not recognized"
-        yield Hit("/description", f"{problem}; not applied: {silent}", "score it with a model (--judge)")
+        shared = f"have a description that the rules cannot read; not applied: {silent}"
+        yield Hit("/description", f"{problem}; not applied: {silent}", "score it with a model (--judge)", shared=shared)
 
 
 @rule(

@@ -44,7 +44,13 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ132", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
+@rule(
+    "TDQ132",
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="TDQS, checklist 4",
+)
 def restated_parameter(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has no word that its name does not have."""
     for remark in parameter_texts.restated(subject.remarks):
@@ -56,7 +62,13 @@ def restated_parameter(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ133", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
+@rule(
+    "TDQ133",
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="TDQS, checklist 4",
+)
 def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
     """Properties inside a parameter have no description, or nothing names a property that an object takes."""
     silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
@@ -71,6 +83,7 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ134",
     severity=Severity.INFO,
+    persona=Persona.AUDITOR,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
     weighs=("/description",),
@@ -103,7 +116,13 @@ def _dotted(path: str) -> str:
     return ".".join(name for key, name in pairwise(steps) if key in ("properties", "$defs"))
 
 
-@rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
+@rule(
+    "TDQ135",
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, validation",
+)
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
     for remark in (*subject.remarks, *parameter_texts.read_entries(subject.tool.description, subject.input_shape)):

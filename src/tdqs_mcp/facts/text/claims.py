@@ -247,7 +247,9 @@ def _literal(match: re.Match[str], text: str, default: object, values: frozenset
     # `instance-dependent` and `API_KEY` are remarks beside `all` and `U0`.
     is_joined = "-" in bare and "-" not in default
     is_constant = "_" in bare and bare.isupper()
-    return bare if bare in values or not (is_joined or is_constant) else None
+    # "DIRECT - the current directory, default method" beside RECURSIVE: a noun, not a value in capitals
+    is_noun = default.isupper() and bare.islower()
+    return bare if bare in values or not (is_joined or is_constant or is_noun) else None
 
 
 def _equal(literal: str, default: object) -> bool:
@@ -565,7 +567,9 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
         return None
     prefix = "is_" if mention.kind is MentionKind.SENTENCE else ""
     first_line = mention.text.partition("\n")[0]  # the lines below may be about parts of the value
-    is_optional = getattr(_PATTERNS, f"{prefix}optional").search(first_line) is not None
+    match = getattr(_PATTERNS, f"{prefix}optional").search(first_line)
+    # "List with keys: rating (1-5), verified (bool, optional)": a member is optional
+    is_optional = match is not None and not (match[0][:1] == "(" and ":" in first_line[: match.start()])
     if node.is_required and "default" not in node.schema and is_optional:
         return Clash(mention=mention, claim="optional", constraint="required", is_plain=True)
     if not node.is_required and not is_optional and getattr(_PATTERNS, f"{prefix}required").search(first_line):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, endings_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, endings_from, words_from
 from tdqs_mcp.facts.schema.conformance import refusal
 from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
 from tdqs_mcp.facts.spelling import first_of, name_parts
@@ -351,12 +351,12 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
 
     Read by structure, so that any language will do: quoted values in a row, words between bars, and words behind a
     colon, a dash or in parentheses where the text or the parameter's name says that these are its values.
-    `foreign_names` are names of other things. An id, and a number with its unit ("30m, 2h"), have more values than
-    a text lists.
+    `foreign_names` are names of other things. What identifies or locates one thing (an id, a name, a path), and a
+    number with its unit ("30m, 2h"), have more values than a text lists.
     """
     is_kind = name.lower().endswith(endings_from("examples", "kinds_of_value"))
-    is_id = [*name_parts(name)][-1:] == ["id"]
-    for row in _rows(text, is_kind) if not is_id else ():
+    is_own = not _IDENTIFYING.isdisjoint(name_parts(name)[-1:])
+    for row in _rows(text, is_kind) if not is_own else ():
         if not is_kind and all(map(_QUANTITY.fullmatch, row.values)):
             continue
         if (not row.is_conditional or is_kind) and foreign_names.isdisjoint(row.values):
@@ -364,6 +364,7 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     return ()
 
 
+_IDENTIFYING = words_from("parameters", "identifying") | {"path", "file", "url", "uri"}
 _QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
 
 

@@ -27,6 +27,7 @@ from tdqs_mcp.facts.schema.walk import (
     alternatives,
     escape_step,
     keyword_members,
+    required_names,
     unused_definitions,
 )
 from tdqs_mcp.facts.spelling import name_parts, words_of
@@ -373,11 +374,18 @@ _MEMBER_KEYWORDS = frozenset(
 """Keywords by which a schema says something of an object's members; a true `additionalProperties` is no such word."""
 
 
-def explained_elsewhere(shape: Shape) -> frozenset[str]:
-    """Return the parameters that refer to a described schema, or whose own properties are all described."""
+def explained_elsewhere(shape: Shape, description: str) -> frozenset[str]:
+    """Return the parameters that refer to a described schema, or whose own properties are all described.
+
+    So are dates if the description shows how to write one: "ISO dates (YYYY-MM-DD)".
+    """
     tops = (node for node in shape.nodes if node.is_top and node.name and not _has_text(node.schema))
+    has_date = _TEXT_PATTERNS.date_form.search(description) is not None
     return frozenset(
-        node.name or "" for node in tops if any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
+        node.name or ""
+        for node in tops
+        if (has_date and _is_date(node.name or ""))
+        or any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
     )
 
 
@@ -472,22 +480,35 @@ def is_count(node: Node, text: str) -> bool:
     return bool(parts) and parts[-1] in _text_words("counts") and _TEXT_PATTERNS.counted.search(text) is not None
 
 
-def evident_names(tool: Tool, words: Sequence[str]) -> frozenset[str]:
+def evident_names(tool: Tool, words: AbstractSet[str]) -> frozenset[str]:
     """Return the parameters whose schema or name shows what to send, whether or not a text describes them.
 
-    `{"enum": ["asc", "desc"]}`, `{"default": 20}`, and `branch_name` of `get_branch` do; `data` and `opts` do not.
+    `{"enum": ["asc", "desc"]}`, `{"default": 20}`, `branch_name` of `get_branch`, and an object whose required members
+    do; `data` and `opts` do not. `words` are those of the description and of the names of the server's tools: a server
+    with `list_courses` has courses, which a `course_id` identifies.
     """
+    root = tool.input_schema or {}
     vocabulary = {word.removesuffix("s") for word in (*name_parts(tool.name), *words)} | _text_words("identifying")
-    evident: list[str] = []
-    for name, schema in arguments.properties(tool).items():
-        if not isinstance(schema, dict):
-            continue
-        is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
-        is_shaped = is_shaped or schema.get("default") not in (None, "", [], {})
-        is_whole = schema.get("type") != "object"
-        if is_whole and (is_shaped or vocabulary.issuperset(part.removesuffix("s") for part in name_parts(name))):
-            evident.append(name)
-    return frozenset(evident)
+    return frozenset(
+        name for name, schema in arguments.properties(tool).items() if _is_evident(name, schema, root, vocabulary)
+    )
+
+
+def _is_evident(name: str, schema: object, root: Mapping[str, Any], vocabulary: AbstractSet[str]) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
+    is_named = all(part.removesuffix("s") in vocabulary for part in name_parts(name))
+    if is_shaped or schema.get("default") not in (None, "", [], {}):
+        return bool(schema.get("type") != "object")
+    for branch in alternatives(schema, root):
+        if branch.get("type") == "object":
+            members, needed = keyword_members(branch), required_names(branch)
+            return bool(needed) and all(
+                "object" not in str(members.get(member)) and _is_evident(member, members.get(member), root, vocabulary)
+                for member in needed
+            )
+    return is_named
 
 
 def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
@@ -503,12 +524,15 @@ def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str
 
 def lacks_date_form(node: Node, text: str, description: str) -> bool:
     """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
-    parts = name_parts(node.name or "")
-    is_date = bool(parts) and (parts[-1] in _text_words("dates") or parts[0] in _text_words("date_ends"))
     schema = type_beside_null(node.schema)[1]
     is_set = schema.get("default", node.schema.get("default")) is not None
     is_open = node.is_top and not is_set and _FORMING.isdisjoint(schema.keys() - {"default"})
-    return is_date and is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
+    return _is_date(node.name or "") and is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
+
+
+def _is_date(name: str) -> bool:
+    parts = name_parts(name)
+    return bool(parts) and (parts[-1] in _text_words("dates") or parts[0] in _text_words("date_ends"))
 
 
 _FORMING = frozenset("format pattern examples enum const default".split())
@@ -569,8 +593,8 @@ def _unit_words() -> frozenset[str]:
 
 
 def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -> bool:
-    """A sentence has the name of this parameter, and of no other."""
-    if not name or name not in sentence:
+    """A sentence has the name of this parameter, and of no other; `days` is a word there, and names none."""
+    if not name or name not in sentence or name in known_units():
         return False
     return names & set(_TEXT_PATTERNS.name.findall(sentence)) == {name}
 

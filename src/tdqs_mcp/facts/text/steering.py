@@ -16,7 +16,7 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
     """Yield what a sentence does to the choice, with its words: an order to choose the tool, praise, a secret.
 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
-    a quoted name.
+    a quoted name. An order for an occasion, "when …", "before …", says for which requests the tool is.
     """
     is_plain = _steering_words().isdisjoint(prose.words)
     for sentence, words in () if is_plain else zip(prose.sentences, prose.spoken, strict=True):
@@ -26,7 +26,8 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
         quote = " ".join(sentence.replace("*", "").split())
         matches = ((kind, getattr(_PATTERNS, kind).search(quote)) for kind in kinds)
         for kind, match in matches:
-            if match and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
+            is_scoped = match and kind == "order" and _PATTERNS.occasion.match(quote, match.end())
+            if match and not is_scoped and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
                 yield _EFFECTS[kind], _around(quote, match.start())
                 break
 
