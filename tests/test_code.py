@@ -1,6 +1,7 @@
 """What the code of tools does: found by reading it, with file and line, and never by running it."""
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -505,7 +506,8 @@ def test_deep_scripts_and_cycles_of_imports_and_calls_end(read):
     assert "run" in [tool.name for tool in report.tools]
 
 
-def test_a_link_out_of_the_folder_is_not_followed(read, tmp_path):
+def test_a_link_out_of_the_folder_is_not_followed_and_a_pipe_not_waited_for(read, tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
     outside = tmp_path.parent / "outside.py"
     outside.write_text(HEAD + "@server.tool()\ndef secret() -> str:\n    return ''\n")
     (tmp_path / "link.py").symlink_to(outside)
@@ -575,6 +577,13 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
     assert tool["openWorldHint"]["justification"].endswith(
         "it only reads there: http-read (GET) to x.test at server.py:8"
     )
+    run = 'import subprocess\n    return subprocess.run(["git", "status", a]).stdout\n'
+    read(server_py=f"{HEAD}@server.tool()\ndef run(a: str) -> str:\n    {run}")
+    (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert tool["readOnlyHint"] == {
+        "value": True,
+        "justification": "what it reaches beside reads changes nothing: process (git status) at server.py:8",
+    }
 
 
 def test_programs_get_the_line_of_the_code(read, tmp_path, command, write):

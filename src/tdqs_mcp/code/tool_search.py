@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
+from stat import S_ISREG
 
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.knowledge import Knowledge
@@ -68,7 +69,7 @@ def source_files(root: Path) -> Iterator[Path]:
 
 
 def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files with some endings; links are not followed, so that no file outside is read."""
+    """Yield the files with some endings; no links, so that no file outside is read, and no pipes, which never end."""
     for place, folders, names in os.walk(root):
         skipped = _SKIPPED if _PROJECT_FILES.isdisjoint(names) else _SKIPPED | _BESIDE_CODE
         if "cjs" in folders and not {"esm", "mjs"}.isdisjoint(folders):
@@ -79,7 +80,12 @@ def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         for name in sorted(names):
             path = Path(place, name)
             is_twin = has_twins and name.endswith(".cjs")
-            if name.endswith(suffixes) and not name.endswith(_IGNORED) and not is_twin and not path.is_symlink():
+            if (
+                name.endswith(suffixes)
+                and not name.endswith(_IGNORED)
+                and not is_twin
+                and S_ISREG(path.lstat().st_mode)
+            ):
                 yield path
 
 

@@ -154,10 +154,18 @@ def _justified(tool: ToolCode) -> Iterator[tuple[str, dict[str, Any]]]:
         if hint == "openWorldHint":
             read = [effect_words(effect) for effect in tool.effects if effect.kind is EffectKind.HTTP_READ]
             nothing += f" public or of third parties{'; it only reads there: ' if read else ''}{'; '.join(read)}"
-        reasons = [effect_words(effect) for effect in evidence] or [nothing]
+        words_of = "; ".join(map(effect_words, evidence))
+        is_harmless = evidence and proof is (hint == "readOnlyHint")
+        reasons = [f"{_HARMLESS[hint]}: {words_of}" if is_harmless else words_of or nothing]
         lost = [f"not followed: {call.text} at {call.file}:{call.line}" for call in tool.unresolved[:MAX_UNRESOLVED]]
         words = reasons if is_known else lost or reasons
         yield hint, {"value": proof if is_known else None, "justification": "; ".join(words)}
+
+
+_HARMLESS = {
+    "readOnlyHint": "what it reaches beside reads changes nothing",
+    "destructiveHint": "what it changes takes and overwrites nothing",
+}
 
 
 def _changes_others(tool: ToolCode, remote: list[CodeEffect]) -> Proof:
