@@ -13,11 +13,13 @@ import tomllib
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import agent_session
+import click
 import documentation
 import pytest
 import yaml
@@ -311,3 +313,22 @@ def test_a_browser_finds_a_rule_and_asks_nobody_else(site, visit, scheme):
     assert [url for url in seen.asked if not url.startswith(own)] == []
     assert seen.logged == []
     assert violations == []
+
+
+def test_every_command_of_the_compose_file_can_be_started():
+    text = (ROOT / "docs" / "registry.md").read_text(encoding="utf-8")
+    (block,) = [match["text"] for match in BLOCK.finditer(text) if match["language"] == "yaml"]
+    compose = yaml.safe_load(block)
+    images = {name: service["image"] for name, service in compose["services"].items()}
+    ours = [name for name, image in images.items() if image == images["scheduler"]]
+    assert ours == ["scheduler", "worker", "sweep", "dashboard"]
+    for name in ours:
+        service = compose["services"][name]
+        assert {*service.get("secrets", ())} <= compose["secrets"].keys()
+        program, *words = service.get("entrypoint") or ["tdqs-mcp", *service["command"]]
+        if program.endswith("/dask"):
+            module = import_module(f"distributed.cli.dask_{words[0]}")
+            module.main.make_context(words[0], words[1:])
+        else:
+            _, command, options = cli.resolve_command(click.Context(cli), words)
+            command.make_context(words[0], options)

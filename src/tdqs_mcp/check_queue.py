@@ -36,8 +36,7 @@ class CheckQueue:
     def __init__(self, permissions: Permissions) -> None:
         self._permissions = permissions
         self._recent: LRUCache[tuple[str, int], int] = LRUCache(10_000)
-        self._waiting = 0
-        self._places = anyio.Semaphore(CHECKS_AT_ONCE)
+        self._places = anyio.CapacityLimiter(CHECKS_AT_ONCE)
 
     async def check(self, request: Request, render: Callable[[Catalog], str]) -> str:
         """Return what `render` makes, in a thread, of the definitions in a form.
@@ -49,15 +48,11 @@ class CheckQueue:
         if self._recent[minute] > CHECKS_PER_MINUTE:
             raise HTTPException(429)
         form = await _read_form(request)
-        if self._waiting >= CHECKS_AT_ONCE + CHECKS_WAITING:
+        if self._places.statistics().tasks_waiting >= CHECKS_WAITING:
             raise HTTPException(503)
-        self._waiting += 1
-        try:
-            async with self._places:
-                catalog = await self._read(form)
-                return await anyio.to_thread.run_sync(render, catalog)
-        finally:
-            self._waiting -= 1
+        async with self._places:
+            catalog = await self._read(form)
+            return await anyio.to_thread.run_sync(render, catalog)
 
     async def _read(self, form: Mapping[str, bytes]) -> Catalog:
         """The definitions of the file, else those that were pasted, else of the URL. Raises TdqsErrors."""

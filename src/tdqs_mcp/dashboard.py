@@ -33,7 +33,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tdqs_mcp.app.improving import rewrite
-from tdqs_mcp.app.judging import explain, grade, score_offline
+from tdqs_mcp.app.judging import explain, score_offline
 from tdqs_mcp.app.linting import list_rules
 from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.check_queue import MAX_CHECK, MAX_CHECKED, CheckQueue
@@ -43,7 +43,6 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import percentile_words
 from tdqs_mcp.report.charts import draw_badge, trend_chart
 from tdqs_mcp.report.html_pages import ToolCard, assets, render_page, score_page, tool_card
-from tdqs_mcp.report.improvement_reports import compare_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.registry_reports import (
     change_blocks,
@@ -59,6 +58,7 @@ from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import Statistics, StoredServer, StoredToolHistory, ToolSearch
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.label_rubrics import grade
 from tdqs_mcp.server.http_transport import HEALTH, Http, answer_health
 from tdqs_mcp.server.permissions import Permissions, UrlPattern
 from tdqs_mcp.store.server_queries import NO_TIER, ORDERS, ServerFilter
@@ -162,7 +162,7 @@ def report(visit: Visit) -> Content:
     """The report of a server with all its definitions, reasons and findings."""
     _check(visit)
     score, measured = visit.scores.score_in_full(visit.name)
-    values: dict[str, Any] = {"of": visit.name, "rules": "/rules/", "grade": grade(measured.catalog)}
+    values: dict[str, Any] = {"of": visit.name, "rules": "/rules/", "grade": grade(measured)}
     return Content(text=score_page(score, measured, base=SITE, visit=visit, **values))
 
 
@@ -190,14 +190,6 @@ def tool(visit: Visit) -> Content:
     definition = json_text(tool.definition) if visit.sees_all else None
     title, method = f"{tool.standing.tool} of {tool.server}", method_words(tool.method)
     return _page(visit, "tool", title=title, found=tool, card=card, definition=definition, method=method)
-
-
-def changes(visit: Visit) -> Content:
-    """Return what one capture of a server changed."""
-    _check(visit)
-    compared = visit.scores.compare_captures(visit.name, visit.params.get("capture", ""))
-    values = {"title": f"Changes of {visit.name}", "of": visit.name, "blocks": compare_blocks(compared)}
-    return Content(text=render_page("blocks.html.j2", base=SITE, visit=visit, **values))
 
 
 def statistics(visit: Visit) -> Content:
@@ -273,7 +265,6 @@ PAGES: Mapping[str, View] = {
     "/tool": tool,
     "/tools": tools,
     "/check": check,
-    "/changes": changes,
     "/statistics": statistics,
     "/trend": trend,
     "/compare": comparison,
@@ -522,8 +513,9 @@ def _checked_page(catalog: Catalog, visit: Visit) -> str:
     # A catalog of them alone: a rewrite reads every tool of its catalog, however few are named.
     part = tuple(replace(catalog.tools[index], index=place) for place, index in enumerate(lowest))
     rewrites = [replace(item, index=lowest[item.index]) for item in anyio.run(rewrite, replace(catalog, tools=part))]
-    values: dict[str, Any] = {"of": None, "rules": "/rules/", "grade": grade(catalog)}
-    return score_page(score, measure(catalog), rewrites, base=SITE, visit=visit, **values)
+    measured = measure(catalog)
+    values: dict[str, Any] = {"of": None, "rules": "/rules/", "grade": grade(measured)}
+    return score_page(score, measured, rewrites, base=SITE, visit=visit, **values)
 
 
 def make_site(scores: StoredScores, http: Http, urls: Sequence[UrlPattern] = ()) -> "ASGIApp":

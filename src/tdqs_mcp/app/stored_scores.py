@@ -18,7 +18,6 @@ from tdqs_mcp.app.linting import DEFAULT_POLICY
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.report.json_values import read_document
-from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.scores import Percentiles, ServerScore
 from tdqs_mcp.results.statistics import (
     LabelStatistics,
@@ -37,7 +36,6 @@ from tdqs_mcp.results.statistics import (
     Trend,
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rewriting.catalog_diff import compare
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.scoring.score import finish_cases, judge_cases
 from tdqs_mcp.store import run_queries, server_queries
@@ -271,16 +269,6 @@ class StoredScores:
         def ask(now: _Snapshot) -> ToolSearch:
             matches = server_queries.search_tools(now.connection, now.method, query, limit=limit)
             return ToolSearch(query=query, method=now.method, matches=matches)
-
-        return self._query(ask)
-
-    def compare_captures(self, server: str, capture: str) -> Comparison:
-        """Return what a capture of a server changed."""
-
-        def ask(now: _Snapshot) -> Comparison:
-            before = server_queries.previous_capture(now.connection, server, capture)
-            (old, old_measured), (new, new_measured) = (self._score(now, version) for version in (before, capture))
-            return compare(old_measured.catalog, new_measured.catalog, (old, new))
 
         return self._query(ask)
 

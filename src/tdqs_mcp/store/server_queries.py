@@ -266,15 +266,6 @@ def tool_versions(connection: Connection, method: MethodStamp, server: str, tool
     return versions[:MAX_CAPTURES]
 
 
-def previous_capture(connection: Connection, server: str, capture: str) -> str:
-    """The capture of the server before this one. Raises UnknownIdError."""
-    listed = [row.capture for row in connection.execute(select_captures(server, limit=MAX_CAPTURES + 1))]
-    place = listed.index(capture) + 1 if capture in listed else len(listed)
-    if place >= len(listed):
-        raise UnknownIdError(f"the server {server!r} has no such capture, or none before it")
-    return str(listed[place])
-
-
 def stored_verdicts(connection: Connection, method: MethodStamp, capture: str) -> StoredVerdicts:
     """All verdicts of one capture. Raises UnknownIdError where the method has not scored it."""
     sets, tools, ungraded = (
