@@ -145,7 +145,7 @@ class Chat(Loopback):
 
     def wait_for(self, count):
         with self._arrived:
-            assert self._arrived.wait_for(lambda: len(self.bodies) >= count, timeout=60)
+            assert self._arrived.wait_for(lambda: len(self.bodies) >= count, timeout=300)
 
     def asked(self):
         return sorted(tool_name(body) for body in self.bodies)

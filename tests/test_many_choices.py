@@ -53,7 +53,7 @@ def test_an_interrupted_run_goes_on_and_nothing_answered_is_asked_again(chat, wr
     with subprocess.Popen(**words) as process:
         chat.wait_for(COUNT // 4)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
     early = len(chat.bodies)
     assert COUNT // 4 <= early < COUNT
     assert figures(subprocess.run(**words, check=False)) == {

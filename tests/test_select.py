@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -316,6 +317,17 @@ def test_equal_servers_of_one_name_are_told_apart():
     found = tdqs_mcp.select([server("shop", "Mails a bill with all positions and the tax.")] * 5)
     assert found.servers == ("shop", "shop (2)", "shop (3)", "shop (4)", "shop (5)")
     assert "shop (2)/send_invoice" in {name for choice in found.choices for name in choice.instead}
+
+
+def test_the_tool_of_a_query_is_named_with_its_server_as_what_is_picked_instead():
+    """So that the picture of the confusions has one row for a tool; a name on both servers stays open."""
+    catalogs = [
+        replace(tdqs_mcp.read(list(tools)), server=name) for name, tools in (("shop", SHOP), ("bank", SHOP[3:]))
+    ]
+    asked = [Query(text="mail the tax bill", tool="cancel_order"), Query(text="tax bill", tool="refund_payment")]
+    result = tdqs_mcp.select(catalogs, queries=asked)
+    assert [choice.query.server for choice in result.choices] == ["shop", None]
+    assert (result.confusions[0].tool, result.confusions[0].picked) == ("shop/cancel_order", "shop/send_invoice")
 
 
 def test_hostile_names_reach_no_terminal_and_no_markup(command, write):

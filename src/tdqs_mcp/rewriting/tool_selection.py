@@ -439,6 +439,8 @@ def make_queries(index: Index) -> tuple[list[Query], tuple[str, ...]]:
 def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], tuple[str, ...]]:
     """The queries that can be put to the index, each once, and what was dropped.
 
+    Among several servers a query names the one that has its tool, as what is picked instead is named.
+
     Raises InputError for queries without words and for those with a tool that is on none of the servers that they name.
     """
     if not queries:
@@ -458,9 +460,16 @@ def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], 
         named = first_of([repr(tool) for tool in dict.fromkeys(chain.from_iterable(strangers))], MAX_NAMED)
         count = sum(map(bool, strangers))
         raise InputError(f"{count} of {len(queries)} queries ask for tools that are not there: {named}")
-    once = list({(query.text, query.tool, query.server): query for query in queries}.values())
+    homed = [_with_server(query, names) for query in queries] if len(index.servers) > 1 else queries
+    once = list({(query.text, query.tool, query.server): query for query in homed}.values())
     again = len(queries) - len(once)
     return once, (f"{again} of {len(queries)} queries came twice and count once",) if again else ()
+
+
+def _with_server(query: Query, names: Mapping[str, Mapping[str, Sequence[int]]]) -> Query:
+    """The query with the server of its tool, if no other server has a tool that is right."""
+    homes = {server for name in (query.tool, *query.also) for server in names.get(name, ())}
+    return replace(query, server=homes.pop()) if query.server is None and len(homes) == 1 else query
 
 
 def choose(
