@@ -155,6 +155,7 @@ def test_tools_that_differ_on_both_sides_are_no_variants():
         ("user_accounts get_host list_hosts create_host", ("user_accounts",)),
         ("host_delete host_create user_list get_host", ("get_host",)),
         ("user_accounts get_host", ()),  # no pattern is more frequent
+        ("pass_pipeline_validate get_host list_hosts create_host", ()),  # pass may be its verb
     ],
 )
 def test_only_names_that_surely_begin_with_another_part_of_speech_break_the_pattern(names, off):
@@ -168,7 +169,14 @@ def test_a_lifecycle_is_complete_only_where_each_verb_is_about_the_same_thing():
     names = ["create_list", "get_list", "update_list_position", "delete_list_entry"]
     parts = measured(*(tool(name, f"{name.replace('_', 's a ', 1)}.") for name in names)).tool_set()
     # its entries can be deleted, and a sentence speaks of the list
-    assert (parts.unread, parts.unchanged) == ((), ())
+    assert (parts.complete, parts.unread, parts.unchanged) == ((), (), ())
+
+
+def test_a_name_is_a_single_word_beside_a_prefix_that_most_names_share():
+    names = ["item_lookup", "item_delete", "vault_list", "password_create", "note_create"]
+    assert measured(*(tool(name) for name in names)).tool_set().one_word == ()
+    names = ["acme_lookup", "acme_list_bills", "acme_get_bill", "help"]
+    assert measured(*(tool(name) for name in names)).tool_set().one_word == ("acme_lookup", "help")
 
 
 @pytest.mark.parametrize(

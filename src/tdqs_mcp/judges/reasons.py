@@ -89,8 +89,10 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
         facts["lifecycle"] = named["lifecycles"]
     if not any(named[name] for name in ("same", "variants", "vague")) and tools.tool_count > 1:
         facts["distinct"] = ()
-    if not any(named[name] for name in ("off_style", "off_pattern", "one_word")):
+    if not named["off_style"]:
         facts["one_style"] = ()
+    if tools.off_pattern and tools.off_pattern[0] in tools.noun_first:
+        facts["off_pattern_noun"] = ()
     facts["many"] = (str(tools.tool_count),)
     if tools.tool_count > CROWD:
         facts["crowd"] = facts["many"]

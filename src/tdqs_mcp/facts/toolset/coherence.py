@@ -59,7 +59,7 @@ class ToolSet(NamedTuple):
     """Tools that create something which is read, and of which no tool that updates or deletes speaks."""
 
     complete: tuple[str, ...]
-    """Tools that create something which other tools read, update and delete."""
+    """Tools that create something which the names of other tools read, update and delete."""
 
     @property
     def alike(self) -> int:
@@ -76,6 +76,13 @@ def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Seq
     stated = ((pair.first, pair.second) for pair in overlaps)
     same = dict.fromkeys((*_shared_names(names), *stated, *_empty_pairs(purposes)))
     unread, unchanged, complete = _lifecycles(purposes)
+    openings = Counter(name_parts(name)[0] for name in names if name_parts(name))
+
+    def is_bare(purpose: Purpose) -> bool:
+        """Return whether its first word is the only one, or most names begin so: `item` stays in `item_lookup`."""
+        parts = name_parts(purpose.source.tool)
+        return len(parts) < 2 or 2 * openings[parts[0]] > len(names)
+
     return ToolSet(
         tool_count=len(purposes),
         off_style=tuple(name for name, style in styles if style != usual_style),
@@ -85,7 +92,7 @@ def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Seq
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
         same=tuple(same),
         variants=tuple(pair for pair in find_variants(compared) if pair not in same),
-        one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1),
+        one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
         unread=unread,
@@ -117,8 +124,11 @@ def _lead(name: NameWords) -> str | None:
     if name.verb is None:
         # `search_engine` was found to begin with no verb
         return part_of_speech(parts[0]) if parts and parts[0] not in words_from("names", "plain_verbs") else None
-    # `worker_delete`; `r2_create_bucket` has its verb in the middle
-    return {parts[-1]: "noun", parts[0]: "verb"}.get(name.verb)
+    if name.verb == parts[0]:
+        return "verb"
+    # `worker_delete`; `r2_create_bucket` has its verb in the middle, and in `pass_validate` pass may be one
+    is_noun = len(parts) == 2 or part_of_speech(parts[0]) == "noun"
+    return "noun" if is_noun and name.verb == parts[-1] else None
 
 
 def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
@@ -166,12 +176,14 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
     `kubectl_get`, may be for everything.
     """
     touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
+    named: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
     for purpose in purposes:
         kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
         kinds |= {Effect.READ} if purpose.is_reading else set()
         is_open = not purpose.nouns or not _words_of_all().isdisjoint(purpose.nouns)
         for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
             touched[kind] |= purpose.words | ({""} if is_open else set())
+            named[kind] |= purpose.thing
     creating = [
         purpose for purpose in purposes if purpose.creates and not purpose.scope | (purpose.thing & _words_of_all())
     ]
@@ -183,7 +195,7 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
 
     unread = [own for own in creating if not is_touched(own, Effect.READ) and own.head not in open_words]
     fixed = [own for own in creating if not is_touched(own, *_CHANGES) and own.head not in open_words]
-    whole = [own for own in creating if all(own.head in touched[effect] for effect in (Effect.READ, *_CHANGES))]
+    whole = [own for own in creating if all(own.head in named[effect] for effect in (Effect.READ, *_CHANGES))]
     unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
     return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
 
