@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of
@@ -156,31 +157,23 @@ def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tu
 
 
 def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
-    cues, signals = subject.prose.cues, subject.signals
-    hints = {
-        "readOnlyHint": signals.read_only,
-        "destructiveHint": signals.destructive,
-        "idempotentHint": signals.idempotent,
-        "openWorldHint": signals.open_world,
-    }
+    annotations = subject.tool.annotations or {}
     if features.has_odd_hint(subject):
         yield "odd_hint", ()
-    if set_hints := [name for name, value in hints.items() if value is not None]:
-        yield "hints", set_hints
+    if hints := [name for name in HINTS if isinstance(annotations.get(name), bool)]:
+        yield "hints", hints
     yield from _quoted("behavior", readings[1:] or readings, Aspect.BEHAVIOR, _BEHAVIOR)
     if subject.prose.is_readable and all(reading.tells[Aspect.BEHAVIOR] < SLIGHT for reading in readings[1:]):
-        text = " ".join(parameter.description for parameter in signals.parameters)
-        stated = cues_of(words_of(text)).union(cues)
+        text = " ".join(parameter.description for parameter in subject.signals.parameters)
+        stated = cues_of(words_of(text)).union(subject.prose.cues)
         if missing := [advice for cue, advice in _MISSING.items() if cue not in stated]:
             yield "missing", [" or ".join(missing)]
 
 
 def _result(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     under_heading = [reading for reading in readings if not _RESULT_HEADINGS.isdisjoint(reading.sentence.terms)]
-    quoted = dict(_quoted("result", under_heading, Aspect.RESULT)) or dict(
-        _quoted("result", readings, Aspect.RESULT, (Cue.RETURN,))
-    )
-    yield from quoted.items()
+    yield from _quoted("result", readings, Aspect.RESULT, (Cue.RETURN,))
+    yield from _quoted("result", under_heading, Aspect.RESULT)
     if subject.has_telling_output:
         names = dict.fromkeys(node.name for node in subject.output_shape.nodes if node.name)
         if fields := [name for name in names if name != "result"]:
@@ -213,7 +206,7 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
     first: dict[str, SentenceReading] = {}
     prose = [reading for reading in readings if reading.sentence.is_prose]
     if twice := [reading for reading in prose if first.setdefault(reading.sentence.text, reading) is not reading]:
-        yield "repeated", _quotes(twice[:1])
+        yield "repeated", [_cut(twice[0].sentence.text)]
     words = (subject.tool.description or "").split()
     count, unit = len(words), "word"
     if CJK.search("".join(words)):
@@ -243,11 +236,7 @@ def _quoted(
     proven = [reading for reading in readings if (not cues or has(reading, cues)) and not has(reading, without)]
     best = max(proven, key=lambda reading: reading.tells[aspect], default=None)
     if best and best.tells[aspect] >= CLEAR:
-        yield name, _quotes([best])
-
-
-def _quotes(readings: Sequence[SentenceReading]) -> list[str]:
-    return [_cut(reading.sentence.text) for reading in readings]
+        yield name, [_cut(best.sentence.text)]
 
 
 def _cut(text: str) -> str:
