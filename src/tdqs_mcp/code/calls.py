@@ -327,14 +327,6 @@ class Calls(Resolution):
                     results.append(self._construct(target, arguments, keywords, node, frame))
                 case External():
                     results.append(self._external(target, arguments, keywords, node, frame))
-                case Instance():
-                    method = self.member(target, "__call__")
-                    is_ours = isinstance(method, Closure)
-                    results.append(
-                        self.call(method, arguments, keywords, node, frame)
-                        if is_ours
-                        else self._unknown_call(target, arguments, keywords, node, frame)
-                    )
                 case _:
                     results.append(self._unknown_call(target, arguments, keywords, node, frame))
         return join(results)

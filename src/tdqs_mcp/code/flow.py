@@ -547,9 +547,6 @@ class Interpreter(Calls):
             case Block():
                 self._execute(node, frame)
                 return UNKNOWN
-            case If() | Loop() | Try() | Import():
-                self._execute(Block(line=node.line, statements=[node]), frame)
-                return UNKNOWN
             case _:
                 return UNKNOWN
 

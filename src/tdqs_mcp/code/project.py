@@ -35,20 +35,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.json_text import Position
 
-_SUFFIXES = (
-    "",
-    ".ts",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".tsx",
-    ".mts",
-    ".cts",
-    "/index.js",
-    "/index.ts",
-    "/index.mjs",
-    "/index.cjs",
-)
+_SUFFIXES = ("", *".ts .js .mjs .cjs .tsx .mts .cts /index.js /index.ts /index.mjs /index.cjs".split())
 
 _ALIASES = ("#", "@/", "~/")
 """Beginnings of imports that no package can have: aliases of a project's own folders."""

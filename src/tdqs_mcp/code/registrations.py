@@ -257,7 +257,6 @@ class Finder:
     ) -> None:
         own = handler.function
         place = self._place(handler)
-        arguments, named_arguments = python_arguments(handler)
         for inner in self._sdk_calls(call, scope) if call else [None]:
             node = inner.node if inner and isinstance(inner.node, CallSite) else None
             parts = {key: inner.part(value) for key, value in node.keywords.items()} if inner and node else {}
@@ -276,21 +275,12 @@ class Finder:
             definition = {key: self._value(part.node, part.scope) for key, part in parts.items() if key != "first"}
             if "description" not in definition and own.documentation:
                 definition["description"] = Constant(value=own.documentation)
+            is_direct, home = not isinstance(marker, Closure), place if registered is own else scope
             for name in self._names(parts, fallback):
-                self._found.direct.append(
-                    Registration(
-                        name=name,
-                        module=handler.module if registered is own else scope.module,
-                        node=registered,
-                        handler=handler,
-                        arguments=arguments,
-                        keywords=named_arguments,
-                        definition=definition,
-                        parts=_renamed(parts),
-                        function=Expression(node=own, scope=place),
-                        is_direct=not isinstance(marker, Closure),
-                    )
+                registration = self._registration(
+                    name, handler, home, registered, definition, _renamed(parts), is_direct=is_direct
                 )
+                self._found.direct.append(replace(registration, function=Expression(node=own, scope=place)))
 
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
         """Return the names that a call gives; those of a loop are several."""
@@ -352,7 +342,7 @@ class Finder:
         parts, definition = self._arguments_parts(arguments, scope), self._argument_values(arguments, scope)
         handler = handlers[0] if handlers else None
         for name in names:
-            registration = self._script(name, handler, scope, call, definition, parts, is_direct=is_sdk)
+            registration = self._registration(name, handler, scope, call, definition, parts, is_direct=is_sdk)
             self._found.direct.append(registration)
 
     def _argument_values(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Value]:
@@ -396,7 +386,7 @@ class Finder:
         is_whole = not members.keys().isdisjoint(("description", "inputSchema", "title", "annotations", "parameters"))
         return _renamed(members) if is_whole else {"inputSchema": argument}
 
-    def _script(
+    def _registration(
         self,
         name: str,
         handler: Closure | None,
@@ -407,13 +397,19 @@ class Finder:
         *,
         is_direct: bool = True,
     ) -> Registration:
-        arguments = script_arguments(handler) if handler else ()
+        arguments: tuple[Value, ...] = ()
+        named_arguments: dict[str, Value] = {}
+        if handler is not None and scope.module.is_python:
+            arguments, named_arguments = python_arguments(handler)
+        elif handler is not None:
+            arguments = script_arguments(handler)
         return Registration(
             name=name,
             module=scope.module,
             node=node,
             handler=handler,
             arguments=arguments,
+            keywords=named_arguments,
             definition=definition,
             parts=parts or {},
             is_direct=is_direct,
@@ -485,7 +481,9 @@ class Finder:
                 handlers = self._closures(handler, scope)
                 definition, parts = self._plain(inner, scope), _renamed(members)
                 closure = handlers[0] if handlers else None
-                self._found.direct.append(self._script(key, closure, scope, inner, definition, parts, is_direct=False))
+                self._found.direct.append(
+                    self._registration(key, closure, scope, inner, definition, parts, is_direct=False)
+                )
         handler, place = record.get(*_HANDLERS), scope
         if handler is not None and record.get("name") is None:
             record, scope = self._described(record, scope)
@@ -501,7 +499,7 @@ class Finder:
         texts = self._texts(Expression(node=name, scope=scope))
         for text in [text for text in texts if isinstance(text, str) and text and " " not in text]:
             handlers = self._closures(handler, place)
-            registration = self._script(
+            registration = self._registration(
                 text,
                 handlers[0] if handlers else None,
                 scope,
@@ -628,23 +626,8 @@ class Finder:
         handler = Closure(function=runner, module=scope.module, scope=scope, receiver=Instance(of=of))
         definition = {"description": self._value(fields.get("description"), scope)}
         parts = _renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()})
-        if scope.module.is_python:
-            arguments, named_arguments = python_arguments(handler)
-            self._found.direct.append(
-                Registration(
-                    name=name,
-                    module=scope.module,
-                    node=node,
-                    handler=handler,
-                    arguments=arguments,
-                    keywords=named_arguments,
-                    definition=definition,
-                    parts=parts,
-                    is_direct=False,
-                )
-            )
-        else:
-            self._found.direct.append(self._script(name, handler, scope, node, definition, parts, is_direct=False))
+        registration = self._registration(name, handler, scope, node, definition, parts, is_direct=False)
+        self._found.direct.append(registration)
 
     def _dispatched(self, listed: Registration) -> Registration:
         """Return a listed tool with the function that answers for all of them."""

@@ -170,10 +170,6 @@ class ZodSchemas(ConstantReader):
                 return self._plain(inner), True
             case "nullable", [inner]:
                 return _nullable(self._plain(inner)), False
-            case "preprocess", [_, inner]:
-                return self._zod(inner)
-            case "intersection", [first, second]:
-                return {"allOf": [self._plain(first), self._plain(second)]}, False
             case "lazy", [inner] if isinstance(inner.node, Function):
                 raise UnreadError(f"a type refers to itself at {here.place}")
             case _:
@@ -224,8 +220,6 @@ class ZodSchemas(ConstantReader):
                 return schema | {"additionalProperties": True}, is_optional
             case "or":
                 return {"anyOf": [schema, self._plain(arguments[0])]}, is_optional
-            case "and":
-                return {"allOf": [schema, self._plain(arguments[0])]}, is_optional
             case "extend" | "merge" | "safeExtend":
                 return _merged(schema, self._plain(arguments[0])), is_optional
             case "omit" | "pick":
@@ -236,8 +230,6 @@ class ZodSchemas(ConstantReader):
                 names = set(self.members(arguments[0])) if arguments else set(schema.get("properties", {}))
                 required = [name for name in schema.get("required", []) if name not in names]
                 return schema | {"required": required}, is_optional
-            case "unwrap":
-                return schema, False
             case _ if word in _KEEPING:
                 return schema, is_optional
             case _ if word in _NUMBERS:
