@@ -277,7 +277,8 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     What a reading tool reads comes back: "List the labels of a repository" says that.
     """
     prose = subject.prose
-    if Cue.RETURN in prose.cues or (prose.effect is Effect.READ and not prose.is_only_name):
+    says_what_it_reads = prose.effect is Effect.READ and bool(prose.words) and not prose.is_only_name
+    if Cue.RETURN in prose.cues or says_what_it_reads:
         return
     shared = "have no output schema, or one that names nothing, and no word about what comes back"
     yield from (hit._replace(shared=shared) for hit in absent_output_schema.check(subject))
