@@ -171,14 +171,7 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     is_whole = prose.effect is Effect.UPDATE and all(
         node.is_required and node.schema.get("type") in WHOLE_TYPES for node in subject.input_shape.nodes if node.is_top
     )
-    if (
-        is_destroying
-        and not is_whole
-        and prose.effect is prose.name_effect
-        and is_bare
-        and not is_hinted
-        and subject.is_effect_open
-    ):
+    if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
         is_mild = is_whole or prose.effect is Effect.DELETE  # else an agent cannot know what becomes of the rest
         lost = "whether it can be undone" if is_mild else "what happens to values that are left out"
         yield Hit(
