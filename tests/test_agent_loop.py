@@ -170,7 +170,7 @@ async def test_the_example_of_the_first_call_follows_the_permissions_and_works(w
                 assert [each["name"] for each in answer["tools"]] == ["get_order"]
 
 
-async def test_a_draft_stands_and_what_nothing_proves_is_counted():
+async def test_a_draft_stands_and_what_nothing_proves_is_no_news():
     words = "Cancels one order and refunds the customer. Use it before the order ships. Or use `void_order` first."
     async with in_process() as client:
         call = caller(client)
@@ -178,7 +178,7 @@ async def test_a_draft_stands_and_what_nothing_proves_is_counted():
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
         assert "unproven" not in line
-        assert answer["unproven"] == 2
+        assert "unproven" not in answer, "nobody can react to a number"
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])
@@ -475,3 +475,55 @@ async def test_no_count_of_new_findings_stands_beside_an_empty_list():
         answer = await caller(client)("compare_definitions", old=[BAD, SIBLING], new=[BAD, changed])
     assert "newFindingCount" not in answer
     assert answer["newFindings"]
+
+
+CODE = """\
+from mcp.server.fastmcp import FastMCP
+mcp = FastMCP("harbour")
+@mcp.tool(annotations={"readOnlyHint": True})
+def berth_ship(ship: str, crane: str) -> str:
+    "Books a berth for a ship, with a crane."
+    with open("berths.txt", "w") as file:
+        file.write(ship)
+    return ship
+"""
+
+
+async def test_what_code_says_against_a_text_is_told_first_and_in_every_call_that_follows(tmp_path, write):
+    code = write("server.py", CODE).parent
+    async with in_process("--root", code) as client:
+        call = caller(client)
+        definition = dict((await catalogs.load(str(code))).tools[0].raw)
+        alone = await call("score_server", catalog=[definition])
+        assert "TDQ805" not in {entry["rule"] for entry in alone["contradictions"]}
+        scored = await call("score_server", catalog=[definition], source=".")
+        rules = {entry["rule"] for entry in scored["contradictions"]}
+        assert {"TDQ801", "TDQ805"} <= rules
+        draft = {"berth_ship": {"description": f"{definition['description']} Use it when a ship has called."}}
+        drafted = await call("suggest_rewrite", catalog=scored["catalog"], draft=draft)
+        assert {entry["rule"] for entry in drafted["contradictions"]} == rules
+
+
+async def test_a_fix_that_several_tools_need_stands_once_with_their_names():
+    text = "Reads the size of one {} and the day on which its owner has last changed it."
+    tools = [tool(f"read_{thing}", text.format(thing), flat(1)) for thing in THINGS]
+    async with in_process() as client:
+        call = caller(client)
+        scored = await call("score_server", catalog=tools)
+        drafted = await call(
+            "suggest_rewrite", catalog=scored["catalog"], draft={"read_file": {"description": "Reads it."}}
+        )
+    for lines, fixes in ((scored["tools"], scored["sharedFixes"]), (drafted["lowest"], drafted["sharedFixes"])):
+        alone = [json.dumps(line["fix"]) for line in lines if "fix" in line]
+        assert len({*alone, *(json.dumps(fix["suggestion"]) for fix in fixes)}) == len(alone) + len(fixes)
+        assert max(len(fix["tools"]) for fix in fixes) > 1
+        assert {name for fix in fixes for name in fix["tools"]} <= {line["name"] for line in lines}
+
+
+async def test_instructions_of_the_server_are_drafted_with_its_tools():
+    async with in_process() as client:
+        call = caller(client)
+        words = "Provides 9 tools for orders, which live for a year."
+        answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], instructions=words, tool="cancel_order")
+        new = json.loads((await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text)
+    assert new["instructions"] == words

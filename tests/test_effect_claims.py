@@ -76,6 +76,19 @@ def test_a_parameter_that_chooses_a_write_contradicts_it_too(name, schema, sever
 
 
 @pytest.mark.parametrize(
+    ("name", "description", "rules"),
+    [
+        ("stage_change", "Stage a schema change to be applied later.", []),
+        ("manage_tables", "Manage the tables of a database.", ["warning"]),
+        ("stage_change", "Changes of a schema.", ["warning"]),
+    ],
+)
+def test_a_tool_that_says_what_it_does_itself_does_none_of_the_changes_that_it_takes(name, description, rules):
+    properties = {"operation": {"enum": ["CREATE_TABLE", "DROP_TABLE"]}}
+    assert fired("TDQ240", name, description, properties, readOnlyHint=False, destructiveHint=False) == rules
+
+
+@pytest.mark.parametrize(
     ("name", "schema"),
     [
         ("action", {"enum": ["list", "get"]}),

@@ -267,6 +267,7 @@ def _score_content(
         **_results(score),
         **(server_advice(score.findings, measured, coherence) if measured else {}),
         "findings": answer(tally(score.findings), only=SEVERITIES),
+        **shared_fixes(lines),
         "tools": lines,
     }
     if measured and isinstance(score, ServerScore):
@@ -343,7 +344,7 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
             "index": tool.index,
             "name": fence_name(tool.name),
             "findings": answer(tally(findings.get(tool.index, [])), only=SEVERITIES),
-            "fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE) if fix else None,
+            **({"fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE)} if fix else {}),
             **({"full": _details(score, tool)} if has_details else {}),
         }
 
@@ -363,6 +364,19 @@ def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:
         }
         for tool in page
     ]
+
+
+def shared_fixes(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Take a fix that several tools need out of their lines; return each once, with the names of its tools."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        if "fix" in line:
+            groups.setdefault(json.dumps(line["fix"]), []).append(line)
+    shared = [group for group in groups.values() if len(group) > 1]
+    fixes = [{**group[0]["fix"], "tools": [line["name"] for line in group]} for group in shared]
+    for line in (line for group in shared for line in group):
+        del line["fix"]
+    return {"sharedFixes": fixes} if fixes else {}
 
 
 def _fixes(

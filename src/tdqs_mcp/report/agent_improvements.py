@@ -16,12 +16,14 @@ from tdqs_mcp.report.agent_answers import (
     cut_lists,
     first_problems,
     lowest_lines,
+    shared_fixes,
     within_budget,
 )
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
 from tdqs_mcp.report.escape import NOTICE, fence, fence_json, fence_name, readable
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.report.server_advice import contradictions
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Severity
@@ -174,11 +176,14 @@ def rewrite_answer(
     numbers: dict[str, Any] = {}
     lowest: list[dict[str, Any]] = []
     by_weakest: dict[str, list[str]] = {}
+    fixes: dict[str, Any] = {}
     if comparison:
         is_reached = (comparison.new.rollup.overall or 0) >= goal
         lowest = [] if is_reached else lowest_lines(comparison.new, below=goal)
         for line in lowest[MAX_LOWEST : MAX_LOWEST + MAX_BELOW]:
             by_weakest.setdefault(line["weakest"], []).append(line["name"])
+        lowest = lowest[:MAX_LOWEST]
+        fixes = shared_fixes(lowest)
         numbers = {
             "verdict": verdict_of(comparison),
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
@@ -186,6 +191,7 @@ def rewrite_answer(
             **answer(comparison, only="tokens_before tokens_after"),
             **({"newFindings": added} if (added := _new_findings(comparison)) else {}),
             **({"problems": problems} if (problems := first_problems(comparison.problems)) else {}),
+            "contradictions": contradictions(comparison.new.findings),
         }
     content = {
         "notice": NOTICE,
@@ -193,9 +199,9 @@ def rewrite_answer(
         "newCatalog": catalogs[1],
         **numbers,
         "rewrites": page.lines,
-        **({"unproven": count} if (count := sum(len(rewrite.unproven) for rewrite in page.rewrites)) else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
-        **({"lowest": lowest[:MAX_LOWEST]} if lowest else {}),
+        **fixes,
+        **({"lowest": lowest} if lowest else {}),
         **({"alsoBelow": by_weakest} if by_weakest else {}),
         "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
@@ -205,7 +211,7 @@ def rewrite_answer(
         **({"patch": patch} if patch else {}),
         "next": next_step,
     }
-    content = cut_lists(content, unused=MAX_NAMES, newFindings=MAX_FINDINGS)
+    content = cut_lists(content, unused=MAX_NAMES, newFindings=MAX_FINDINGS, contradictions=MAX_FINDINGS)
     if page.unlisted:
         content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
     return AgentAnswer(content=content, card=card)

@@ -17,7 +17,7 @@ from tdqs_mcp.results.verdicts import Judgement
 
 CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
-    "TDQ801 TDQ802 TDQ803 TDQ806 TDQ808 TDQ809".split()
+    "TDQ801 TDQ802 TDQ803 TDQ805 TDQ806 TDQ808 TDQ809".split()
 )
 """Rules whose findings hold two statements of which one must be wrong: texts, schema, hints and code.
 
@@ -79,19 +79,22 @@ def server_advice(
     findings: Sequence[Finding], measured: Measured, coherence: Mapping[str, Judgement]
 ) -> dict[str, Any]:
     """Return certain contradictions, facts about many tools, and reasons, merges and renames of a low tool set."""
-    certain = [finding for finding in findings if finding.rule in CONTRADICTIONS and finding.severity.rank]
-    first = {(finding.rule, finding.tool_index): finding for finding in reversed(certain)}
     low = [
         f"{key} is {reason.score}: {reason.justification}" for key, reason in coherence.items() if reason.score < GOOD
     ]
-    certain = sorted(first.values(), key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
     return {
-        "contradictions": [
-            answer(finding, only="tool rule path message suggestion", limit=MAX_LINE) for finding in certain
-        ],
+        "contradictions": contradictions(findings),
         "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)],
         "toolSet": [fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured))],
     }
+
+
+def contradictions(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return the findings of which one side must be wrong, the worst first, the first of each rule and tool."""
+    certain = [finding for finding in findings if finding.rule in CONTRADICTIONS and finding.severity.rank]
+    first = {(finding.rule, finding.tool_index): finding for finding in reversed(certain)}
+    certain = sorted(first.values(), key=lambda finding: (-finding.severity.rank, finding.tool_index or 0))
+    return [answer(finding, only="tool rule path message suggestion", limit=MAX_LINE) for finding in certain]
 
 
 def _shared_facts(measured: Measured) -> Iterator[str]:

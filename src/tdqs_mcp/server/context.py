@@ -285,13 +285,13 @@ class ServerContext:
         return unified(f"{old}\n", f"{new}\n", name="tools.json")
 
     async def read_code(self, call: CallContext, source: str, *, catalog: str = "") -> CodeReport | None:
-        """Return what the code in a folder does, or in the folder that a catalog was read from; None without one.
+        """Return what the code in a folder does: `source`, else that of an earlier call, or of the catalog itself.
 
-        Raises InputError, as for what is not allowed.
+        None without one; what a `source` does is kept for the catalog. Raises InputError, as for what is not allowed.
         """
         folder = self._permissions.admit_folder(source) if source else self.memory.folders.get(catalog)
-        codes = {} if source else self.memory.codes
-        if folder is None or catalog in codes:
+        codes = self.memory.codes if catalog else {}
+        if folder is None or (catalog in codes and not source):
             return codes.get(catalog)
 
         async def read() -> CodeReport:

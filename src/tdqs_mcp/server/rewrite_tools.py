@@ -120,6 +120,7 @@ class RewriteTools(ToolGroup):
         *,
         catalog: schema.Catalog,
         draft: dict[str, schema.DraftFields] = {},  # noqa: B006  # never changed; a schema shows it as the default
+        instructions: str = "",
         target: str | float | None = None,
         tool: str | list[str] = [],  # noqa: B006
         material: schema.AuthorMaterial = {},  # noqa: B006
@@ -136,6 +137,8 @@ class RewriteTools(ToolGroup):
         material. No file changes. Returns scores, conflicts and newCatalog, an id for this session.
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
+        if instructions:
+            definitions = replace(definitions, instructions=instructions, content=None)
         state = self._context.draft_of(key).with_answers(merged({}, material))
         drafts = _whole_drafts(definitions, draft)
         tools = [tool] if isinstance(tool, str) else tool
@@ -177,8 +180,7 @@ class RewriteTools(ToolGroup):
             remaining=suggestion.left,
             with_answers=goal.with_answers if goal else None,
             patch=fence_exact(patch) if patch else "",
-            next_step=unread
-            + _after_rewrite(suggestion, request, new=new, same=", the same source" if source and code else ""),
+            next_step=unread + _after_rewrite(suggestion, request, new=new),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
@@ -199,7 +201,9 @@ class RewriteTools(ToolGroup):
         comparison = None
         if request.judge in (OFFLINE, HOST) or self._context.judge.stamp.is_offline:
             origin = self._context.origin(request.key)
-            comparison = await run_call(call, partial(improving.compare, origin, improved, judge=Offline()))
+            comparison = await run_call(
+                call, partial(improving.compare, origin, improved, code=request.code, judge=Offline())
+            )
             before = comparison.old
             if origin is not request.catalog:
                 before = await run_call(call, partial(improving.score_drafted, origin, request.catalog))
@@ -286,7 +290,8 @@ class RewriteTools(ToolGroup):
         before, old_key = await self._context.read_catalog(call, old)
         after, new_key = await self._context.read_catalog(call, new)
         active_judge = self._context.repeated_judge(judge, Progress(call))
-        comparison = await run_call(call, partial(improving.compare, before, after, judge=active_judge))
+        code = self._context.memory.codes.get(self._context.draft_of(new_key).origin)
+        comparison = await run_call(call, partial(improving.compare, before, after, code=code, judge=active_judge))
         note = incomplete_note(before, after)
         return compare_answer(
             comparison,
@@ -361,7 +366,7 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     ]
 
 
-def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same: str) -> str:
+def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> str:
     """The next step after drafts were checked or made."""
     rewrites, left, old = suggestion.page.rewrites, suggestion.left, request.state.origin
     if not suggestion.report.rewrites:
@@ -370,7 +375,7 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
     is_same, goal = new == old, request.goal / 10
     compare = f"compare_definitions with old={old} and new={new}, then apply the new texts."
-    more = f"suggest_rewrite with catalog {new}{same} gives the next of the {left} tools left." if left else ""
+    more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left." if left else ""
     if suggestion.overall >= request.goal:
         step = "there is nothing to do." if is_same else compare
         return f"{goal} is reached: {step}{f' If you want more, {more}' if left else ''}"
@@ -379,7 +384,7 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str, same
     again = "draft the tools under `lowest` and `alsoBelow` again, all in one call"
     short = f"{suggestion.overall / 10} is below {goal}: {again}. " if suggestion.overall else ""
     if any(map(is_worth_asking, suggestion.questions)):
-        ask = f"nswer what you can: suggest_rewrite with catalog {new}{same} and material={{answers: {{ID: text}}}}."
+        ask = f"nswer what you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
         return f"{short}{'For the rest a' if short else 'A'}{ask}{'' if is_same else f' When done, {compare}'}"
     return f"{short}No answer is missing that gains{'.' if is_same else f': {compare}'}"
 

@@ -45,6 +45,7 @@ class ScoreTools(ToolGroup):
         catalog: schema.Catalog,
         rubric: schema.Rubric = "tdqs",
         judge: schema.ScoreJudge = "configured",
+        source: str = "",
         detail: schema.Detail = "summary",
         limit: schema.Limit = 8,
         offset: schema.Offset = 0,
@@ -58,10 +59,13 @@ class ScoreTools(ToolGroup):
         """
         definitions, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         active_judge = self._context.score_judge(judge, call, tools=len(definitions.tools))
-        report = f"{key}-{rubric}-{active_judge.stamp.id}"
+        origin = self._context.draft_of(key).origin
+        code, unread = await self._context.code_or_note(call, "" if offset else source, catalog=origin)
+        report = f"{key}-{rubric}-{active_judge.stamp.id}{'-code' if code else ''}"
         score, note = self._context.memory.reports.get(report), incomplete_note(definitions)
-        code, unread = await self._context.code_or_note(call, "", catalog=key)
-        if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
+        if score is None or (
+            not offset and (score.ungraded or source)
+        ):  # later pages are those of the score that the first showed
             note += unread
             score = await run_call(
                 call,

@@ -49,9 +49,22 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
                 yield from _by_sentence(sentence, is_opening=sentence is prose.sentences[0])
     for node in shape.nodes[1:]:
         if node.is_top and node.name:
-            if node.name != "method" or not (prose.effect and prose.effect.is_mutating):
+            if not _says_what_it_does(tool.name, prose) and (
+                node.name != "method" or not (prose.effect and prose.effect.is_mutating)
+            ):
                 yield from _by_choices(node)  # "Creates a request" has the method of the request, not of the call
             yield from _by_destination(node)
+
+
+def _says_what_it_does(name: str, prose: Prose) -> bool:
+    """Return whether name and text begin with a verb of their own, whose object the choices are.
+
+    `stage_change`, "Stage a change", drops no table; what `manage_tables`, "Manage the tables", does is chosen.
+    """
+    first, second, *_ = (*prose.spoken[0], "", "") if prose.spoken else ("", "")
+    parts = name_parts(name)
+    is_agreed = len(parts) > 1 and parts[0] == first and second in _words("determiners")
+    return is_agreed and LEMMAS.get(first) is None
 
 
 def several_at_once(tool: Tool, prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:

@@ -4,12 +4,13 @@ const track = (title, mean) => {
   return element("li", "", element("span", "", title), element("span", "track", bar), element("b", "", score(mean)));
 };
 const grade = (tool) => (tool.label === undefined ? chip(tool.tdqs) : element("span", "chip tier-none", tool.label || "no label"));
-const toolEntry = (tool) => {
-  const advice = tool.ungraded || tool.fix?.suggestion || tool.fix?.message;
+const toolEntry = (tool, shared) => {
+  const fix = tool.fix ?? shared.find((each) => each.tools.includes(tool.name));
+  const advice = tool.ungraded || fix?.suggestion || fix?.message;
   return element("li", "",
     element("h3", "", grade(tool), element("span", "name", plain(tool.name))),
     tool.weakest ? element("p", "dim", `weakest: ${tool.weakest.replaceAll("_", " ")}`) : null,
-    advice ? element("p", "fix", plain(advice), tool.fix ? [" ", element("code", "", tool.fix.rule)] : "") : null);
+    advice ? element("p", "fix", plain(advice), fix ? [" ", element("code", "", fix.rule)] : "") : null);
 };
 const overall = (answer) => {
   if (answer.labels) return Object.entries(answer.labels).map(([label, tools]) => `${tools} ${label}`).join(", ");
@@ -32,6 +33,6 @@ function show(answer, more) {
           `70% × ${score(answer.descriptionQualityScore)} descriptions + 30% × ${score(answer.coherenceScore)} coherence`) : null)),
     list("findings", answer.problems.map((each) => element("li", "finding warning", plain(each)))),
     ...section("Dimensions", more && list("means", more.means.map((each) => track(each.title, each.mean)))),
-    ...section(`What helps most first${shown}`, list("entries", answer.tools.map(toolEntry))),
+    ...section(`What helps most first${shown}`, list("entries", answer.tools.map((tool) => toolEntry(tool, answer.sharedFixes ?? [])))),
   ].filter(Boolean);
 }
