@@ -850,15 +850,16 @@ def test_a_harmless_name_proves_nothing_of_an_object_that_is_no_data(read, line,
     assert (tool.read_only, tool.open_world) == (("unknown", "unknown") if is_open else (True, False))
 
 
-def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read):
+@pytest.mark.parametrize("names", [("tides", "winds"), ("tides", "winds", "berths", "boats")])
+def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read, names):
     log = 'import { writeFileSync } from "fs";\nfunction note(line) { writeFileSync("log.txt", line, {flag: "a"}); }\n'
     tools = [
         f'server.registerTool("read_{name}", {{inputSchema: {{day: z.string()}}}}, '
         "async ({day}) => { note(day); return {content: []}; });\n"
-        for name in ("tides", "winds", "berths", "boats")
+        for name in names
     ]
     report = read(server_js=log + "".join(tools))
-    assert [(tool.effects, tool.read_only) for tool in report.tools] == [((), "unknown")] * 4
+    assert [(tool.effects, tool.read_only) for tool in report.tools] == [((), "unknown")] * len(names)
 
 
 def test_a_lifespan_that_asks_for_its_own_context_ends(read):

@@ -121,8 +121,8 @@ def _part_housekeeping(traces: Sequence[CallTrace]) -> None:
     """Part the server's own housekeeping from the effects of its tools.
 
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
-    work, even with its arguments, such as logs; and lines that several tools append to a file that none of them names,
-    or that hold nothing of what the agent says.
+    work, even with its arguments, such as logs; and lines that four tools, or all of fewer, append to a file that
+    none of them names, or that hold nothing of what the agent says.
     """
     plain = Counter(
         place
@@ -131,12 +131,11 @@ def _part_housekeeping(traces: Sequence[CallTrace]) -> None:
     )
     reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
     most = max(MIN_SHARED, len(traces) * 9 // 10)
+    several = min(MIN_SHARED, max(2, len(traces)))
 
     def is_housekeeping(sighting: Sighting) -> bool:
         is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
-        if is_appended and (
-            reached[_place(sighting)] >= MIN_SHARED or (sighting.depth > 1 and not sighting.parameters)
-        ):
+        if is_appended and (reached[_place(sighting)] >= several or (sighting.depth > 1 and not sighting.parameters)):
             return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
             return False
