@@ -106,10 +106,10 @@ def test_a_limit_can_be_set_by_rule(lint):
 
 def test_a_file_adds_to_the_files_that_it_extends_and_counts_before_them(lint, write, tmp_path):
     (tmp_path / "team").mkdir()
-    write("company.toml", 'select = ["TDQ109"]\n[severity]\nTDQ102 = "info"\nTDQ109 = "error"')
-    write("team/tdqs.toml", 'extend = "../company.toml"\n[[suppress]]\nrule = "TDQ109"\ntool = "old_*"\nreason = "x"')
-    run, document = lint('extend = ["team/tdqs.toml"]\n[severity]\nTDQ109 = "warning"')
-    assert (run.returncode, rules(document), len(document["suppressed"])) == (0, {"TDQ109"}, 1)
+    write("company.toml", 'select = ["TDQ106"]\n[severity]\nTDQ102 = "info"\nTDQ106 = "error"')
+    write("team/tdqs.toml", 'extend = "../company.toml"\n[[suppress]]\nrule = "TDQ106"\ntool = "old_*"\nreason = "x"')
+    run, document = lint('extend = ["team/tdqs.toml"]\n[severity]\nTDQ106 = "warning"')
+    assert (run.returncode, rules(document), len(document["suppressed"])) == (0, {"TDQ106"}, 1)
     assert {each["severity"] for each in document["findings"]} == {"warning"}
     assert rules(lint('extend = "team/tdqs.toml"\nselect = ["TDQ102"]')[1]) == {"TDQ102"}
 
@@ -198,7 +198,7 @@ def test_without_a_pattern_the_whole_server_is_covered_and_with_another_server_n
 
 def test_a_suppression_may_name_a_lane_and_the_path_of_what_it_is_about(lint):
     entry = '[[suppress]]\nrule = "TDQ1"\nreason = "later"\npath = '
-    for path, count in (("/outputSchema", 2), ("/input*", 1), ("/inputSchema/properties/a", 0)):
+    for path, count in (("/annotations", 2), ("/outputSchema", 1), ("/input*", 1), ("/inputSchema/properties/a", 0)):
         _, document = lint(f'{entry}"{path}"')
         assert len(document["suppressed"]) == count
         assert [each["rule"] for each in document["unusedSuppressions"]] == ["TDQ1"] * (not count)

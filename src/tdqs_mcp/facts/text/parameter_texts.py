@@ -494,7 +494,9 @@ def evident_names(tool: Tool, words: AbstractSet[str]) -> frozenset[str]:
     )
 
 
-def _is_evident(name: str, schema: object, root: Mapping[str, Any], vocabulary: AbstractSet[str]) -> bool:
+def _is_evident(
+    name: str, schema: object, root: Mapping[str, Any], vocabulary: AbstractSet[str], *, is_member: bool = False
+) -> bool:
     if not isinstance(schema, dict):
         return False
     is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
@@ -504,9 +506,14 @@ def _is_evident(name: str, schema: object, root: Mapping[str, Any], vocabulary: 
     for branch in alternatives(schema, root):
         if branch.get("type") == "object":
             members, needed = keyword_members(branch), required_names(branch)
-            return bool(needed) and all(
-                "object" not in str(members.get(member)) and _is_evident(member, members.get(member), root, vocabulary)
-                for member in needed
+            return (
+                not is_member  # an object within an object needs a word, and may be a member of itself
+                and bool(needed)
+                and all(
+                    "object" not in str(members.get(member))
+                    and _is_evident(member, members.get(member), root, vocabulary, is_member=True)
+                    for member in needed
+                )
             )
     return is_named
 
