@@ -30,7 +30,7 @@ def processes(marker):
     return found
 
 
-def wait_until(holds, what="what is waited for", seconds=20):
+def wait_until(holds, what="what is waited for", seconds=60):
     """The system takes a moment to end what was killed, too."""
     deadline = time.monotonic() + seconds
     while not holds():
@@ -38,7 +38,7 @@ def wait_until(holds, what="what is waited for", seconds=20):
         time.sleep(0.02)
 
 
-async def until(holds, seconds=15):
+async def until(holds, seconds=60):
     deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:  # noqa: ASYNC110  # /proc tells nobody
         await anyio.sleep(0.05)
