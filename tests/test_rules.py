@@ -259,3 +259,19 @@ def test_a_name_s_own_word_in_the_text_tells_a_tool_from_its_rival(other, descri
     read = catalogs.read([tool("delete_order", "Deletes an order.", flat(1)), tool(other, description, flat(1))])
     findings = linting.lint(read).findings
     assert [finding.subject.name for finding in findings if finding.rule == "TDQ104"] == rivals
+
+
+@pytest.mark.parametrize(
+    ("sibling", "name", "schema", "severity"),
+    [
+        ("listCourses", "courseId", {"type": "string"}, "info"),
+        ("list_rooms", "courseId", {"type": "string"}, "warning"),
+        ("list_rooms", "seats", {"required": ["id"], "properties": {"id": {"title": "An object's number"}}}, "info"),
+        ("list_rooms", "seats", {"required": ["row"], "properties": {"row": {"type": "object"}}}, "warning"),
+    ],
+)
+def test_a_parameter_is_nearly_explained_by_what_siblings_and_members_are_called(sibling, name, schema, severity):
+    whole = {"type": "object", "required": [name], "properties": {name: {"type": "object"} | schema}}
+    read = catalogs.read([tool("enroll", "Enrolls somebody.", whole), tool(sibling, "All of them.", flat(0))])
+    findings = [finding for finding in linting.lint(read).findings if finding.rule == "TDQ108"]
+    assert [finding.severity for finding in findings] == [severity]

@@ -7,6 +7,7 @@ from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
 from tdqs_mcp.code.trace import Sighting
 from tdqs_mcp.results.tool_code import EffectKind, Proof, is_local
 
+_EFFECTS = frozenset(EffectKind)
 _CHANGES = frozenset("file-write file-delete sql-write http-write runs-code state-in-memory".split())
 _NETWORK = frozenset("http-read http-write sends-data-out http-unknown".split())
 _OPEN = frozenset("sends-data-out http-unknown sql-unknown".split())
@@ -78,7 +79,7 @@ def _is_open(effect: Sighting) -> bool:
 
 def _may_take(effect: Sighting) -> bool:
     """Return whether an effect may take or overwrite something; what is kept or counted in memory takes nothing."""
-    is_followed = effect.kind in set(EffectKind)
+    is_followed = effect.kind in _EFFECTS
     return effect.harm != ADDS and (not is_followed or _is_change(effect) or _is_open(effect))
 
 

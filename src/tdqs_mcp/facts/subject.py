@@ -42,7 +42,7 @@ class Subject:
     """Another tool of the catalog has the same name."""
 
     sibling_words: frozenset[str] = frozenset()
-    """The words of all tools' names."""
+    """The words of the names of all tools of the server, without the s of a plural."""
 
     @cached_property
     def signals(self) -> Signals:
@@ -331,7 +331,7 @@ def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
     shared = _shared_subjects(earlier, catalog) if earlier else {}
     names = {tool.name.lower(): tool.name for tool in catalog.tools if tool.name}
     duplicates = relations.duplicate_names(catalog.tools)
-    words = frozenset(part for name in names for part in name_parts(name))
+    words = frozenset(part.removesuffix("s") for name in names.values() for part in name_parts(name))
     subjects: list[Subject] = []
     unmeasured: list[Unmeasured] = []
     for tool in catalog.tools:

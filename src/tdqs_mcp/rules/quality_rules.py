@@ -238,7 +238,7 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     explained = explained_elsewhere(subject.input_shape, subject.tool.description or "") if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:
-        evident = evident_names(subject.tool, {*subject.prose.words, *subject.sibling_words})
+        evident = evident_names(subject.tool, subject.prose.words, subject.sibling_words)
         puzzling = [parameter for parameter in silent if parameter.name not in evident]
         is_mild = 2 * len(puzzling) < len(parameters) and not any(parameter.is_required for parameter in puzzling)
         ordered = [*puzzling, *(parameter for parameter in silent if parameter.name in evident)]

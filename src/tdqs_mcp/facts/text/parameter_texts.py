@@ -1,7 +1,7 @@
 """Which texts speak of which parameter, and their faults: placeholders, restated names, units."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
@@ -480,27 +480,31 @@ def is_count(node: Node, text: str) -> bool:
     return bool(parts) and parts[-1] in _text_words("counts") and _TEXT_PATTERNS.counted.search(text) is not None
 
 
-def evident_names(tool: Tool, words: AbstractSet[str]) -> frozenset[str]:
+def evident_names(tool: Tool, words: Iterable[str], siblings: AbstractSet[str]) -> frozenset[str]:
     """Return the parameters whose schema or name shows what to send, whether or not a text describes them.
 
     `{"enum": ["asc", "desc"]}`, `{"default": 20}`, `branch_name` of `get_branch`, and an object whose required members
-    do; `data` and `opts` do not. `words` are those of the description and of the names of the server's tools: a server
-    with `list_courses` has courses, which a `course_id` identifies.
+    do; `data` and `opts` do not. `words` are those of the description, `siblings` those of the names of the server's
+    tools, singular: a server with `list_courses` has courses, which a `course_id` identifies.
     """
     root = tool.input_schema or {}
-    vocabulary = {word.removesuffix("s") for word in (*name_parts(tool.name), *words)} | _text_words("identifying")
+    own = {word.removesuffix("s") for word in (*name_parts(tool.name), *words)} | _text_words("identifying")
+
+    def is_known(name: str) -> bool:
+        parts = (part.removesuffix("s") for part in name_parts(name))
+        return all(part in own or part in siblings for part in parts)
+
     return frozenset(
-        name for name, schema in arguments.properties(tool).items() if _is_evident(name, schema, root, vocabulary)
+        name for name, schema in arguments.properties(tool).items() if _is_evident(name, schema, root, is_known)
     )
 
 
 def _is_evident(
-    name: str, schema: object, root: Mapping[str, Any], vocabulary: AbstractSet[str], *, is_member: bool = False
+    name: str, schema: object, root: Mapping[str, Any], is_known: Callable[[str], bool], *, is_member: bool = False
 ) -> bool:
     if not isinstance(schema, dict):
         return False
     is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
-    is_named = all(part.removesuffix("s") in vocabulary for part in name_parts(name))
     if is_shaped or schema.get("default") not in (None, "", [], {}):
         return bool(schema.get("type") != "object")
     for branch in alternatives(schema, root):
@@ -509,13 +513,9 @@ def _is_evident(
             return (
                 not is_member  # an object within an object needs a word, and may be a member of itself
                 and bool(needed)
-                and all(
-                    "object" not in str(members.get(member))
-                    and _is_evident(member, members.get(member), root, vocabulary, is_member=True)
-                    for member in needed
-                )
+                and all(_is_evident(member, members.get(member), root, is_known, is_member=True) for member in needed)
             )
-    return is_named
+    return is_known(name)
 
 
 def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
