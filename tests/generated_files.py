@@ -22,7 +22,9 @@ Each id links to the rule's page: the reason, a bad and a good definition, and t
 shows the same page, `tdqs-mcp rules` this list. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, lanes such as
 TDQ1, and ALL. "Severity" is the worst at which a rule reports, unless a profile or `tdqs.toml` sets another; "confidence"
 says how sure its findings are. A rule that is "off", because it is uncertain, for auditors or for directories, runs only if it, its lane or
-a profile with it is selected.
+a profile with it is selected. "Readers" is how many findings blind readers (Claude, November 2026) judged on servers that the
+rule was not made on, how many they called true, and how many useful to an agent; some were reported by an earlier version
+of the rule.
 """
 
 
@@ -30,8 +32,11 @@ def rules_page() -> str:
     """The index of all rules, a table for each lane."""
     parts = [HEAD]
     for lane, rules in groupby(RULES, key=lambda rule: lane_of(rule.id)):
-        parts += [f"\n## {lane}\n", "\n| rule | what it reports | severity | confidence | default | aliases |\n"]
-        parts += ["| --- | --- | --- | --- | --- | --- |\n", *map(_row, rules)]
+        parts += [
+            f"\n## {lane}\n",
+            "\n| rule | what it reports | severity | confidence | default | readers | aliases |\n",
+        ]
+        parts += ["| --- | --- | --- | --- | --- | --- | --- |\n", *map(_row, rules)]
     return "".join(parts)
 
 
@@ -39,7 +44,9 @@ def _row(rule: AnyRule) -> str:
     link = f"[{rule.id}](../src/tdqs_mcp/rules/specs/{rule.id}.md) `{rule.name}`"
     default = "on" if is_default(rule) else "off"
     aliases = ", ".join(f"`{alias}`" for alias in rule.all_aliases)
-    return f"| {link} | {_plain(rule.summary)} | {rule.severity} | {rule.confidence} | {default} | {aliases} |\n"
+    readers = "{}: {}, {}".format(*rule.reading) if rule.reading else ""
+    summary = _plain(rule.summary)
+    return f"| {link} | {summary} | {rule.severity} | {rule.confidence} | {default} | {readers} | {aliases} |\n"
 
 
 def _plain(summary: str) -> str:

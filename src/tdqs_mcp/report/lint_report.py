@@ -561,6 +561,7 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
         f"confidence {rule.confidence}",
         *([_READERS[rule.persona]] if rule.persona is not Persona.AUTHOR else []),
         *([f"dimension {rule.dimension}"] if rule.dimension else []),
+        *(["of {} findings that readers judged, {} are true, {} useful".format(*rule.reading)] if rule.reading else []),
         f"source {rule.source}",
         f"page {rule.url}",
         *([f"also known as {', '.join(rule.all_aliases)}"] if rule.all_aliases else []),

@@ -106,6 +106,12 @@ class Rule(Generic[Seen]):
         return f"{_REPOSITORY}/blob/main/{page}"
 
     @property
+    def reading(self) -> tuple[int, int, int] | None:
+        """Findings that blind readers judged, those that they called true and those that they called useful."""
+        counts = _read_json("readings.json").get(self.id)
+        return (counts[0], counts[1], counts[2]) if counts else None
+
+    @property
     def prediction(self) -> str:
         """Return what it and its dimension predict on two benchmarks; nothing for a rule from elsewhere."""
         if not files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").is_file():
@@ -135,15 +141,15 @@ _OUTCOMES = {
 
 def _readings(name: str) -> str:
     """Return what a rule or a dimension predicts of every outcome that it was measured for."""
-    readings = _predictions().get(name, {})
+    readings = _read_json("predictions.json").get(name, {})
     measured = [f"{words}, {readings[key]}" for key, words in _OUTCOMES.items() if key in readings]
     return "; ".join(measured) or "not measurable there"
 
 
 @cache
-def _predictions() -> Mapping[str, Mapping[str, str]]:
-    """Return what `study --benchmark` says of each measured rule; calibration/rule_predictions.py writes it."""
-    text = files("tdqs_mcp.rules").joinpath("data", "predictions.json").read_text(encoding="utf-8")
+def _read_json(name: str) -> Mapping[str, Any]:
+    """Return what was measured by rule: predictions (calibration/rule_predictions.py), or readers' labels."""
+    text = files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]  # our own file
 
 
