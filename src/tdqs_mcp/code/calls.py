@@ -389,7 +389,7 @@ class Calls(Resolution):
         if name in ("os.getenv", "os.environ.get", "os.environ.pop") and isinstance(first, Constant):
             self.trace.environment.add(str(first.value))
             return join([UNKNOWN, *arguments[1:]])
-        if name in ("builtins.super", "super"):
+        if name == "builtins.super":
             return self._super(frame)
         if name in ("builtins.min", "builtins.max", "Math.min", "Math.max"):
             return self._limit(name, arguments, node, frame)
@@ -471,12 +471,21 @@ class Calls(Resolution):
         while isinstance(receiver, CallFrame) and receiver.receiver is None:
             receiver = receiver.parent
         value = receiver.receiver if isinstance(receiver, CallFrame) else None
-        bases = self.bases_of(value.of) if isinstance(value, Instance) else []
-        return (
-            Instance(of=bases[0], arguments=value.arguments)
-            if bases and isinstance(value, Instance)
-            else External(name="super()")
-        )
+        owner = self._owner_of(value.of) if isinstance(value, Instance) else None
+        if owner is None or not isinstance(value, Instance):
+            return External(name="super()")
+        bases = self.bases_of(owner)
+        library = "" if bases else self._external_base(owner)
+        return replace(value, of=bases[0]) if bases else External(name=f"{library}()" if library else "super()")
+
+    def _owner_of(self, of: ClassValue) -> ClassValue:
+        """Return the class, among an object's own and those it is made from, whose method is followed."""
+        chain = [of]
+        for current in chain:
+            chain += [base for base in self.bases_of(current) if base not in chain]
+        owners = {method: current for current in reversed(chain) for method in current.node.methods.values()}
+        inner = (active[0].function for active in reversed(self.trace.active))
+        return next((owners[function] for function in inner if function in owners), of)
 
     def _call_back(
         self, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame

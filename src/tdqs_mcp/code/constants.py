@@ -13,6 +13,7 @@ from tdqs_mcp.code.nodes import (
     CallSite,
     Class,
     Collection,
+    Element,
     Function,
     If,
     Literal,
@@ -158,6 +159,36 @@ class ConstantReader:
                     ):  # dict(…), ToolAnnotations(…)
                         return {key: here.part(value) for key, value in keywords.items()}
             raise UnreadError(f"it is computed at {here.place}")
+
+    def items(self, expression: Expression) -> list[Expression]:
+        """Return the items of a list, those of a list that a function of the project gives back, and spreads included."""
+        here = self.locate(expression)
+        with self._step(here):
+            result = self._result(here)
+            if result is not None:
+                return self.items(result)
+            parts = here.node.values if isinstance(here.node, Collection) else ()
+            return [
+                item
+                for part in map(here.part, parts)
+                for item in (
+                    self.items(part.part(part.node.value)) if isinstance(part.node, Spread) else [self.locate(part)]
+                )
+            ]
+
+    def iterated(self, expression: Expression) -> list[Expression]:
+        """Return what a variable stands for in turn: `for (const tool of tools)`, `tools.forEach((tool) => …)`."""
+        name = expression.node.id if isinstance(expression.node, Name) else ""
+        scope = expression.scope
+        match scope.names.get(name):
+            case [Element(iterable=iterable)]:
+                return self.items(expression.part(iterable))
+        for call, place in self._interpreter.calls.get("forEach", ()):
+            match call:
+                case CallSite(function=Attribute(value=iterable), arguments=[Function() as function]):
+                    if function is scope.function and [part.name for part in function.parameters][:1] == [name]:
+                        return self.items(Expression(node=iterable, scope=place))
+        return []
 
     def locate(self, expression: Expression) -> Expression:
         """Return the expression that names, members and imports lead to; the last one that can be followed."""

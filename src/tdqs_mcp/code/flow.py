@@ -439,6 +439,8 @@ class Interpreter(Calls):
                     return frame.receiver
                 if name == "this":
                     return self._this(frame)
+                if name == "super":  # super.request(query), super(options)
+                    return self._super(frame)
                 return self.lookup(name, frame)
             case Attribute(value=owner, key=key):
                 value = self.evaluate(owner, frame)
@@ -596,7 +598,13 @@ class Interpreter(Calls):
                 target = unknown(target)
             result = self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
             return self._mapped(owner, arguments, node, frame) or result if function.key == "map" else result
-        return self.call(self.evaluate(function, frame), tuple(arguments), keywords, node, frame)
+        target = self.evaluate(function, frame)
+        if isinstance(function, Name) and function.id == "super" and not frame.module.is_python:
+            target = self.member(target, "constructor")
+            return (
+                self.call(target, tuple(arguments), keywords, node, frame) if isinstance(target, Closure) else UNKNOWN
+            )
+        return self.call(target, tuple(arguments), keywords, node, frame)
 
     def _mapped(self, owner: Value, arguments: Sequence[Value], node: CallSite, frame: CallFrame) -> Value | None:
         """Return the list that a function makes of the items of an unknown one, where it gives texts or objects."""

@@ -324,31 +324,40 @@ class Finder:
             self._registered(call, scope)
 
     def _registered(self, call: CallSite, scope: NameScope) -> None:
-        """Read `registerTool("name", {…}, handler)`, `tool("name", "text", {…}, handler)`."""
-        if len(call.arguments) < 2:
+        """Read `registerTool("name", {…}, handler)`, `tool("name", "text", {…}, handler)`, and `tool(...parts)`."""
+        match call.arguments:
+            case [Spread(value=spread)]:
+                for item in self._reader.iterated(Expression(node=spread, scope=scope)):
+                    self._register(call, self._reader.items(item), scope)
+            case _:
+                self._register(call, [Expression(node=node, scope=scope) for node in call.arguments], scope)
+
+    def _register(self, call: CallSite, arguments: Sequence[Expression], scope: NameScope) -> None:
+        if len(arguments) < 2:
             return
-        names = [text for text in map(text_of, alternatives(self._value(call.arguments[0], scope))) if text]
+        first, second, *_ = arguments
+        names = [text for text in map(text_of, alternatives(self._value(first.node, first.scope))) if text]
         position = 0
         is_sdk = last_name(call.function) in _REGISTERING
-        if is_sdk and self._is_computed(call.arguments[0], scope):
-            self._found.templates.append(self._arguments_parts(call.arguments[1:-1], scope))
+        if is_sdk and self._is_computed(first.node, first.scope):
+            self._found.templates.append(self._arguments_parts(arguments[1:-1]))
         if not names:  # own helper: register(server, "name", …)
             position = 1
-            names = [text for text in map(text_of, alternatives(self._value(call.arguments[1], scope))) if text]
+            names = [text for text in map(text_of, alternatives(self._value(second.node, second.scope))) if text]
         if not names or " " in names[0]:
             return
-        handlers = self._closures(call.arguments[-1], scope)
-        arguments = call.arguments[position + 1 : -1]
-        parts, definition = self._arguments_parts(arguments, scope), self._argument_values(arguments, scope)
+        handlers = self._closures(arguments[-1].node, arguments[-1].scope)
+        arguments = arguments[position + 1 : -1]
+        parts, definition = self._arguments_parts(arguments), self._argument_values(arguments)
         handler = handlers[0] if handlers else None
         for name in names:
             registration = self._registration(name, handler, scope, call, definition, parts, is_direct=is_sdk)
             self._found.direct.append(registration)
 
-    def _argument_values(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Value]:
+    def _argument_values(self, arguments: Sequence[Expression]) -> dict[str, Value]:
         definition: dict[str, Value] = {}
         for argument in arguments:
-            value = self._value(argument, scope)
+            value = self._value(argument.node, argument.scope)
             text = text_of(value)
             if text:
                 definition["description"] = value
@@ -365,10 +374,10 @@ class Finder:
     def _is_computed(self, name: SyntaxNode, scope: NameScope) -> bool:
         return isinstance(self._reader.locate(Expression(node=name, scope=scope)).node, Name | Attribute)
 
-    def _arguments_parts(self, arguments: Sequence[SyntaxNode], scope: NameScope) -> dict[str, Expression]:
+    def _arguments_parts(self, arguments: Sequence[Expression]) -> dict[str, Expression]:
         parts: dict[str, Expression] = {}
         for argument in arguments:
-            parts = self._argument_parts(Expression(node=argument, scope=scope)) | parts
+            parts = self._argument_parts(argument) | parts
         return parts
 
     def _argument_parts(self, argument: Expression) -> dict[str, Expression]:
