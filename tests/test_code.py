@@ -1781,3 +1781,85 @@ def test_what_changes_something_that_is_there_is_destructive_and_what_is_kept_in
     line, destructive = TAKING[case]
     store = "import github\nimport httpx\n\nclass Store:\n    def __init__(self):\n        self.boats = {}\n\nstore = Store()\n\n"
     assert tool_of(read, line, before=store).destructive == destructive
+
+
+TABLES = {
+    "spread": (
+        (
+            "export const tool = (name, text, schema, handler) => [name, text, schema, handler];\n"
+            "const boats = [tool('find_boat', 'Find.', {}, async () => fetch('https://a.example')),\n"
+            "  tool('drop_boat', 'Drop.', {}, async () => fetch('https://a.example', { method: 'DELETE' }))];\n"
+            "const docks = [tool('find_dock', 'Find.', {}, async () => fetch('https://b.example'))];\n"
+            "[...boats, ...docks].forEach((tool) => { server.tool(...tool); });\n"
+        ),
+        3,
+    ),
+    "wrapped in a loop": (
+        (
+            "const own = { find_boat: async (request) => fetch('https://a.example'),\n"
+            "  find_dock: async (request) => fetch('https://b.example'),\n"
+            "  drop_boat: async (request) => fetch(request.args.url, { method: 'DELETE' }) };\n"
+            "const wrap = () => { const all = {};\n"
+            "  for (const [name, run] of Object.entries(own)) { all[name] = async (request) => await run(request); }\n"
+            "  return all; };\n"
+            "const handlers = wrap();\n"
+            "const tools = [{ name: 'find_boat', description: 'Find.', inputSchema: {} },\n"
+            "  { name: 'drop_boat', description: 'Drop.', inputSchema: {} }];\n"
+            "server.setRequestHandler(CallToolRequestSchema, async (request) =>\n"
+            "  handlers[request.params.name]({ args: request.params.arguments }));\n"
+        ),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_each_handler_of_a_table_answers_its_own_tool(read, form):
+    text, line = TABLES[form]
+    report = read(server_js=text)
+    assert report.find("drop_boat").handler.line == line
+    assert verdicts(report.find("find_boat")) == (True, False, True)
+    assert verdicts(report.find("drop_boat")) == (False, True, True)
+
+
+def test_tools_in_modules_that_are_imported_by_name_are_found_and_names_of_a_service_are_one_problem(tmp_path):
+    registry = (
+        "import importlib\nimport pkgutil\n\nregistry = {}\nfor _, name, _ in pkgutil.iter_modules(__path__):\n"
+        '    module = importlib.import_module(f".{name}", package=__name__)\n'
+        "    registry[module.TOOL.name] = module\n"
+    )
+    server = (
+        "from boats.tools import registry\n\n@app.list_tools()\nasync def list_tools():\n"
+        "    return [Tool(name=module.TOOL.name, inputSchema={}) for module in registry.values()]\n\n"
+        "@app.call_tool()\nasync def call_tool(name, arguments):\n    return registry[name].run(**arguments)\n"
+    )
+    modules = {"boats/__init__.py": "", "boats/tools/__init__.py": registry, "boats/server.py": server}
+    for number in range(8):
+        modules[f"boats/tools/t{number}.py"] = (
+            f"from boats.base import Spec\n\nTOOL = Spec(name='tool-{number}')\n\n"
+            f"def run(path):\n    open(path, '{'rw'[number % 2]}')\n"
+        )
+    modules["boats/base.py"] = "class Spec:\n    def __init__(self, name):\n        self.name = name\n"
+    for path, text in modules.items():
+        tmp_path.joinpath(path).parent.mkdir(parents=True, exist_ok=True)
+        tmp_path.joinpath(path).write_text(text)
+    report = tdqs_mcp.read_code(tmp_path)
+    assert [(tool.name, tool.handler.file, tool.read_only) for tool in report.tools[:2]] == [
+        ("tool-0", "boats/tools/t0.py", True),
+        ("tool-1", "boats/tools/t1.py", False),
+    ]
+    (tmp_path / "boats/tools/__init__.py").write_text("registry = fetch_tools()\n")
+    assert tdqs_mcp.read_code(tmp_path).problems == ("boats/server.py:5: the name of a tool is computed",)
+
+
+def test_a_method_of_a_base_class_is_followed_from_the_class_that_overrides_it(read):
+    report = read(
+        server_js="""\
+        class Base { async request(path) { return fetch("https://a.example/" + path, { method: "DELETE" }); } }
+        class Middle extends Base { async request(path) { return super.request(path); } }
+        class Client extends Middle { constructor() { super(); } async request(path) { return super.request(path); } }
+        const client = new Client();
+        server.tool("drop_boat", "Drop.", {}, async ({ boat }) => client.request(boat));
+        """
+    )
+    assert verdicts(report.find("drop_boat")) == (False, True, True)

@@ -45,11 +45,13 @@ from tdqs_mcp.code.values import (
     External,
     Instance,
     Listing,
+    ModuleValue,
     PartialText,
     Value,
     alternatives,
     bounded,
     elements,
+    entries_of,
     join,
     made_from,
     parameters_of,
@@ -116,7 +118,11 @@ class Calls(Resolution):
             return self._overriding(closure, arguments, keywords, depth=depth, line=line)
         trace = self.trace
         arguments = tuple(bounded(value) for value in closure.leading + arguments)
-        is_whole = any(isinstance(value, Argument) and value.name == ALL for value in arguments)
+        is_whole = any(
+            isinstance(part, Argument) and part.name == ALL  # find(args), find({ token, parameters: args })
+            for value in (*arguments, *keywords.values())
+            for part in (value, *(value.values if isinstance(value, Dictionary) else ()))
+        )
         if is_whole or not (arguments or keywords):
             trace.handed.append((depth, closure, is_whole))
         is_new = is_new or closure.function.name in ("__init__", "constructor")
@@ -427,6 +433,15 @@ class Calls(Resolution):
             parts = arguments if isinstance(first, Dictionary) else arguments[1:]
             items = (*(("...", value) for value in parts), *keywords.items())
             return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
+        if name == "Object.entries" and isinstance(first, Dictionary) and any(map(_is_function, first.values)):
+            return entries_of(first)
+        if name == "Object.fromEntries" and isinstance(first, Listing):
+            pairs = [row.values for row in first.values if isinstance(row, Listing) and len(row.values) == 2]
+            return Dictionary(
+                items=tuple((text_of(key) or "", value) for key, value in pairs), parameters=first.parameters
+            )
+        if name in ("importlib.import_module", "builtins.__import__") and first.parameters == frozenset():
+            return self._imported_modules(frame.module, text_of(first) or "")
         if name in _PASS_THROUGH and arguments:
             if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
                 self._use(first)  # Object.entries(args): whatever is in it
@@ -460,6 +475,16 @@ class Calls(Resolution):
             answered = tuple(Constant(value=request) for request in requests[:1])
             return External(name=ANSWER, arguments=answered, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+
+    def _imported_modules(self, origin: ProjectModule, name: str) -> Value:
+        """Return the modules that a computed import may mean: `import_module(f".{name}", package=__name__)`.
+
+        Those beside the file, or in the package that the text names.
+        """
+        package = name.rpartition(".")[0].strip("{}.")
+        home = self.project.find(origin, f"{package}.__init__" if package else "") or origin
+        modules = [module for module in self.project.beside(home) if module is not origin]
+        return join(ModuleValue(module=module) for module in modules) if modules else UNKNOWN
 
     def _content(self, content: Dictionary, key: Value, frame: CallFrame) -> Value:
         """Return what a map has under a key; under one that is not known, any of its values."""
@@ -697,6 +722,10 @@ def _is_abstract(function: Function) -> bool:
 def _says_nothing_more(statement: SyntaxNode) -> bool:
     """Return whether a statement is a docstring or `...`."""
     return isinstance(statement, Literal) or (isinstance(statement, Other) and statement.operator == "...")
+
+
+def _is_function(value: Value) -> bool:
+    return isinstance(value, Closure)
 
 
 def _is_bare(value: Value) -> bool:

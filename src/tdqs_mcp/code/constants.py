@@ -161,7 +161,7 @@ class ConstantReader:
             raise UnreadError(f"it is computed at {here.place}")
 
     def items(self, expression: Expression) -> list[Expression]:
-        """Return the items of a list, those of a list that a function of the project gives back, and spreads included."""
+        """Return the items of a list, or of one that a function of the project gives back, with what is spread in."""
         here = self.locate(expression)
         with self._step(here):
             result = self._result(here)

@@ -60,6 +60,7 @@ from tdqs_mcp.code.values import (
     alternatives,
     bounded,
     elements,
+    entries_of,
     join,
     made_from,
     parameters_of,
@@ -173,22 +174,23 @@ class Interpreter(Calls):
         return False
 
     def _repeat(self, body: Block, frame: CallFrame) -> None:
-        """Follow a loop: once for all items, but each function of a list by itself, as it may be the one that answers.
+        """Follow a loop: once for all items, but a table of functions or modules item by item.
 
-        `for (const handler of handlers) { const answer = await handler(request); if (answer) return answer; }`
+        `for (const handler of handlers) { const answer = await handler(request); if (answer) return answer; }`; each
+        `wrapped[name] = () => handler()` of `Object.entries(handlers)` has a handler of its own.
         """
         for node in walk(body):
             if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in frame.names:
                 frame.names[node.target.id] = unknown(frame.names[node.target.id])
         match body.statements:
-            case [Assign(target=Name(id=name), value=Element(iterable=iterable)), *rest]:
+            case [Assign(target=target, value=Element(iterable=iterable)), *rest]:
                 items = self.evaluate(iterable, frame)
-                values = items.values if isinstance(items, Listing) else ()
-                if 1 < len(values) <= MAX_FUNCTIONS and all(isinstance(item, Closure) for item in values):
-                    for item in values:
-                        frame.names[name] = item
-                        if self._execute(Block(line=body.line, statements=rest), frame):
-                            break  # it has answered
+                for item in (rows := _rows(items)):
+                    place = frame if frame.module.is_python else replace(frame, parent=frame, names={}, state={})
+                    self._assign(target, item, place)
+                    if self._execute(Block(line=body.line, statements=rest), place):
+                        break  # it has answered
+                if rows:
                     return
         self._execute(body, frame)
 
@@ -645,11 +647,16 @@ class Interpreter(Calls):
                 return self._taken(owner.get(first.value) or default, first.value, frame)
             case Dictionary() if key == "get" and owner.items:
                 return made_from(join(owner.values), first.parameters)
+            case Dictionary() if key in ("items", "values") and _rows(entries_of(owner)):
+                return entries_of(owner) if key == "items" else Listing(values=owner.values)
             case Listing(values=values) if key in ("find", "filter") and isinstance(first, Closure):
                 chosen = self._chosen(values, first, node, frame)
                 return Listing(values=chosen, parameters=owner.parameters) if key == "filter" else join(chosen)
             case Listing() if key in ("map", "forEach", "flatMap", "some", "every") and isinstance(first, Closure):
                 self._use(owner)
+                if rows := _rows(owner):
+                    results = [self._invoke(first, (row,), {}, depth=frame.depth, line=node.line) for row in rows]
+                    return Listing(values=tuple(results), parameters=owner.parameters)
                 result = self._invoke(first, (elements(owner),), {}, depth=frame.depth, line=node.line)
                 return (
                     Listing(values=(result,), parameters=owner.parameters) if key == "map" else unknown(result, owner)
@@ -718,8 +725,10 @@ class Interpreter(Calls):
             return unknown(value, key)
         if isinstance(key, Constant) and isinstance(key.value, str):
             return self._taken(self.member(value, key.value), key.value, frame)
-        if isinstance(value, Listing) and isinstance(key, Constant) and isinstance(key.value, int):
-            return value.values[key.value] if -len(value.values) <= key.value < len(value.values) else UNKNOWN
+        rows = alternatives(value)
+        if isinstance(key, Constant) and isinstance(key.value, int) and all(isinstance(row, Listing) for row in rows):
+            lists = [row.values for row in rows if isinstance(row, Listing)]
+            return join(row[key.value] if -len(row) <= key.value < len(row) else UNKNOWN for row in lists)
         if isinstance(value, Dictionary):
             return made_from(join(value.values), key.parameters) if value.values else unknown(value, key)
         if isinstance(value, External):
@@ -730,8 +739,11 @@ class Interpreter(Calls):
 
     def _taken(self, value: Value, key: str, frame: CallFrame) -> Value:
         """Return what a table has under a key; a function under the tool's name is what answers its calls."""
-        if key == self.trace.name and isinstance(value, Closure):
-            self._note_arm(value.module, value.function.line, frame)
+        match value if key == self.trace.name else None:
+            case Closure(module=module, function=node):
+                self._note_arm(module, node.line, frame)
+            case ModuleValue(module=module):  # registry[name].run(**arguments)
+                self._note_arm(module, 1, frame)
         return value
 
     def _note_arm(self, module: ProjectModule, line: int, frame: CallFrame) -> None:
@@ -937,6 +949,13 @@ def _is_request(value: Value) -> bool:
     return ALL in value.parameters and isinstance(value, Argument | Dictionary)
 
 
+def _rows(table: Value) -> Sequence[Value]:
+    """Return the rows of a list of functions, or of modules, alone or each with its name; nothing of other lists."""
+    rows = table.values if isinstance(table, Listing) and 1 < len(table.values) <= MAX_FUNCTIONS else ()
+    cells = [row.values if isinstance(row, Listing) else (row,) for row in rows]
+    return rows if all(any(isinstance(cell, Closure | ModuleValue) for cell in row) for row in cells) else ()
+
+
 def _items(value: Value, change: str) -> Sequence[Value]:
     """Return the items that a method puts into a list: all of another list, or the one that it is given."""
     if change != ".extend()":
@@ -946,6 +965,8 @@ def _items(value: Value, change: str) -> Sequence[Value]:
 
 def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame) -> None:
     """Add an item to the dictionary that a variable holds; None is a computed key: `boat["berth"] = 4`."""
+    while isinstance(owner, Name) and owner.id not in frame.names and isinstance(frame.parent, CallFrame):
+        frame = frame.parent
     holder = frame.names.get(owner.id) if isinstance(owner, Name) else None
     holders = alternatives(holder) if holder is not None else ()
     if isinstance(owner, Name) and any(isinstance(part, Dictionary) for part in holders):

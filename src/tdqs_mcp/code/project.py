@@ -182,6 +182,15 @@ class Project:
         paths = (stem + suffix for stem in stems for suffix in _SUFFIXES)
         return next((self._by_path[path] for path in paths if path in self._by_path), None)
 
+    def beside(self, origin: ProjectModule) -> Sequence[ProjectModule]:
+        """Return the other Python modules in the folder of a module."""
+        folder = posixpath.dirname(origin.path)
+        return [
+            home
+            for home in self.modules
+            if home is not origin and home.is_python and posixpath.dirname(home.path) == folder
+        ]
+
     def _aliased(self, origin: ProjectModule, name: str) -> ProjectModule | None:
         """Return the one file in the same top folder whose path ends as an alias does: `#store/boats`, `@/boats`."""
         stem = name.lstrip("#@~").lstrip("/")

@@ -53,11 +53,8 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     """
     root = Path(folder)
     interpreter, registrations, problems = find_tools(root, overlay)
-    problems += [
-        f"{registration.module.path}:{registration.line}: the name of a tool is computed"
-        for registration in registrations
-        if registration.is_computed
-    ]
+    computed = [registration for registration in registrations if registration.is_computed]
+    problems += [f"{part.module.path}:{part.line}: the name of a tool is computed" for part in computed]
     registrations = [registration for registration in registrations if not registration.is_computed]
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_creating([trace for trace in traces if trace])
@@ -77,7 +74,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
         for registration in registrations
         if registration.handler is None
     ]
-    if not tools:
+    if not tools and not computed:
         problems.append(_no_tools(interpreter.project))
     return CodeReport(folder=folder_of(root).as_posix(), tools=tuple(tools), problems=(*problems, *lost))
 

@@ -116,6 +116,8 @@ class _Findings:
     listed: list[Registration] = field(default_factory=list)
     dispatchers: list[Closure] = field(default_factory=list)
     templates: list[Mapping[str, Expression]] = field(default_factory=list)
+    computed: list[Registration] = field(default_factory=list)
+    """Records of tools of whose names nothing is known."""
 
 
 class Finder:
@@ -145,7 +147,7 @@ class Finder:
                     if present is None or complete.handler is not None or complete.dispatched:
                         tools[name] = complete
             tools[name] = replace(tools[name], rivals=written, templates=self._found.templates)
-        return list(tools.values())
+        return list(tools.values()) or self._found.computed[:1]
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -545,6 +547,7 @@ class Finder:
         value = self._value(name, scope)
         if COMPUTED in (text_of(value) or COMPUTED):
             self._list_calls(name, fields, scope)
+            self._found.computed.append(self._registration(COMPUTED, None, scope, node, {}))
         for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
             runner = self._own_runner(scope)
             definition = {key: self._value(value, scope) for key, value in fields.items()}

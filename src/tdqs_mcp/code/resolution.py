@@ -231,13 +231,18 @@ class Resolution(ABC):
         for key, item, scope in self._items.get(name, ()) if self.calls else ():
             is_here = holder in (scope.module, scope.owner, scope.parent.owner if scope.parent else None)
             for place in self._callings(item, scope) if is_here else ():
-                frame = CallFrame(module=scope.module, parent=place)
-                local = scope.names.get(key.id, ()) if isinstance(key, Name) and scope.function else ()
+                local = scope.names.get(key.id, ()) if isinstance(key, Name) else ()
                 inner = local[0] if len(local) == 1 else key  # const name = tool.name
-                text = self.evaluate(inner if isinstance(inner, SyntaxNode) else key, frame)
-                content = self.evaluate(item, frame)
-                is_known = isinstance(text, Constant) and isinstance(text.value, str)
-                items.append((str(text.value) if isinstance(text, Constant) and is_known else "", content))
+                content = self.evaluate(item, CallFrame(module=scope.module, parent=place))
+                entries: list[tuple[str, Value]] = []
+                for part in alternatives(content) if isinstance(item, Name) else [content]:
+                    # boats[module.NAME] = module: each of the modules under its own name, and none that has no name
+                    names = {item.id: part} if isinstance(item, Name) else {}
+                    frame = CallFrame(module=scope.module, parent=place, names=names)
+                    text = self.evaluate(inner if isinstance(inner, SyntaxNode) else key, frame)
+                    is_known = isinstance(text, Constant) and isinstance(text.value, str)
+                    entries.append((str(text.value) if isinstance(text, Constant) and is_known else "", part))
+                items += [entry for entry in entries if entry[0]] or entries
         self._filling.discard((name, holder))
         if not items or len(items) > MAX_ITEMS:
             return value

@@ -246,10 +246,15 @@ def join(values: Iterable[Value]) -> Value:
         distinct = tuple(dict.fromkeys(map(_without_request, distinct)))
     if len(distinct) == 1:
         return distinct[0]
-    are_functions = all(isinstance(value, Closure) for value in distinct)
-    if not distinct or len(distinct) > (MAX_FUNCTIONS if are_functions else MAX_ALTERNATIVES):
+    if not distinct or len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
         return unknown(*distinct)
     return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
+
+
+def _is_cell(value: Value) -> bool:
+    """Return whether a value may stand in a table of tools: a function, a module, an object, a name, a row of them."""
+    is_row = isinstance(value, Listing) and any(isinstance(item, Closure | ModuleValue) for item in value.values)
+    return is_row or isinstance(value, Closure | ModuleValue | Instance | Constant)
 
 
 def _without_request(value: Value) -> Value:
@@ -265,6 +270,17 @@ def elements(value: Value) -> Value:
         for inner in lists or [value]
         for item in (inner.values if isinstance(inner, Listing) and inner.values else (inner,))
     )
+
+
+def entries_of(table: "Dictionary") -> Listing:
+    """Return the items of a map as pairs of key and value, where its keys are known."""
+    whole = [
+        pair
+        for key, value in table.items
+        for pair in (value.items if key == "..." and isinstance(value, Dictionary) else [(key, value)])
+    ]
+    pairs = [Listing(values=(Constant(value=key) if key else UNKNOWN, value)) for key, value in whole if key != "..."]
+    return Listing(values=tuple(pairs), parameters=table.parameters)
 
 
 def text_of(value: Value) -> str | None:
