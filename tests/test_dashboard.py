@@ -760,7 +760,6 @@ def test_what_cannot_be_served_is_said(command, monkeypatch, words, environ, tol
 
 WAYS = [
     (20, "light", DESKTOP),
-    (20, "dark", PHONE),
     (1, "light", PHONE),
     (60, "dark", PHONE),
 ]

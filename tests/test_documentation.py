@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 import tomllib
-from functools import partial
+from functools import cache, partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -112,7 +112,13 @@ def modules_of_extras(besides):
     needed = {extra: {re.match(r"[\w-]+", line)[0] for line in lines} for extra, lines in extras.items()}
     hidden = set().union(*(needed[extra] for extra in ("attest", "postgres", "sweep", "lsp", "study")))
     hidden -= set().union(*(needed[extra] for extra in besides))
-    return [module for module, names in packages_distributions().items() if hidden & set(names)]
+    return [module for module, names in installed_modules().items() if hidden & set(names)]
+
+
+@cache
+def installed_modules():
+    """Distributions by module; to read the metadata of all of them takes half a second."""
+    return packages_distributions()
 
 
 def test_every_command_that_a_page_names_in_code_exists():

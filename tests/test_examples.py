@@ -196,22 +196,21 @@ def test_a_copy_is_lent_waited_for_and_taken_back_as_the_descriptions_say():
     at_the_desk(story)
 
 
-@pytest.mark.parametrize(
-    ("delivery", "goes_to"),
-    [
-        ({"kind": "pickup", "branch": "central"}, "central"),
-        ({"kind": "post", "street": "Quay 1", "city": "2100 Seaport"}, "Quay 1, 2100 Seaport"),
-    ],
-)
 @pytest.mark.process
-def test_a_work_of_another_library_is_ordered_and_cancelled_but_not_refunded(delivery, goes_to):
+def test_a_work_of_another_library_is_ordered_and_cancelled_but_not_refunded():
+    deliveries = {
+        "central": {"kind": "pickup", "branch": "central"},
+        "Quay 1, 2100 Seaport": {"kind": "post", "street": "Quay 1", "city": "2100 Seaport"},
+    }
+
     async def story(call):
         work = {"name": "Salt Roads", "author": "Mina Duarte"}
-        order = {"member_id": "M-100", "work": work, "delivery": delivery}
-        request = await call("request_interlibrary_loan", order=order)
-        assert (request["wanted"], request["goes_to"]) == ("Salt Roads by Mina Duarte", goes_to)
-        assert await call("cancel_request", request_id=request["request_id"]) == request | {"fee_cents": 300}
-        assert await call("list_requests", member_id="M-100") == {"requests": []}
+        for goes_to, delivery in deliveries.items():
+            order = {"member_id": "M-100", "work": work, "delivery": delivery}
+            request = await call("request_interlibrary_loan", order=order)
+            assert (request["wanted"], request["goes_to"]) == ("Salt Roads by Mina Duarte", goes_to)
+            assert await call("cancel_request", request_id=request["request_id"]) == request | {"fee_cents": 300}
+            assert await call("list_requests", member_id="M-100") == {"requests": []}
 
     at_the_desk(story)
 
@@ -226,18 +225,12 @@ def test_the_limit_of_five_loans_holds():
     at_the_desk(story)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "next_step"),
-    [
-        ("list_loans", {"member_id": "M-9"}, "read the number on the card"),
-        ("request_title", {"title_id": "T-9", "member_id": "M-100", "branch": "central"}, "search_titles"),
-        ("close_loan", {"loan_id": "L-9"}, "list_loans"),
-        ("cancel_request", {"request_id": "R-9"}, "list_requests"),
-    ],
-)
 @pytest.mark.process
-def test_a_mistaken_id_is_answered_with_the_next_step(tool, arguments, next_step):
+def test_a_mistaken_id_is_answered_with_the_next_step():
     async def story(call):
-        assert next_step in await call(tool, **arguments)
+        assert "read the number on the card" in await call("list_loans", member_id="M-9")
+        assert "search_titles" in await call("request_title", title_id="T-9", member_id="M-100", branch="central")
+        assert "list_loans" in await call("close_loan", loan_id="L-9")
+        assert "list_requests" in await call("cancel_request", request_id="R-9")
 
     at_the_desk(story)

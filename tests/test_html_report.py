@@ -182,8 +182,6 @@ def test_a_badge_is_about_one_whole_server(command, write, words):
 # In a browser
 
 WAYS = [
-    (20, "light", DESKTOP),
-    (20, "dark", PHONE),
     (1, "light", DESKTOP),
     (60, "dark", PHONE),
 ]

@@ -7,6 +7,7 @@ import statistics
 import sys
 
 import jsonschema
+import numpy as np
 import pytest
 from definitions import CORNERS, FINE, LOOKUP, takes, tool
 from loopback import USUAL
@@ -191,14 +192,9 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
 
 
 def test_rewriting_a_rewritten_real_catalog_changes_nothing(real):
-    for catalog, rewrites in real:
+    for catalog, rewrites in real[::2]:
         improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
         assert [rewrite.name for rewrite in tdqs_mcp.rewrite(improved) if rewrite.changes] == []
-
-
-def test_the_same_catalog_gives_the_same_rewrites(real):
-    for catalog, rewrites in real[:10]:
-        assert tdqs_mcp.rewrite(catalog) == rewrites
 
 
 def test_every_word_of_a_real_compact_rewrite_has_a_source(real):
@@ -431,8 +427,8 @@ def test_nobody_is_sent_for_an_id_to_a_tool_that_takes_such_ids():
 
 
 def test_one_tool_gets_what_the_whole_run_gives(real):
-    for catalog, rewrites in real[:12]:
-        for rewrite in rewrites[::9]:
+    for catalog, rewrites in real[:12:2]:
+        for rewrite in rewrites[:: len(rewrites) // 2 + 1]:
             assert rewrite in tdqs_mcp.rewrite(catalog, tools=[rewrite.name])
 
 
@@ -805,13 +801,41 @@ def test_a_rewrite_that_the_judge_gives_no_score_never_replaces_a_definition_tha
     assert (rewrite.changes, rewrite.after) == ((), rewrite.before)
 
 
-def test_all_that_our_own_comparison_has_against_rewrites_is_what_they_cost_together(catalog_files):
-    for path in catalog_files[::3]:
-        catalog = read_file(path)
-        rewrites = tdqs_mcp.rewrite(catalog)
+def test_all_that_our_own_comparison_has_against_rewrites_is_what_they_cost_together(real):
+    for catalog, rewrites in real[::3]:
         improved = apply(catalog, {each.index: each.definition for each in rewrites})
         regressions = tdqs_mcp.compare(catalog, improved).regressions
-        assert all("'server': new warning TDQ402" in each for each in regressions), path.stem
+        assert all("'server': new warning TDQ402" in each for each in regressions), catalog.server
+
+
+def resampled(*reports, key):
+    """The percentile bootstrap of the mean difference, in points: an independent interval."""
+    from scipy.stats import bootstrap  # noqa: PLC0415
+
+    changes = [
+        100 * float(getattr(after, key) - getattr(before, key))
+        for report in reports
+        for before, after in zip(report.choices, report.against.choices, strict=True)
+    ]
+    return bootstrap((changes,), np.mean, method="percentile", rng=1, n_resamples=2000, batch=100).confidence_interval
+
+
+def test_rewriting_real_definitions_costs_them_little_in_search(real, whole_corpus):
+    """Queries fixed by the originals, in one index and apart; measured anew with whatever writer there is.
+
+    No interval reaches down to -2 points. What costs the most is a sentence that points to a sibling: it carries the
+    sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
+    """
+    catalogs = [catalog for catalog, _ in real]
+    improved = [apply(catalog, {each.index: each.definition for each in rewrites}) for catalog, rewrites in real]
+    found = tdqs_mcp.select(catalogs, against=improved)
+    assert found.figures.queries >= 300
+    assert found.against.recall.low > -2
+    assert found.against.top1.low > -2
+    apart = [tdqs_mcp.select([one], against=[other]) for one, other in zip(catalogs, improved, strict=True)]
+    assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
+    assert resampled(*apart, key="found").low > -2
+    assert resampled(*apart, key="first").low > -2
 
 
 def test_corners_and_malformed_definitions_are_left_alone_or_left_out():

@@ -322,9 +322,9 @@ def test_a_file_says_which_captures_of_a_store_are_served(tmp_path, variants):
     given = {"store": str(tmp_path / "store.sqlite"), "server": "registry/id", "serve": "latest"}
     file = variants.write({"mine": {"count": "Mine."}}, **given, clients={"wire": old, "third": "mine"})
     store.dispose()
-    for name, expected in (("wire", "Old."), ("other", "New."), ("third", "Mine.")):
-        info = {"io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}}
-        with wire(*routed(file, *NEWER)) as client:
+    with wire(*routed(file, *NEWER)) as client:
+        for name, expected in (("wire", "Old."), ("other", "New."), ("third", "Mine.")):
+            info = {"io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}}
             assert listed(client, **(ENVELOPE | info))["count"] == expected
 
 

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 
 import jsonschema
-import numpy as np
 import pytest
 from definitions import takes, tool
 from hypothesis import assume, given, settings
@@ -22,7 +21,6 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights
 from tdqs_mcp.results.checks import Query
-from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.tool_selection import exact_p_value, wilson_interval
 from tdqs_mcp.sources.files import read_file
 
@@ -666,36 +664,6 @@ def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare
     compare_work(
         lambda: tdqs_mcp.select(catalogs), lambda: [tdqs_mcp.lint(each) for each in catalogs], at_most=2, rounds=2
     )
-
-
-def resampled(*reports, key):
-    """The percentile bootstrap of the mean difference, in points: an independent interval."""
-    from scipy.stats import bootstrap  # noqa: PLC0415
-
-    changes = [
-        100 * float(getattr(after, key) - getattr(before, key))
-        for report in reports
-        for before, after in zip(report.choices, report.against.choices, strict=True)
-    ]
-    return bootstrap((changes,), np.mean, method="percentile", rng=1, n_resamples=2000, batch=100).confidence_interval
-
-
-def test_rewriting_real_definitions_costs_them_little_in_search(whole_corpus):
-    """Queries fixed by the originals, in one index and apart; measured anew with whatever writer there is.
-
-    No interval reaches down to -2 points. What costs the most is a sentence that points to a sibling: it carries the
-    sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
-    """
-    catalogs = [read_file(file) for file in whole_corpus]
-    rewritten = [apply(each, {one.index: one.definition for one in tdqs_mcp.rewrite(each)}) for each in catalogs]
-    found = tdqs_mcp.select(catalogs, against=rewritten)
-    assert found.figures.queries >= 300
-    assert found.against.recall.low > -2
-    assert found.against.top1.low > -2
-    apart = [tdqs_mcp.select([one], against=[other]) for one, other in zip(catalogs, rewritten, strict=True)]
-    assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
-    assert resampled(*apart, key="found").low > -2
-    assert resampled(*apart, key="first").low > -2
 
 
 TANGLED = (

@@ -33,6 +33,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import PROFILES
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.serve import make_server
+from tdqs_mcp.sources.clients import find_server
 
 pytestmark = pytest.mark.anyio
 
@@ -172,13 +173,15 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("client", client_names())
-async def test_what_is_installed_in_a_client_starts_our_server(client, tmp_path, monkeypatch):
+async def test_what_is_installed_in_every_client_starts_our_server(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    plan_install(client).write()
-    assert [each.name for each in (await catalogs.load(f"config:{client}/tdqs")).tools] == agent_session.TOOLS
+    for client in client_names():
+        plan_install(client).write()
+    servers = {repr(find_server(f"{client}/tdqs").connection): client for client in client_names()}
+    for client in servers.values():
+        assert [each.name for each in (await catalogs.load(f"config:{client}/tdqs")).tools] == agent_session.TOOLS
 
 
 def test_server_json_fits_the_registry_s_schema_and_our_version():

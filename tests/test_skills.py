@@ -246,17 +246,17 @@ NEEDS_KEY = "import sys; sys.exit('TRAM_API_KEY is not set')"
     ],
 )
 @pytest.mark.parametrize(("rubric", "schema"), [("bundles", "labels"), ("tdqs", "score")])
-def test_a_server_that_cannot_be_listed_has_a_status_and_no_number(tdqs_mcp, code, env, status, rubric, schema):
+def test_a_server_that_cannot_be_listed_has_a_status_and_no_number(command, code, env, status, rubric, schema):
     options = [word for name, value in env.items() for word in ("--env", f"{name}={value}")]
     args = ("score", "--rubric", rubric, "--format", "json", *options, "--", "python3", "-c", code)
-    done = tdqs_mcp(*args)
+    done = command(*args)
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS[schema])
     assert (done.returncode, done.stderr.count(b"\n"), document["discoveryStatus"]) == (2, 1, status)
     assert (document["toolCount"], document["tools"], document["findings"]) == (0, [], [])
     assert document["qualityScore"]["average"] is None if rubric == "bundles" else document["overallScore"] is None
     assert b"secret-7" not in done.stdout + done.stderr
-    text = tdqs_mcp(*(each for each in args if each not in ("--format", "json")))
+    text = command(*(each for each in args if each not in ("--format", "json")))
     assert (text.stdout, text.stderr) == (b"", done.stderr)
 
 

@@ -290,14 +290,14 @@ def task(tool, **arguments):
 
 
 @pytest.fixture
-def run(tdqs_mcp, write, tmp_path):
+def run(command, write, tmp_path):
     """Makes calls at the frail server: how it ended, and the log of calls."""
 
     def call(*tasks, options=()):
         log = tmp_path / "calls.jsonl"
         file = write("requests.json", list(tasks))
         server = f"stdio:{sys.executable} {FRAIL} {tmp_path}"
-        done = tdqs_mcp("study", file, "--run", server, "--log", log, "--timeout", "3", *options)
+        done = command("study", file, "--run", server, "--log", log, "--timeout", "3", *options)
         return done, [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else None
 
     return call

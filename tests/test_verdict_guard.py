@@ -183,7 +183,8 @@ def highest_believed(cases):
     """Estimate and highest published score of each case, both in tenths, as the guard decides."""
     for case, verdict in zip(cases, Offline().verdicts(cases), strict=True):
         estimate = score_in_tenths("tdqs", verdict)
-        yield estimate, next(score for score in range(50, estimate - 1, -1) if is_believed(case, score))
+        ceiling = min(50, estimate + BOUNDS["tdqs"] + 2)  # a guard that believes more is seen here
+        yield estimate, next(score for score in range(ceiling, estimate - 1, -1) if is_believed(case, score))
 
 
 def is_believed(case, score):
