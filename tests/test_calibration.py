@@ -256,6 +256,18 @@ def test_trees_are_integers_and_their_cuts_ascend():
             assert all(isinstance(number, int) for tree in forest.trees for number in leaves(tree))
 
 
+def test_a_score_is_the_sum_of_the_leaves_that_each_tree_leads_to():
+    def walk(tree, row):
+        return tree if isinstance(tree, int) else walk(tree[2 if row[tree[0]] <= tree[1] else 3], row)
+
+    chance = random.Random(1)
+    for forest in (forest for forests in FORESTS.values() for forest in forests.values()):
+        for _ in range(40):
+            row = [chance.choice((0, 1, 3, 20, 70, 100, 400)) + chance.randint(-1, 1) for _ in forest.features]
+            total = forest.base + sum(walk(tree, row) for tree in forest.trees)
+            assert forest.latent(dict(zip(forest.features, row, strict=True))) == max(UNIT, min(5 * UNIT, total))
+
+
 def test_no_tree_asks_for_the_number_of_siblings_hints_count_in_behavior_alone_an_output_schema_in_completeness_alone():
     for key, forest in FORESTS["tdqs"].items():
         assert "siblings" not in forest.features

@@ -2,11 +2,12 @@
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
+from operator import getitem, mul, or_
 from typing import Any, TypeAlias
 
 from tdqs_mcp.facts.toolset.coherence import ToolSet
@@ -26,9 +27,17 @@ Tree: TypeAlias = int | list[Any]
 """Points, or a feature's place, a threshold, the tree for values up to it, and the tree for values above."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_FIRST_BIT = bytes((byte & -byte).bit_length() - 1 if byte else 0 for byte in range(256))
+"""By byte, the place of its lowest bit."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Forest:
-    """Model of one dimension: a base, trees that add to it, and where the scores 1 to 5 are cut."""
+    """Model of one dimension: a base, trees that add to it, and where the scores 1 to 5 are cut.
+
+    All trees are walked at once (QuickScorer, SIGIR 2015): a byte stands for a tree, a bit for each of its leaves.
+    Every feature takes away the leaves that its value cannot reach, and the first leaf that is left counts.
+    """
 
     features: Sequence[str]
     base: int
@@ -38,18 +47,51 @@ class Forest:
 
     def latent(self, values: Mapping[str, int]) -> int:
         """The unrounded score, in thousandths, 1000-5000."""
-        row = [values[name] for name in self.features]
-        total = self.base
-        for tree in self.trees:
-            node: Any = tree
-            while type(node) is list:
-                node = node[2] if row[node[0]] <= node[1] else node[3]
-            total += node
-        return max(UNIT, min(5 * UNIT, total))
+        reachable = -1
+        for name, thresholds, masks in self._splits:
+            reachable &= masks[bisect_left(thresholds, values[name])]
+        count = len(self.trees)
+        places = (reachable & ((1 << 8 * count) - 1)).to_bytes(count, "little").translate(_FIRST_BIT)
+        return max(UNIT, min(5 * UNIT, self.base + sum(map(getitem, self._leaves, places))))
+
+    @cached_property
+    def _leaves(self) -> Sequence[Sequence[int]]:
+        """The points of each tree's leaves, from left to right."""
+        return [list(_leaves_of(tree)) for tree in self.trees]
+
+    @cached_property
+    def _splits(self) -> Sequence[tuple[str, Sequence[int], Sequence[int]]]:
+        """By feature, its thresholds, and the leaves that are left where a value lies above none, one, two of them."""
+        lost: list[dict[int, int]] = [{} for _ in self.features]
+        for number, tree in enumerate(self.trees):
+            _collect_lost(tree, 8 * number, lost)
+        splits = []
+        for name, by_threshold in zip(self.features, lost, strict=True):
+            thresholds = sorted(by_threshold)
+            unreachable = accumulate((by_threshold[threshold] for threshold in thresholds), or_, initial=0)
+            splits.append((name, thresholds, [~leaves for leaves in unreachable]))
+        return splits
 
     def score(self, latent: int) -> int:
         """The integer score, 1-5."""
         return 1 + bisect_right(self.cuts, latent)
+
+
+def _leaves_of(tree: Tree) -> Iterator[int]:
+    if isinstance(tree, int):
+        yield tree
+    else:
+        yield from chain(_leaves_of(tree[2]), _leaves_of(tree[3]))
+
+
+def _collect_lost(tree: Tree, first: int, lost: Sequence[dict[int, int]]) -> int:
+    """Enter by feature and threshold the leaves that a higher value cannot reach; return the place behind the last."""
+    if isinstance(tree, int):
+        return first + 1
+    feature, threshold, left, right = tree
+    middle = _collect_lost(left, first, lost)
+    lost[feature][threshold] = lost[feature].get(threshold, 0) | ((1 << middle) - (1 << first))
+    return _collect_lost(right, middle, lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +115,20 @@ class Rounding:
         target += (
             (100 + self.total_stretch) * sum(w * distance for w, distance in zip(self.weights, off, strict=True)) // 100
         )
-        choices: list[tuple[int, int, tuple[int, ...]]] = [(-target, 0, ())]
-        for latent, distance, percent, weight in zip(latents, off, self.stretch, self.weights, strict=True):
-            near = max(UNIT, min(5 * UNIT, latent + percent * distance // 100))
-            low = min(4, near // UNIT)
-            steps = [(weight * score * UNIT, weight * abs(score * UNIT - near), (score,)) for score in (low, low + 1)]
-            choices = [
-                (total + points, cost + gap, scores + score)
-                for total, cost, scores in choices
-                for points, gap, score in steps
-            ]
-        return list(min(choices, key=lambda choice: abs(choice[0]) + choice[1])[2])
+        near = [
+            max(UNIT, min(5 * UNIT, latent + percent * distance // 100))
+            for latent, distance, percent in zip(latents, off, self.stretch, strict=True)
+        ]
+        lows = [min(4, point // UNIT) for point in near]
+        # The choices as the bits of a number; the first dimension is the highest bit.
+        totals, costs = [UNIT * sum(map(mul, self.weights, lows)) - target], [0]
+        for weight, point, low in reversed(list(zip(self.weights, near, lows, strict=True))):
+            below, above = (weight * abs(score * UNIT - point) for score in (low, low + 1))
+            totals += [total + weight * UNIT for total in totals]
+            costs = [cost + below for cost in costs] + [cost + above for cost in costs]
+        errors = [abs(total) + cost for total, cost in zip(totals, costs, strict=True)]
+        best = errors.index(min(errors))
+        return [low + (best >> place & 1) for place, low in zip(reversed(range(len(lows))), lows, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

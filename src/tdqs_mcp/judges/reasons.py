@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.schema.signals import HINTS
@@ -15,7 +16,7 @@ from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.words import CJK, LEAD_IN, STOPWORDS, Cue, stem
 from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.sentence_model import Aspect, SentenceReading
+from tdqs_mcp.judges.sentence_model import CUE_TRAITS, Aspect, SentenceReading
 from tdqs_mcp.results.verdicts import Judgement
 
 MAX_QUOTE = 160
@@ -53,21 +54,17 @@ Facts = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreReason:
-    """A sentence for some scores of a dimension, and the facts without which it is not given."""
+    """A sentence for a score of a dimension, and the facts without which it is not given."""
 
-    scores: frozenset[int]
-    is_advice: bool
-    """It says what the next point takes, not what is there."""
-
-    facts: tuple[str, ...]
-    absent: tuple[str, ...]
+    facts: frozenset[str]
+    absent: frozenset[str]
     text: str
+    slots: Sequence[tuple[str, str, str]]
+    """The facts that it quotes or names, each between its marks."""
 
-    def fits(self, score: int, facts: Facts) -> bool:
-        """Return whether it may be given for a score."""
-        return (
-            score in self.scores and all(map(facts.__contains__, self.facts)) and facts.keys().isdisjoint(self.absent)
-        )
+    def fits(self, facts: Facts) -> bool:
+        """Return whether it may be given."""
+        return self.facts <= facts.keys() and self.absent.isdisjoint(facts)
 
 
 _SLOT = lazy_pattern(r'("?)\{(\w+)\}("?)')
@@ -103,16 +100,14 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
 
 
 def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
-    fitting = [reason for reason in _bank()[rubric, key] if reason.fits(score, facts)]
-    chosen = [
-        next((reason for reason in fitting if reason.is_advice is is_advice), None) for is_advice in (False, True)
-    ]
     sentences, evidence = [], list[str]()
-    for reason in filter(None, chosen):
+    for reasons in _bank()[rubric, key, score]:
+        reason = next((reason for reason in reasons if reason.fits(facts)), None)
+        if reason is None:
+            continue
         sentence = _SLOT.sub(lambda slot: _fill(slot, facts), reason.text)
         sentences.append(sentence.removesuffix(".") if sentence.endswith(('.".', '?".', '!".')) else sentence)
-        slots = _SLOT.findall(reason.text)
-        evidence += [part for mark, name, _ in slots if mark or rubric == "coherence" for part in facts[name]]
+        evidence += [part for mark, name, _ in reason.slots if mark or rubric == "coherence" for part in facts[name]]
     return Judgement(
         score=score,
         justification=" ".join(sentences) or "The estimate finds nothing that would raise this.",
@@ -229,13 +224,15 @@ def _quoted(
     without: Sequence[Cue] = (),
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """The sentence that tells most of an aspect among those whose words prove that they are about it."""
-
-    def has(reading: SentenceReading, kinds: Sequence[Cue]) -> bool:
-        return any(f"cue {cue}" in reading.sentence.traits for cue in kinds)
-
-    proven = [reading for reading in readings if (not cues or has(reading, cues)) and not has(reading, without)]
-    best = max(proven, key=lambda reading: reading.tells[aspect], default=None)
-    if best and best.tells[aspect] >= CLEAR:
+    required, excluded = ({CUE_TRAITS[cue] for cue in kinds} for kinds in (cues, without))
+    proven = [
+        reading
+        for reading in readings
+        if reading.tells[aspect] >= CLEAR
+        and not (required and required.isdisjoint(reading.sentence.traits))
+        and excluded.isdisjoint(reading.sentence.traits)
+    ]
+    if best := max(proven, key=lambda reading: reading.tells[aspect], default=None):
         yield name, [_cut(best.sentence.text)]
 
 
@@ -244,24 +241,20 @@ def _cut(text: str) -> str:
 
 
 @cache
-def _bank() -> Mapping[tuple[str, str], Sequence[ScoreReason]]:
-    """The reasons of each dimension by rubric and key, in the order in which they are tried."""
+def _bank() -> Mapping[tuple[str, str, int], tuple[Sequence[ScoreReason], Sequence[ScoreReason]]]:
+    """By rubric, key and score: what is there, and what the next point takes, in the order in which they are tried."""
     table = tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "reasons.toml").read_text(encoding="utf-8"))
-    return {
-        (rubric, key): [_reason(line) for line in lines]
-        for rubric, dimensions in table.items()
-        for key, lines in dimensions.items()
-    }
-
-
-def _reason(line: str) -> ScoreReason:
-    """The reason that a line gives: `4- siblings !named | For a 5, say …`."""
-    terms, text = line.split(" | ", 1)
-    head, *facts = terms.split()
-    return ScoreReason(
-        scores=frozenset(map(int, head[:-1])),
-        is_advice=head[-1] == "-",
-        facts=tuple(name for name in facts if name[0] != "!"),
-        absent=tuple(name[1:] for name in facts if name[0] == "!"),
-        text=text,
-    )
+    bank: dict[tuple[str, str, int], tuple[list[ScoreReason], list[ScoreReason]]] = {}
+    for rubric, dimensions in table.items():
+        for key, score in product(dimensions, range(1, 6)):
+            bank[rubric, key, score] = ([], [])
+        for key, lines in dimensions.items():
+            for line in lines:  # `4- siblings !named | For a 5, say …`
+                terms, text = line.split(" | ", 1)
+                head, *facts = terms.split()
+                absent = frozenset(name[1:] for name in facts if name[0] == "!")
+                present = frozenset(name for name in facts if name[0] != "!")
+                reason = ScoreReason(facts=present, absent=absent, text=text, slots=_SLOT.findall(text))
+                for score in map(int, head[:-1]):
+                    bank[rubric, key, score][head[-1] == "-"].append(reason)
+    return bank

@@ -7,14 +7,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, start_of_second_word, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose, lead_in_length
-from tdqs_mcp.facts.text.words import CJK, STOPWORDS, stem
+from tdqs_mcp.facts.text.words import CJK, STOPWORDS, Cue, stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""
@@ -91,6 +91,7 @@ class Text:
     """Words of its description in the schema."""
 
 
+CUE_TRAITS: Mapping[Cue, str] = {cue: f"cue {cue}" for cue in Cue}
 FUNCTION_STEMS = frozenset(map(stem, STOPWORDS))
 """Stems of the words of every sentence."""
 
@@ -183,7 +184,7 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
     cues: dict[int, list[str]] = {}
     for cue, places in prose.cue_places.items():
         for place in places:
-            cues.setdefault(place, []).append(f"cue {cue}")
+            cues.setdefault(place, []).append(CUE_TRAITS[cue])
     fresh_before: set[str] = set()
     earlier: set[str] = set()
     for number, (place, verbatim, sentence, heading) in enumerate(lines):
@@ -325,18 +326,21 @@ def _terms(
     is_first: bool,
 ) -> frozenset[str]:
     own, siblings, parameters = context.subject.tool.name.lower(), context.subject.siblings, context.properties
-
-    def term(word: str, form: str) -> str:
-        if word in parameters:
-            return PARAMETER
-        if word == own:
-            return SELF
-        if word in siblings:
-            return TOOL
-        return form if word.isalpha() or not _DIGIT.search(word) else NUMBER
-
     is_spaced = text.isascii() or not CJK.search(text)
-    terms = list(map(term, words, stems)) if is_spaced else words
+    terms = words
+    if is_spaced:
+        terms = [
+            PARAMETER
+            if word in parameters
+            else SELF
+            if word == own
+            else TOOL
+            if word in siblings
+            else form
+            if word.isalpha() or not _DIGIT.search(word)
+            else NUMBER
+            for word, form in zip(words, stems, strict=False)
+        ]
     pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
     opening = [f"first {form}" for form in terms] if is_first else ()
     return frozenset([*terms, *pairs, *opening, *(f"under {word}" for word in heading)])
@@ -388,6 +392,7 @@ class Aspect(StrEnum):
     ARGUMENTS = "arguments"
 
 
+_ASPECTS = tuple(Aspect)  # an enum is slow to iterate
 UNRELATED, NOTHING, PARTICULAR = "unrelated", "nothing", "particular"
 """The last columns of weights: that the sentence is about something else, that it tells nothing, and that it would not
 fit any tool."""
@@ -429,8 +434,11 @@ class SentenceModel:
     seconds: Sequence[int]
     """Number added to the sum for the label 2 instead of 1, by aspect; negative."""
 
-    weights: Mapping[str, Sequence[tuple[int, int]]]
-    """By term or trait: the columns in which it counts, each with its weight."""
+    terms: Mapping[str, Sequence[int]]
+    """By term, its weight in each column."""
+
+    traits: Mapping[str, Sequence[int]]
+    """By trait, the same for the whole of it."""
 
     rarity: Mapping[str, int]
     """Tenths of the bits that a word tells by the servers whose definitions have it; "" stands for all others."""
@@ -462,16 +470,11 @@ class SentenceModel:
                 share=0,
                 most=0,
             )
-        sums = list(self.bases)
-        for columns in filter(None, map(self.weights.get, sentence.terms)):
-            for column, weight in columns:
-                sums[column] += weight
-        for trait, value in sentence.traits.items():
-            for column, weight in self.weights.get(f"*{trait}", ()):
-                sums[column] += weight * value // FULL
-        for trait, value in particularity(sentence, self.rarity).items():
-            for column, weight in self.weights.get(f"*{trait}", ()):
-                sums[column] += weight * value // FULL
+        traits = chain(sentence.traits.items(), particularity(sentence, self.rarity).items())
+        parts = [(self.traits[trait], value) for trait, value in traits if trait in self.traits]
+        shares = [row if value == FULL else [weight * value // FULL for weight in row] for row, value in parts]
+        rows = filter(None, map(self.terms.get, sentence.terms))
+        sums = list(map(sum, zip(self.bases, *rows, *shares, strict=True)))
         unrelated = 0 if is_first else bisect_right(self.logistic, sums[-3])
         nothing = max(unrelated, bisect_right(self.logistic, sums[-2]))
         low, high = self.gate
@@ -480,11 +483,10 @@ class SentenceModel:
         is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
         share = (FULL - unrelated) * (FULL if is_exempt else max(0, min(FULL, particular))) // FULL
         tells, wording = {}, {}
-        for column, aspect in enumerate(Aspect):
-            hint = bisect_right(self.logistic, sums[column])
-            much = bisect_right(self.logistic, sums[column] + self.seconds[column])
-            tells[aspect] = (hint + much) * share // FULL
-            wording[aspect] = (hint + much) * (FULL - unrelated) // FULL
+        for aspect, total, second in zip(_ASPECTS, sums, self.seconds, strict=False):
+            degree = bisect_right(self.logistic, total) + bisect_right(self.logistic, total + second)
+            tells[aspect] = degree * share // FULL
+            wording[aspect] = degree * (FULL - unrelated) // FULL
         return SentenceReading(
             sentence=sentence,
             tells=tells,
@@ -507,14 +509,15 @@ def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, in
 def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceModel:
     """The model as a calibration file has it: base, second and weights by column."""
     columns = [table[name] for name in (*Aspect, UNRELATED, NOTHING, PARTICULAR)]
-    weights: dict[str, list[tuple[int, int]]] = {}
+    rows: dict[str, list[int]] = {}
     for place, column in enumerate(columns):
         for term, weight in column["weights"].items():
-            weights.setdefault(term, []).append((place, weight))
+            rows.setdefault(term, [0] * len(columns))[place] = weight
     return SentenceModel(
         bases=[column["base"] for column in columns],
         seconds=[column.get("second", 0) for column in columns],
-        weights=weights,
+        terms={term: row for term, row in rows.items() if not term.startswith("*")},
+        traits={term[1:]: row for term, row in rows.items() if term.startswith("*")},
         rarity=table["rarity"],
         gate=tuple(table["gate"]),
         logistic=logistic,

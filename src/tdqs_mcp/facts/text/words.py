@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 from tdqs_mcp.facts.lexicon import lazy_pattern, read_table, words_from
@@ -255,6 +255,7 @@ def ideograph_count(text: str) -> int:
     return 0 if text.isascii() else len(CJK.findall(text))  # most texts are ASCII, and the pattern is slow to compile
 
 
+@lru_cache(8192)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
