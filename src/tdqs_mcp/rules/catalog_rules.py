@@ -273,7 +273,13 @@ def retired_tool(subject: Subject) -> Iterator[Hit]:
         yield Hit("/description", problem, "remove it from the list, or hide it from agents")
 
 
-@rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
+@rule(
+    "TDQ310",
+    aliases=("smell:repeated-display-name",),
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    source="MCPBundles, server smells",
+)
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
     for title, tools in relations.shared_display_names(measured.catalog.tools).items():
@@ -303,7 +309,8 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     for subject in measured.subjects:
         for mention in unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
             problem = f"there is no tool {mention.name!r}: {mention.words!r}"
-            yield Hit(mention.path, problem, fix, part=subject.tool)
+            shared = f"send the agent to {mention.name!r}, which is no tool"
+            yield Hit(mention.path, problem, fix, part=subject.tool, shared=shared)
         for name in (name for name in subject.mentions if name in retired):
             yield Hit(
                 "/description", f"the text names {name!r}, which is not to be called any more", fix, part=subject.tool
@@ -348,7 +355,8 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
 def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:
-        yield Hit("", problem, "clients may see less than the server offers")
+        is_cut = problem == measured.catalog.incomplete
+        yield Hit("", problem, "clients may see less than the server offers", None if is_cut else Severity.INFO)
 
 
 def _copies(measured: Measured, kind: OverlapKind, fix: str) -> Iterator[Hit]:

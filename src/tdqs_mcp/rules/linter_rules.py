@@ -529,7 +529,7 @@ def untyped_resource(measured: Measured) -> Iterator[Hit]:
             yield Hit("/mimeType", "the resource has no MIME type", "add one, such as text/plain", part=resource)
 
 
-@_playground("TDQ605", "prompt-no-description", severity=Severity.WARNING)
+@_playground("TDQ605", "prompt-no-description", severity=Severity.WARNING, persona=Persona.AUDITOR)
 def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
     """A prompt has no description, so a user cannot know what running it does."""
     for prompt in measured.catalog.prompts or ():

@@ -1,9 +1,12 @@
 """Lane 1, what the definition says: the hard gates of TDQS and the items of its checklist."""
 
 from collections.abc import Iterator
+from functools import partial
 
+from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import cut_lists, default_cuts, vague_result
 from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_lists, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
@@ -21,6 +24,7 @@ from tdqs_mcp.rules.linter_rules import (
 )
 from tdqs_mcp.rules.rule import Hit, Rule, rule
 
+_words = partial(words_from, "hints")
 COPIED_WORDS = 12
 """Repeated words from which cutting them is worth a finding: about one sentence."""
 
@@ -168,17 +172,21 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     own = [words for words in prose.spoken if siblings.isdisjoint(words)]
     is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
-    is_whole = prose.effect is Effect.UPDATE and all(
-        node.is_required and node.schema.get("type") in WHOLE_TYPES for node in subject.input_shape.nodes if node.is_top
+    is_lossy = prose.effect is Effect.DELETE and _words("losses").isdisjoint(prose.words)
+    tops = [node for node in subject.input_shape.nodes if node.is_top]
+    is_partial = prose.verb in _words("editing") and any(
+        not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in tops
     )
-    if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
-        is_mild = is_whole or prose.effect is Effect.DELETE  # else an agent cannot know what becomes of the rest
-        lost = "whether it can be undone" if is_mild else "what happens to values that are left out"
+    is_told = any(not _words("keeping").isdisjoint(remark.words) for remark in subject.remarks if remark.node.is_top)
+    is_open = is_lossy or (is_partial and not is_told)
+    is_silent = is_bare and not is_hinted and subject.is_effect_open
+    if is_destroying and is_open and is_silent and prose.effect is prose.name_effect:
+        lost = "what happens to values that are left out" if is_partial else "whether it can be undone"
         yield Hit(
             "/description",
             f"{prose.verb!r} changes existing data, and neither the description nor destructiveHint says what is lost",
             f"say {lost}, and declare destructiveHint",
-            Severity.INFO if is_mild else None,
+            None if is_partial else Severity.INFO,
         )
     elif prose.effect and (things := several_at_once(subject.tool, prose, subject.input_shape, subject.remarks)):
         problem = (
@@ -211,7 +219,7 @@ OUTCOMES = {
 
 
 WHOLE_TYPES = ("string", "integer", "number", "boolean")
-"""Types of which nothing can be left out; where each parameter is required, nothing is left out of an update."""
+"""Types of which nothing can be left out; where each parameter is required, an update leaves nothing out."""
 
 MAX_BARE_WORDS = 15
 """Words of a sentence that has room for the verb and its object, and for nothing else."""
@@ -252,6 +260,10 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             Severity.INFO if is_mild else None,
             shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
+    for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
+        problem = f"{remark.node.name!r} is an object, and neither the schema nor the text names a property of it"
+        severity = None if remark.node.is_required else Severity.INFO
+        yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text", severity)
 
 
 @rule(
@@ -270,6 +282,11 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     What a reading tool reads comes back: "List the labels of a repository" says that.
     """
     prose = subject.prose
+    if subject.signals.has_output_schema and parameter_texts.is_any_object(subject.output_shape):
+        shared = "have an output schema that takes any object, so that no field of the result is named"
+        problem = "the output schema takes any object"
+        yield Hit("/outputSchema", problem, "declare the fields of the result", shared=shared)
+        return
     says_what_it_reads = prose.effect is Effect.READ and bool(prose.words) and not prose.is_only_name
     if Cue.RETURN in prose.cues or says_what_it_reads:
         return
@@ -304,7 +321,7 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     if thing := vague_result(prose, subject.output_shape):
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
         yield Hit("/description", problem, "name the fields that the next call or the answer needs")
-    for parameter, amount in cut_lists(prose, subject.remarks):
+    for parameter, amount in cut_lists(prose, subject.input_shape):
         problem = f"the description says 'all', and a call returns {amount} at most unless {parameter!r} asks for more"
         yield Hit("/description", problem, "say that it returns a page, and how to get the rest")
     for parameter, length in default_cuts(prose, subject.remarks):

@@ -70,20 +70,16 @@ def restated_parameter(subject: Subject) -> Iterator[Hit]:
     source="TDQS, checklist 4",
 )
 def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
-    """Properties inside a parameter have no description, or nothing names a property that an object takes."""
+    """Properties inside a parameter have no description."""
     silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
     if silent:
         hit = _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
         yield hit._replace(shared="have nested properties without a description")
-    for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
-        problem = f"{remark.node.name!r} is an object, and neither the schema nor the text names a property of it"
-        yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text")
 
 
 @rule(
     "TDQ134",
     severity=Severity.INFO,
-    persona=Persona.AUDITOR,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
     weighs=("/description",),
@@ -119,7 +115,6 @@ def _dotted(path: str) -> str:
 @rule(
     "TDQ135",
     severity=Severity.INFO,
-    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, validation",
 )
@@ -133,17 +128,19 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
         name, path = repr(node.name), remark.path
         is_open = kind != "string" and _BOUNDS.isdisjoint(schema)
         if is_open and (phrase := stated_limits(text)):
-            yield Hit(
-                path, f"{name}: the range {phrase!r} is only in the text", "add minimum and maximum to the schema"
-            )
+            problem = f"{name}: the range {phrase!r} is only in the text"
+            yield Hit(path, problem, "add minimum and maximum to the schema", shared="have a range only in the text")
         elif kind == "number" and "multipleOf" not in schema and parameter_texts.is_count(node, text):
             problem = f"{name}: the text counts things, and the schema takes 2.5"
             yield Hit(path, problem, "make the type integer", shared="have a count of type number")
         elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):
-            yield Hit(path, f"{name}: nothing says how the date is written", 'add "format": "date" or an example')
+            problem = f"{name}: nothing says how the date is written"
+            shared = "have a date of which nothing says how it is written"
+            yield Hit(path, problem, 'add "format": "date" or an example', shared=shared)
         elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
             problem = f"{name}: the text asks for {form!r} inside a string"
-            yield Hit(path, problem, "make it an array or an object, so that clients can check it")
+            shared = "have a string for which the text asks for JSON or a list"
+            yield Hit(path, problem, "make it an array or an object, so that clients can check it", shared=shared)
 
 
 _UNBOUND = ("integer", "number", "string")

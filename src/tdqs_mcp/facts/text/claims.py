@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values, keyword_members
+from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values
 from tdqs_mcp.facts.spelling import first_of, name_parts
 from tdqs_mcp.facts.text.parameter_texts import (
     DIGITS,
@@ -170,27 +170,42 @@ def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[
             yield name, length
 
 
-def cut_lists(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[tuple[str, str]]:
+def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
     """Yield the parameters that limit a list which the description calls whole, with the number of one call.
 
     "Get a list of all users in the workspace", `limit`, "Maximum number of users (default 100)".
     """
     opening = prose.sentences[0] if prose.sentences else ""
-    is_listing = prose.verb in _words("listing_verbs") and prose.effect is Effect.READ and "all" in prose.words
-    if not is_listing or Cue.LIMIT in prose.cues or not _words("paging").isdisjoint(prose.words):
+    is_every = "every" in prose.words  # "Raw evidence: every hostname in the window"
+    is_whole = is_every or ("all" in prose.words and prose.verb in _words("listing_verbs"))
+    if (
+        not is_whole
+        or prose.effect not in (Effect.READ, None)
+        or Cue.LIMIT in prose.cues
+        or not _words("paging").isdisjoint(prose.words)
+    ):
         return
-    for remark in remarks if _PATTERNS.whole_list.search(opening) else ():
-        schema = remark.node.schema
+    for node in shape.nodes if _PATTERNS.whole_list.search(opening) else ():
+        schema, parts = node.schema, name_parts(node.name or "")
+        text = schema["description"] if isinstance(schema.get("description"), str) else ""
+        is_limit = is_count(node, text) or (not text and parts[-1:] and parts[-1] in _words("limiting"))
         number = next((schema[key] for key in ("default", "maximum") if type(schema.get(key)) is int), None)
-        amount = stated_default(remark.text) if number is None else spell(number)
-        if amount and amount.isdigit() and amount != "0" and remark.node.is_top and is_count(remark.node, remark.text):
-            yield remark.node.name or "", amount
+        amount = stated_default(text) if number is None else spell(number)
+        if amount and amount.isdigit() and amount != "0" and node.is_top and is_limit:
+            yield node.name or "", amount
+
+
+def repeated_quota(prose: Prose) -> tuple[str, str] | None:
+    """Return the words by which a text calls a call repeatable, and those that count the calls."""
+    text = " ".join(prose.sentences)
+    claim, quota = (pattern.search(text) for pattern in (_PATTERNS.repeatable, _PATTERNS.quota))
+    return (claim[0], quota[0]) if claim and quota else None
 
 
 def vague_result(prose: Prose, output: Shape) -> str | None:
     """Return what comes back from a reading tool, where text and output schema have no more than that.
 
-    "Get details of a specific event" has details; the schema `{"additionalProperties": true}` an object.
+    "Get details of a specific event" has details.
     """
     is_reading = prose.effect is prose.name_effect is Effect.READ and prose.language == "en"
     if not is_reading or Cue.RETURN in prose.cues or tells_result(output):
@@ -198,10 +213,6 @@ def vague_result(prose: Prose, output: Shape) -> str | None:
     text = " ".join(prose.sentences)
     if _PATTERNS.told_result.search(text):
         return None
-    wrapped = keyword_members(output.root).get("result")
-    result = wrapped if isinstance(wrapped, dict) else output.root
-    if result.get("type") == "object":
-        return "an object"
     match = _PATTERNS.vague_thing.match(text)
     return match["thing"] if match else None
 

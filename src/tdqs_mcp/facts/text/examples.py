@@ -387,6 +387,10 @@ def _rows(text: str, is_kind: bool) -> Sequence[_ValueRow]:  # noqa: FBT001  # t
             values = tuple(dict.fromkeys(word.strip("`'\"“”「」") for word in words))
             before, after = text[max(0, match.start() - 60) : match.start()], text[match.end() : match.end() + 60]
             is_inside = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
+            # "Yo" and "me" mean this member: the words are what a sentence is about
+            is_inside = is_inside or (
+                before.rstrip()[-1:] in (".", "!", "?") and after[:1] == " " and after[1:2].isalpha()
+            )
             is_open = is_inside or _PATTERNS.row_example.search(before) or _PATTERNS.row_open.search(after)
             # unquoted words are values in the first sentence, if they look like some or the parameter is for some
             is_sure = pattern != _BARE or _PATTERNS.announced_row.search(before) is not None

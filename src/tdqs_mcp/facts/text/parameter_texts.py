@@ -311,8 +311,8 @@ def _is_unwritten(text: str) -> bool:
 
 
 def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
-    """Those whose description is a placeholder."""
-    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER)
+    """Those whose description is a placeholder; "Description" may be the meaning of a field, in French as well."""
+    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER and remark.text != "Description")
     yield from (remark for remark in short if is_placeholder(remark.text, remark.node.name or ""))
 
 
@@ -361,16 +361,15 @@ def unknown_members(remarks: Sequence[ParameterMention], description: str) -> It
     """Described objects that take some members, of which neither the schema nor a text about them names one."""
     for remark in remarks:
         schema = remark.node.schema
-        if remark.node.is_top and schema.get("type") == "object" and _MEMBER_KEYWORDS.isdisjoint(schema):
+        is_free = schema.get("additionalProperties", True) in (True, {})
+        if remark.node.is_top and schema.get("type") == "object" and is_free and _MEMBER_KEYWORDS.isdisjoint(schema):
             is_shown = _TEXT_PATTERNS.members.search(remark.text) or f"`{remark.node.name}`" in description
             is_explained = any(entry.name == remark.node.name for entry in list_entries(description))
             if not (is_shown or is_explained):
                 yield remark
 
 
-_MEMBER_KEYWORDS = frozenset(
-    "properties additionalProperties patternProperties propertyNames examples anyOf oneOf allOf".split()
-)
+_MEMBER_KEYWORDS = frozenset("properties patternProperties propertyNames examples anyOf oneOf allOf".split())
 """Keywords by which a schema says something of an object's members; a true `additionalProperties` is no such word."""
 
 
@@ -453,6 +452,14 @@ def tells_result(shape: Shape) -> bool:
     return bool(shape.names - {"result" if is_wrapped else ""}) or any(map(_tells, nodes))
 
 
+def is_any_object(shape: Shape) -> bool:
+    """Return whether a schema takes any object or a list of any, in FastMCP's wrapper or without, and tells no more."""
+    schema = keyword_members(shape.root).get("result", shape.root)
+    while isinstance(schema, dict) and schema.get("type") == "array":
+        schema = schema.get("items")
+    return not tells_result(shape) and isinstance(schema, dict) and schema.get("type") == "object"
+
+
 def _tells(node: Node) -> bool:
     is_limited = not _TELLING_KEYWORDS.isdisjoint(node.schema) or node.schema.get("type") in _TELLING_TYPES
     return is_limited or _has_text(node.schema)
@@ -507,14 +514,16 @@ def _is_evident(
     is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
     if is_shaped or schema.get("default") not in (None, "", [], {}):
         return bool(schema.get("type") != "object")
-    for branch in alternatives(schema, root):
+    for branch in _referred_schemas(schema, root):  # a list is as evident as its items
         if branch.get("type") == "object":
             members, needed = keyword_members(branch), required_names(branch)
-            return (
-                not is_member  # an object within an object needs a word, and may be a member of itself
-                and bool(needed)
-                and all(_is_evident(member, members.get(member), root, is_known, is_member=True) for member in needed)
-            )
+            # an object within an object needs a word, and may be a member of itself
+            if needed and not is_member:
+                return all(
+                    _is_evident(member, members.get(member), root, is_known, is_member=True) for member in needed
+                )
+            if schema.get("type") != "array":
+                return False
     return is_known(name)
 
 

@@ -1,9 +1,12 @@
 """Texts that tell an agent to choose a tool instead of what it does, to ask for secrets, or not to call it at all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
+from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.text.parameter_texts import ParameterMention
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.model import Tool
 
@@ -26,7 +29,11 @@ def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, 
         quote = " ".join(sentence.replace("*", "").split())
         matches = ((kind, getattr(_PATTERNS, kind).search(quote)) for kind in kinds)
         for kind, match in matches:
-            is_scoped = match and kind == "order" and _PATTERNS.occasion.match(quote, match.end())
+            is_scoped = (
+                match
+                and kind == "order"
+                and (_PATTERNS.occasion.match(quote, match.end()) or _PATTERNS.condition.match(quote))
+            )
             if match and not is_scoped and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
                 yield _EFFECTS[kind], _around(quote, match.start())
                 break
@@ -52,6 +59,19 @@ def _is_sequence(sentence: str, quote: str, siblings: Sequence[str]) -> bool:
 
 def _around(text: str, start: int) -> str:
     return text[max(0, start - 20) : start + 60].strip()
+
+
+def find_secret(prose: Prose, mentions: Iterable[ParameterMention], shape: Shape) -> tuple[str, str] | None:
+    """Return the parameter for a secret that the description has in the environment, and the words that say so.
+
+    No word about the parameter itself says which of the two counts.
+    """
+    match = _PATTERNS.variable.search(" ".join(prose.sentences)) if "_" in "".join(prose.sentences) else None
+    explained = {mention.node.name for mention in mentions if not {"env", "environment"}.isdisjoint(mention.words)}
+    names = (node.name for node in shape.nodes if node.is_top and node.name and node.name not in explained)
+    secrets = (name for name in names if (name_parts(name) or ("",))[-1] in words_from("steering", "secret_names"))
+    name = next(secrets, None) if match else None
+    return (name, match[0]) if name and match else None
 
 
 def find_withdrawal(tool: Tool) -> str | None:

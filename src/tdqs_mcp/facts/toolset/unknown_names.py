@@ -157,7 +157,8 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or is_glued or not (is_joined or is_ticked)
     if is_no_name:
         return False
-    is_called = not _words("call_words").isdisjoint(lead.split()) and _PATTERNS.called.search(before) is not None
+    may_call = not _words("call_words").isdisjoint(lead.replace("(", " ").split())
+    is_called = may_call and _PATTERNS.called.search(before) is not None
     if not (_is_called_tool(token, is_called=is_called, is_ticked=is_ticked) or _is_sought(token, words, is_called)):
         return False
     # "formerly called `get_user`": nobody is sent there
@@ -177,9 +178,21 @@ def _is_sought(token: Token, words: KnownNames, is_called: bool) -> bool:  # noq
     if not (is_joined and is_like and (is_kin or is_verbal) and parts[-1] not in _words("field_endings")):
         return False
     is_source = lead.endswith(_endings("source_ends"))
-    return is_called or (
-        is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)) is not None
+    return (
+        is_called
+        or (is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)) is not None)
+        or (is_kin and _is_pointer(token, words))
     )
+
+
+def _is_pointer(token: Token, words: KnownNames) -> bool:
+    """The line has a label and names alone, and the text has such a line with a tool: "Next steps: `get_order`"."""
+    start, end = token.text.rfind("\n", 0, token.start) + 1, token.text.find("\n", token.end)
+    line = token.text[start : end if end >= 0 else None]
+    if _PATTERNS.pointers.fullmatch(line) is None:
+        return False
+    rows = filter(_PATTERNS.pointers.fullmatch, token.text.split("\n"))
+    return any(fold(name) in words.tools for row in rows for name in _PATTERNS.pointer.findall(row))
 
 
 def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
