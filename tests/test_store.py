@@ -329,7 +329,7 @@ def test_a_postgresql_that_restarts_costs_time_alone(postgres):
     before, begun = exported(engine), threading.Event()
 
     def sweep(_):
-        for round_number in range(40):
+        for round_number in range(16):
             write(engine, METHOD, servers)
             if round_number == 2:
                 begun.set()

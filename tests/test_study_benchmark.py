@@ -18,7 +18,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.studying import study_benchmark
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.toolset.search import indexed_text, search_terms
-from tdqs_mcp.report.blocks import as_text
+from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.report.study_reports import choice_blocks
 from tdqs_mcp.results.studies import Reading
@@ -294,7 +294,7 @@ def test_what_predicts_a_choice_is_that_of_the_second_computation(gauge, choices
 
 def test_the_choices_have_their_schema_and_a_next_step(choices):
     VALIDATORS["study-choices"].validate(document(choices))
-    text = as_text(choice_blocks(choices))
+    text = as_markdown(choice_blocks(choices))
     assert "92.0 → 98.2 %" in text
     assert "Next:" in text
 

@@ -338,7 +338,7 @@ def _plans(selection: Selection) -> Table:
         change = changes.get(share.demand)
         after = f"+{change.gained} / -{change.lost}, {change.verdict}" if change else ""
         rows.append((*row, after) if changes else row)
-    heads = ("plans with", "met", "95 % interval", "gained / lost")
+    heads = ("plans with", "before" if changes else "met", "95 % interval", "gained / lost")
     return Table(columns(*heads[: 4 if changes else 3], left=1), rows)
 
 
