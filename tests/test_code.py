@@ -847,7 +847,7 @@ def test_a_harmless_name_proves_nothing_of_an_object_that_is_no_data(read, line,
         "def open_harbour(name):\n    return HARBOURS[name]\n\n"
         f"@server.tool()\nasync def boat(ctx: Context, name: str) -> str:\n    {line}\n"
     ).tools
-    assert (tool.read_only, tool.open_world) == (("unknown", "unknown") if is_open else (True, False))
+    assert (tool.read_only, tool.open_world) == (True, "unknown" if is_open else False)
 
 
 @pytest.mark.parametrize("names", [("tides", "winds"), ("tides", "winds", "berths", "boats")])
@@ -1267,8 +1267,8 @@ def test_the_name_of_a_class_may_say_that_it_asks_a_service(read):
     before = "from harbourkit import BerthsApi, Berths\n"
     assert verdicts(tool_of(read, "return BerthsApi().list_berths()", before=before)) == (True, False, True)
     assert tool_of(read, "return BerthsApi().dock(a)", before=before).read_only == "unknown"
-    assert tool_of(read, "return Berths().list_berths()", before=before).read_only == "unknown"
-    assert tool_of(read, "return Berths().get(a)", before=before).read_only == "unknown"
+    assert verdicts(tool_of(read, "return Berths().list_berths()", before=before)) == (True, False, "unknown")
+    assert verdicts(tool_of(read, "return Berths().get(a)", before=before)) == (True, False, "unknown")
 
 
 def test_a_default_of_this_machine_that_a_setting_replaces_closes_no_world(read):
@@ -1830,7 +1830,8 @@ def test_tools_in_modules_that_are_imported_by_name_are_found_and_names_of_a_ser
     )
     server = (
         "from boats.tools import registry\n\n@app.list_tools()\nasync def list_tools():\n"
-        "    return [Tool(name=module.TOOL.name, inputSchema={}) for module in registry.values()]\n\n"
+        "    tools = []\n    for module in registry.values():\n"
+        "        tools.append(Tool(name=module.TOOL.name, inputSchema={}))\n    return tools\n\n"
         "@app.call_tool()\nasync def call_tool(name, arguments):\n    return registry[name].run(**arguments)\n"
     )
     modules = {"boats/__init__.py": "", "boats/tools/__init__.py": registry, "boats/server.py": server}
@@ -1849,7 +1850,7 @@ def test_tools_in_modules_that_are_imported_by_name_are_found_and_names_of_a_ser
         ("tool-1", "boats/tools/t1.py", False),
     ]
     (tmp_path / "boats/tools/__init__.py").write_text("registry = fetch_tools()\n")
-    assert tdqs_mcp.read_code(tmp_path).problems == ("boats/server.py:5: the name of a tool is computed",)
+    assert tdqs_mcp.read_code(tmp_path).problems == ("boats/server.py:7: the name of a tool is computed",)
 
 
 def test_a_method_of_a_base_class_is_followed_from_the_class_that_overrides_it(read):
@@ -1862,4 +1863,35 @@ def test_a_method_of_a_base_class_is_followed_from_the_class_that_overrides_it(r
         server.tool("drop_boat", "Drop.", {}, async ({ boat }) => client.request(boat));
         """
     )
+    assert verdicts(report.find("drop_boat")) == (False, True, True)
+
+
+UNKNOWN_CALLS = {
+    "a name that reads": ("harbours.load(a).get_boats(b)", (True, False, "unknown")),
+    "a name that computes": ("harbours.parse(a); harbours.boatDecode(b)", (True, False, "unknown")),
+    "an object that is made": ("harbours.Quay(a, b)", (True, False, "unknown")),
+    "a name that may be told anything": ("harbours.query(a, b)", ("unknown", "unknown", "unknown")),
+    "a verb that changes behind one that reads": ("harbours.get_or_create(a, b)", ("unknown", "unknown", "unknown")),
+    "a client that the server is handed": ("lookup(a).api.list_boats(b)", (True, False, True)),
+    "a change by such a client": ("lookup(a).api.delete_boat(b)", (False, True, True)),
+    "a module of Python's own that only computes": ("plistlib.loads(a + b)", (True, False, False)),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN_CALLS)
+def test_the_name_of_an_unknown_call_tells_whether_it_may_change_something(read, case):
+    line, proofs = UNKNOWN_CALLS[case]
+    assert verdicts(tool_of(read, line, before="import harbours\nimport plistlib\nlookup = undefined\n")) == proofs
+
+
+def test_a_method_named_after_one_of_http_is_a_request(read):
+    report = read(
+        server_js="""\
+        import create from "openapi-fetch";
+        const api = create({ baseUrl: "https://a.example" });
+        server.tool("list_boats", "List.", {}, async () => api.GET("/boats"));
+        server.tool("drop_boat", "Drop.", {}, async ({ boat }) => api.DELETE("/boats/{boat}", { params: { boat } }));
+        """
+    )
+    assert verdicts(report.find("list_boats")) == (True, False, True)
     assert verdicts(report.find("drop_boat")) == (False, True, True)

@@ -441,7 +441,7 @@ class Interpreter(Calls):
                     return frame.receiver
                 if name == "this":
                     return self._this(frame)
-                if name == "super":  # super.request(query), super(options)
+                if name == "super" and not frame.module.is_python:  # super.request(query), super(options)
                     return self._super(frame)
                 return self.lookup(name, frame)
             case Attribute(value=owner, key=key):

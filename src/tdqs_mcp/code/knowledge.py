@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -212,13 +213,16 @@ def _load(name: str) -> _Language:
         for package in entry["names"].split():
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
-    by_hand = frozenset(data["harmless"].split()).union(name for name in packages if packages[name].keys() != {"*"})
+    own = frozenset(data["harmless"].split())
+    if "effectful" in data:
+        own |= sys.stdlib_module_names - packages.keys() - set(data["effectful"].split())
+    by_hand = own.union(name for name in packages if packages[name].keys() != {"*"})
     derived = _derived()[name]
     for package, entry in derived["packages"].items():
         packages[package] = _calls(entry) | packages.get(package, {})
     return _Language(
         by_hand=by_hand,
-        harmless=frozenset(data["harmless"].split()) | frozenset(derived["harmless"].split()) - packages.keys(),
+        harmless=own | frozenset(derived["harmless"].split()) - packages.keys(),
         containers=frozenset(data["containers"].split()),
         plain=frozenset(data["plain"].split()),
         packages=packages,
@@ -601,6 +605,26 @@ def verb_kind(name: str) -> str:
             return ""
         return kinds.pop() if len(kinds) == 1 else "" if kinds or not kind else "read"
     return "write" if kind in ("add", "replace") else kind
+
+
+READING = "reading"
+"""Kind of a call of something unknown whose name says that it only reads or computes: the network may be asked."""
+
+
+def only_reads(name: str) -> bool:
+    """Return whether a name has a verb of reading or computing and none of changing: `getPassword`, `jwtDecode`.
+
+    A name alone that may be told anything, `query` or `fetch`, proves nothing, and what is downloaded goes to a file.
+    """
+    words = _words(name)
+    if not words or words[0] == "download" or words in (["query"], ["fetch"]) or any(map(_changes, words)):
+        return False
+    return verb_kind(name) == "read" or not _computing().isdisjoint((words[0], words[-1]))
+
+
+@cache
+def _computing() -> frozenset[str]:
+    return frozenset(_verb_data()["pure"]["compute"].split())
 
 
 def _changes(word: str) -> bool:
