@@ -583,16 +583,6 @@ def restated_tool(tool):
         yield plain, {**tool, "description": forms[len(plain) % (len(forms) - 1)].format(n=plain)}
 
 
-def unlike_unit(tool):
-    """A parameter with a unit in its name is described in another."""
-    units = [("timeout_ms", "Timeout in seconds"), ("delay_seconds", "Delay (milliseconds)"), ("size_bytes", "Size in MB"),
-             ("duration_minutes", "Duration in hours"), ("width_px", "Width in inches"), ("maxSizeKb", "Largest size in bytes")]  # fmt: skip
-    name, text = units[len(tool["name"]) % len(units)]
-    copied = copy.deepcopy(tool)
-    copied.setdefault("inputSchema", {}).setdefault("properties", {})[name] = {"type": "integer", "description": text}
-    yield f"{name}: {text}", copied
-
-
 def invalid_pattern(tool):
     """A text parameter gets a pattern that does not compile."""
     patterns = ["(?i)[a-z]+", "[a-z", "(abc", "(?P<id>[0-9]+)", "*abc", r"\Afoo\Z", "a{2,1}", "[z-a]"]
@@ -667,7 +657,6 @@ DEFECTS = {
     placeholder_description: "TDQ131",
     restated_parameter: "TDQ132",
     restated_tool: "TDQ103",
-    unlike_unit: "TDQ243",
     invalid_pattern: "TDQ233",
     repeated_choice: "TDQ224",
     array_without_items: "TDQ706",

@@ -7,8 +7,8 @@ from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import cut_lists, default_cuts, vague_result
-from tdqs_mcp.facts.text.effects import several_at_once, silent_force, silent_lists, silent_target
+from tdqs_mcp.facts.text.claims import cut_lists, vague_result
+from tdqs_mcp.facts.text.effects import several_at_once, silent_lists, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import evident_names, explained_elsewhere, has_heading_about
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
@@ -201,14 +201,6 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     if target := silent_target(prose, subject.input_shape, subject.remarks):
         problem = f"{target!r} is a place to write to, and nothing says what happens to a file that is there"
         yield Hit("/description", problem, "say whether it is overwritten or the call fails", Severity.INFO)
-    if silent_force(prose, subject.remarks):
-        problem = "'force' lifts a safety check, and nothing says which one, or what is lost"
-        yield Hit(
-            "/inputSchema/properties/force",
-            problem,
-            "say what fails without it, and what it overwrites or deletes",
-            Severity.INFO,
-        )
 
 
 OUTCOMES = {
@@ -324,12 +316,6 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     for parameter, amount in cut_lists(prose, subject.input_shape):
         problem = f"the description says 'all', and a call returns {amount} at most unless {parameter!r} asks for more"
         yield Hit("/description", problem, "say that it returns a page, and how to get the rest")
-    for parameter, length in default_cuts(prose, subject.remarks):
-        yield Hit(
-            "/description",
-            f"the result is cut at {length} unless {parameter!r} asks for more, and the description does not say so",
-            "say that it is cut, how the cut is marked, and how to get the rest",
-        )
 
 
 @rule("TDQ111", severity=Severity.INFO, dimension="conciseness_structure", source="TDQS, checklist 6")

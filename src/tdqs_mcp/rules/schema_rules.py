@@ -178,19 +178,6 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
 
 
 @rule(
-    "TDQ243",
-    severity=Severity.WARNING,
-    confidence=Confidence.MEDIUM,
-    dimension="parameter_semantics",
-    source="TDQS, parameter semantics",
-)
-def contradicted_unit(subject: Subject) -> Iterator[Hit]:
-    """A parameter's description has one unit; its name, its title or another text about it has another."""
-    for remark, problem in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
-        yield Hit(remark.path, f"{remark.node.name!r}: {problem}", "use the unit that the server expects in both")
-
-
-@rule(
     "TDQ201",
     severity=Severity.ERROR,
     source="MCP specification, Tool",

@@ -152,24 +152,6 @@ def stated_default(text: str) -> str | None:
     return next(values, None)
 
 
-def default_cuts(prose: Prose, remarks: Sequence[ParameterMention]) -> Iterator[tuple[str, str]]:
-    """Yield the parameters that shorten a result by default, with the length, where the description tells of no cut.
-
-    `max_length`, "Maximum number of characters to return (default: 5000)", of a tool that fetches a page.
-    """
-    if prose.effect not in (Effect.READ, None) or Cue.LIMIT in prose.cues or not _words("cut").isdisjoint(prose.words):
-        return
-    for remark in remarks:
-        name, default = remark.node.name or "", remark.node.schema.get("default")
-        parts = [part.lower() for part in name_parts(name)]
-        is_length = remark.node.is_top and parts[:1] == ["max"] and parts[-1] in _words("lengths")
-        if not is_length or remark.words.isdisjoint(_words("returning")) or not _words("cut").isdisjoint(remark.words):
-            continue
-        length = spell(default) if type(default) is int else stated_default(remark.text)
-        if length and length.strip("-0") and name.lower() not in prose.words:
-            yield name, length
-
-
 def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
     """Yield the parameters that limit a list which the description calls whole, with the number of one call.
 

@@ -122,17 +122,6 @@ def silent_lists(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]
             yield node.name
 
 
-def silent_force(prose: Prose, remarks: Sequence[ParameterMention]) -> bool:
-    """Return whether a `force` is described that lifts a refusal, and no text says of which, or what it costs.
-
-    "Force the operation, bypassing safety checks" tells nothing; "Delete it even if it is not merged" does.
-    """
-    if prose.language not in ("en", None) or "force" in prose.words:
-        return False
-    texts = [remark.words for remark in remarks if remark.node.is_top and remark.node.name == "force"]
-    return bool(texts) and (_words("outcomes") | _words("conceding")).isdisjoint(texts[0])
-
-
 def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     """Yield what name and text agree on, or what a verb says that no pure function has.
 

@@ -564,57 +564,6 @@ def packed_form(node: Node, text: str) -> str | None:
     return match[0] if match else None
 
 
-def find_unit_clashes(
-    remarks: Sequence[ParameterMention], sentences: Sequence[str]
-) -> Iterator[tuple[ParameterMention, str]]:
-    """Parameters whose text gives another unit than their name, title, a sentence about them or itself; both units."""
-    names = {remark.node.name for remark in remarks}
-    for remark in remarks:
-        node, text = remark.node, remark.text
-        stated = [] if remark.words.isdisjoint(_unit_words()) else _units_in(text)
-        if not stated:
-            continue
-        title = node.schema["title"] if isinstance(node.schema.get("title"), str) else ""
-        kind, unit = known_units()[stated[0]]
-        # `timeout_ms`: "Timeout in seconds"
-        other_places = [
-            ("the name", (name_parts(node.name or "") or ("",))[-1:]),
-            ("the title", _units_in(title) or words_of(title)[-1:]),
-            *(
-                ("the tool's description", _units_in(sentence))
-                for sentence in sentences
-                if _is_about(sentence, node.name, names)
-            ),
-            ("another part of it", () if " or " in text else stated[1:]),
-        ]
-        for place, units in other_places:
-            recognized = [word for word in units if word in known_units()]
-            neighbors = [known_units()[word] for word in recognized]
-            if neighbors and all(other_kind == kind and other != unit for other_kind, other in neighbors):
-                yield remark, f"the text says {stated[0]}, {place} says {recognized[0]}"
-                break
-
-
-@cached_by_text(1024)
-def _units_in(text: str) -> Sequence[str]:
-    """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
-    if words_in(text).isdisjoint(_unit_words()):
-        return []
-    return [word for word in _TEXT_PATTERNS.unit.findall(text.lower()) if word in _unit_words()]
-
-
-@cache
-def _unit_words() -> frozenset[str]:
-    return frozenset(known_units()) - _text_words("calendar")
-
-
-def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -> bool:
-    """A sentence has the name of this parameter, and of no other; `days` is a word there, and names none."""
-    if not name or name not in sentence or name in known_units():
-        return False
-    return names & set(_TEXT_PATTERNS.name.findall(sentence)) == {name}
-
-
 @cache
 def known_units() -> Mapping[str, tuple[str, str]]:
     """Kind and unit by the words that stand for it."""
