@@ -246,6 +246,15 @@ def test_what_an_agent_gains_by_never_lowers_a_score_and_what_tells_nothing_neve
             assert forest.latent(values | {name: values[name] + chance.randint(1, 100)}) <= before
 
 
+def test_every_score_has_a_reason_and_that_of_a_clear_purpose_names_words_that_no_name_of_the_server_has(whole_corpus):
+    apart = 0
+    for _, case, _ in _sample(whole_corpus, each=3):
+        (verdict,) = Offline().verdicts([case])
+        assert all(judgement.justification for judgement in verdict.judgements.values())
+        apart += "no name of the server has these words" in verdict.judgements["purpose_clarity"].justification
+    assert apart
+
+
 def test_trees_are_integers_and_their_cuts_ascend():
     def leaves(tree):
         return [tree] if isinstance(tree, int) else [*leaves(tree[2]), *leaves(tree[3]), tree[0], tree[1]]

@@ -182,8 +182,15 @@ def test_a_text_that_leaves_out_too_much_is_not_told_to_say_the_same_in_fewer_wo
     scored = judging.score_offline(catalog(tool("get_board", text, takes("board_id")), boards)).tools[0]
     reasons = {key: judgement.justification for key, judgement in scored.judgements.items()}
     assert scored.scores["conciseness_structure"] == 3
-    assert "what comes back" in reasons["contextual_completeness"]
+    assert "results come back" in reasons["contextual_completeness"]
     assert "fewer words" not in reasons["conciseness_structure"]
+
+
+def test_a_text_with_a_use_case_is_not_told_that_it_has_no_sentence_about_its_use(catalog):
+    text = "Search diseases of farm animals. Use case: report on outbreaks in a canton, e.g. to find the last ones."
+    others = tool("get_farms", "Get a list of farms.", flat(0))
+    reasons = judging.score_offline(catalog(tool("search_diseases", text, takes("animal")), others)).tools[0].judgements
+    assert "Use this when" not in reasons["usage_guidelines"].justification
 
 
 def test_a_score_whose_error_is_not_known_has_no_range(catalog):

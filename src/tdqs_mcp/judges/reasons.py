@@ -13,10 +13,10 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.words import CJK, LEAD_IN, STOPWORDS, Cue, stem
+from tdqs_mcp.facts.text.words import CJK, LEAD_IN, STOPWORDS, Cue, effect_of, stem
 from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.sentence_model import CUE_TRAITS, Aspect, SentenceReading
+from tdqs_mcp.judges.sentence_model import CUE_TRAITS, Aspect, SentenceReading, generic_stems
 from tdqs_mcp.results.verdicts import Judgement
 
 MAX_QUOTE = 160
@@ -34,14 +34,20 @@ CLEAR = 120
 SLIGHT = 35
 """Hundredths below which a sentence is silent about an aspect."""
 
+LIKELY = 60
+"""Percent of probability from which a sentence is quoted for telling nothing."""
+
 BRIEF = 6
 """Words below which a description is too short to say what is needed."""
 
-_MISSING = {Cue.PERMISSION: "what it needs", Cue.ERROR: "how it fails"}
+_MISSING = {Cue.PERMISSION: "which rights it needs", Cue.ERROR: "how it fails"}
 """Advice on a tool's behavior by the cue that would give it."""
 
 _FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
 """Stems that add nothing to a name."""
+
+_USING = frozenset("case cases ideal if scenario scenarios use used useful uses using when whenever".split())
+"""Words without one of which a text has no sentence about its use."""
 
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 _BEHAVIOR = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING)
@@ -94,8 +100,8 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
     facts["many"] = (str(tools.tool_count),)
     if tools.tool_count > CROWD:
         facts["crowd"] = facts["many"]
-    if 2 * len(tools.vague) > tools.tool_count:
-        facts["no_domain"] = ()
+    if tools.tool_count == 1:
+        facts["alone"] = ()
     return {key: _judgement("coherence", key, score, facts) for key, score in scores.items()}
 
 
@@ -110,7 +116,7 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
         evidence += [part for mark, name, _ in reason.slots if mark or rubric == "coherence" for part in facts[name]]
     return Judgement(
         score=score,
-        justification=" ".join(sentences) or "The estimate finds nothing that would raise this.",
+        justification=" ".join(sentences),
         evidence=tuple(dict.fromkeys(evidence)),
     )
 
@@ -134,6 +140,12 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
         yield "restates", [_cut(lead)]
     elif 0 < len(beyond) <= MAX_NAMES and lead.isascii():
         yield "beyond", beyond
+    names = subject.sibling_words | generic_stems()
+    particular = [
+        word for word in beyond if word.isalpha() and not effect_of(word) and names.isdisjoint((word, stem(word)))
+    ]
+    if len(particular) > 1:
+        yield "particular", particular
 
 
 def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -143,11 +155,12 @@ def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tu
     yield from _quoted("when_not", readings, Aspect.USAGE, (Cue.WHEN_NOT,))
     pointing = [reading for reading in readings if not names.isdisjoint(words_of(reading.sentence.text))]
     yield from _quoted("apart", pointing, Aspect.USAGE)
+    yield from _quoted("situation", own, Aspect.USAGE)
     if subject.sibling_count and len(own) == len(readings) and not names:
         yield "unnamed", ()
     if Cue.WHEN_NOT in subject.prose.cues:
         yield "excludes", ()
-    if subject.prose.is_readable and subject.prose.cues.keys().isdisjoint(_USAGE):
+    if subject.prose.is_readable and _USING.isdisjoint(subject.prose.words):
         yield "no_usage", ()
 
 
@@ -158,6 +171,7 @@ def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator
     if hints := [name for name in HINTS if isinstance(annotations.get(name), bool)]:
         yield "hints", hints
     yield from _quoted("behavior", readings[1:] or readings, Aspect.BEHAVIOR, _BEHAVIOR)
+    yield from _quoted("further", readings[1:], Aspect.BEHAVIOR)
     if subject.prose.is_readable and all(reading.tells[Aspect.BEHAVIOR] < SLIGHT for reading in readings[1:]):
         text = " ".join(parameter.description for parameter in subject.signals.parameters)
         stated = cues_of(words_of(text)).union(subject.prose.cues)
@@ -180,6 +194,7 @@ def _result(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[t
 
 def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
     signals = subject.signals
+    yield "count", [f"{signals.param_count or 'no'} parameter{'s' * (signals.param_count != 1)}"]
     if signals.param_count == 0:
         yield "no_parameters", ()
         return
@@ -189,6 +204,8 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
     bare = [parameter.name for parameter in signals.parameters if not parameter.description.strip()]
     unlisted = [name for name in bare if name.lower() not in listed and name.lower() not in text]
     silent = [name for name in unlisted if stems.isdisjoint(map(stem, name_parts(name)))]
+    if entries := [parameter.name for parameter in signals.parameters if parameter.name.lower() in listed]:
+        yield "listed", entries
     if silent and text.isascii():  # a text in Chinese may explain `train_code` without its words
         yield "undescribed", silent
     yield ("partly", [f"{signals.param_count - len(bare)} of {signals.param_count}"]) if bare else ("described", ())
@@ -207,6 +224,8 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
     if CJK.search("".join(words)):
         count, unit = sum(map(len, words)), "character"
     yield "length", [f"{count} {unit}{'s' * (count > 1)}"]
+    if hollow := [reading for reading in prose[1:] if reading.most < SLIGHT and reading.nothing >= LIKELY]:
+        yield "hollow", [_cut(max(hollow, key=lambda reading: reading.nothing).sentence.text)]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
     if len(readings) == 1:
