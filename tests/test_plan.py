@@ -147,7 +147,7 @@ def test_the_json_of_a_target_fits_its_schema_and_foreign_text_stays_text(comman
 def test_a_target_keeps_the_rewrites_that_it_needs_and_no_other(whole_corpus):
     """Each rewrite that is kept is needed: without it the same judge finds the server below its target."""
     reached = 0
-    for path in whole_corpus[::2]:
+    for path in whole_corpus:
         catalog = read_file(path)
         if len(catalog.tools) > 25:
             continue
