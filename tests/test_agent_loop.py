@@ -527,3 +527,4 @@ async def test_instructions_of_the_server_are_drafted_with_its_tools():
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], instructions=words, tool="cancel_order")
         new = json.loads((await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text)
     assert new["instructions"] == words
+    assert "the instructions speak of 9 tools, the server has 2" in json.dumps(answer)

@@ -81,7 +81,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
         placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     own = {(fact.tool, fact.place) for fact in placed if not fact.is_shared}
     placed = [fact for fact in placed if not fact.is_shared or (fact.tool, fact.place) not in own]
-    facts = check_answers((*placed, *stated), measured, _wording)
+    facts = check_answers((*placed, *stated), measured)
     return replace(material, facts=facts, answers={}, parameters={}, annotations={})
 
 
@@ -321,11 +321,6 @@ def _form(fact: Fact, subject: Subject) -> str:
     is_bare = fact.place in _FORMS and can_continue_in_english(subject) and fact.text.isascii()
     is_bare = is_bare and not (fact.is_shared and fact.place == QuestionTopic.USAGE)  # it speaks of several tools
     return to_sentence(_FORMS[QuestionTopic(fact.place)](fact.text) if is_bare else fact.text, subject)
-
-
-def _wording(fact: Fact, subject: Subject) -> str:
-    """The sentence that an answer would be in the definition."""
-    return to_sentence(fact.text, subject) if fact.parameter else _form(fact, subject)
 
 
 def _say_return(text: str) -> str:
