@@ -19,14 +19,17 @@ from sklearn.model_selection import KFold
 
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.rewriting.answer_checks import MAX_COUNTED, traits
+from tdqs_mcp.rewriting.answer_checks import traits
 from tdqs_mcp.sources.files import read_file
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "src" / "tdqs_mcp" / "facts" / "data" / "answers.toml"
-STRENGTH, FOREIGN_WEIGHT, MOST_FOREIGN = 5, 0.05, 600
-MISSED = 0.15
-"""Share of the non-answers that cross-validation may leave written; as many short answers are asked again."""
+STRENGTH, FOREIGN_WEIGHT, MOST_FOREIGN = 20, 0.2, 600
+MISSED = 0.18
+"""Share of the non-answers that cross-validation may leave written.
+
+With fewer, true answers of whole sentences are asked again.
+"""
 
 
 def definition_sentences(folder: Path) -> Iterator[str]:
@@ -34,7 +37,7 @@ def definition_sentences(folder: Path) -> Iterator[str]:
     for file in sorted(folder.glob("*.json")):
         texts = [tool.description or "" for tool in read_file(file).tools]
         sentences = dict.fromkeys(sentence for text in texts for sentence in sentences_of(text))
-        yield from [text for text in sentences if text.isascii() and 2 <= len(words_of(text)) <= MAX_COUNTED + 6][:60]
+        yield from [text for text in sentences if text.isascii() and 2 <= len(words_of(text)) <= 14][:60]
 
 
 def matrix(texts: Sequence[str], places: dict[str, int]) -> csr_matrix:

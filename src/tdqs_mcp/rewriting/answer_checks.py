@@ -9,6 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import is_placeholder
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import content_stems, stem
+from tdqs_mcp.facts.toolset.relations import mentioned_siblings
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_words
 from tdqs_mcp.model import Fact
 from tdqs_mcp.results.improvements import QuestionTopic
@@ -19,7 +20,7 @@ CONFIRMED = "!"
 MAX_SAME_ANSWERS = 2
 """Questions about different things that the same words may answer; a parameter of the same name is one thing."""
 
-MAX_COUNTED = 8
+MAX_COUNTED = 10
 """Words of an answer up to which their number tells something."""
 
 
@@ -84,7 +85,9 @@ def _is_empty(fact: Fact, subject: Subject) -> bool:
     spoken = (word for _, text in subject.texts for word in words_of(text))
     own = content_stems(part for word in (*subject.part_names, *spoken) for part in (word.lower(), *name_parts(word)))
     words = content_stems(part for word in words_of(fact.text) for part in (word.lower(), *name_parts(word)))
-    is_own = any(weights.get(word, 0) <= 0 for word in words & own)
+    is_own = any(weights.get(word, 0) <= 0 for word in words & own) or mentioned_siblings(
+        subject.tool, words_of(fact.text), subject.siblings
+    )
     reached = table["base"] + sum(weights.get(trait, 0) for trait in traits(fact.text))
     return fact.text.isascii() and not is_own and reached >= 0
 
