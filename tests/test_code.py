@@ -1895,3 +1895,68 @@ def test_a_method_named_after_one_of_http_is_a_request(read):
     )
     assert verdicts(report.find("list_boats")) == (True, False, True)
     assert verdicts(report.find("drop_boat")) == (False, True, True)
+
+
+def test_what_is_put_into_a_map_of_the_language_outlives_the_call(read):
+    code = read(
+        boats_js="export const boats = new Map();\n",
+        index_js="""
+            import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+            import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+            import { boats } from "./boats.js";
+            const server = new Server({ name: "harbour", version: "1" });
+            server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [
+              { name: "moor", description: "Moor a boat.", inputSchema: { type: "object", properties: { id: { type: "string" } } } },
+              { name: "leave", description: "Let a boat go.", inputSchema: { type: "object", properties: { id: { type: "string" } } } },
+              { name: "find", description: "Find a boat.", inputSchema: { type: "object", properties: { id: { type: "string" } } } },
+            ] }));
+            server.setRequestHandler(CallToolRequestSchema, async (request) => {
+              const { name, arguments: args } = request.params;
+              const seen = new Map();
+              switch (name) {
+                case "moor": boats.set(args.id, { id: args.id }); return { content: [] };
+                case "leave": boats.delete(args.id); return { content: [] };
+                case "find": seen.set(args.id, true); return { content: [boats.get(args.id)] };
+              }
+            });
+        """,
+    )
+    assert {tool.name: (tool.read_only, len(tool.effects)) for tool in code.tools} == {
+        "moor": ("unknown", 1),
+        "leave": (False, 1),
+        "find": (True, 0),
+    }
+
+
+def test_a_function_that_is_handed_over_is_followed_whatever_type_it_has(read):
+    (tool,) = read(
+        handlers_py="""
+            from collections.abc import Awaitable, Callable
+            from mcp.server import Server
+
+            CallTool = Callable[[str, dict], Awaitable[list]]
+
+            def create(name: str, *, call_tool: CallTool) -> Server:
+                return create_new(name, call_tool=call_tool)
+
+            def create_new(name: str, *, call_tool: CallTool) -> Server:
+                async def on_call_tool(context, params):
+                    return await call_tool(params.name, params.arguments)
+                return Server(name, on_call_tool=on_call_tool)
+        """,
+        server_py="""
+            import os
+            from mcp import types
+            from handlers import create
+
+            async def list_tools():
+                return [types.Tool(name="remove_boat", inputSchema={"type": "object"})]
+
+            async def call_tool(name, arguments):
+                if name == "remove_boat":
+                    os.remove(arguments["path"])
+
+            server = create("harbour", call_tool=call_tool)
+        """,
+    ).tools
+    assert (tool.read_only, effects(tool)) == (False, ["file-delete server.py:11"])

@@ -593,7 +593,8 @@ class Interpreter(Calls):
             if isinstance(owner, Argument) and owner.name:
                 self._use(owner)
             target = self.member(owner, function.key)
-            if function.key in _MUTATING and not isinstance(target, Closure | External):
+            is_known = isinstance(target, Closure | External) and not self._is_container(owner, frame)
+            if function.key in _MUTATING and not is_known:
                 self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
             is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
             if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
@@ -867,7 +868,7 @@ class Interpreter(Calls):
         if certainty:
             text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
-            is_entry = change == "[]"  # as a cache does
+            is_entry = change in ("[]", ".set()")  # as a cache does
             self._note(
                 self.trace.effects,
                 kind,
@@ -879,6 +880,10 @@ class Interpreter(Calls):
                 harm="" if change in _TAKING else ADDS,
                 is_entry=is_entry,
             )
+
+    def _is_container(self, value: Value, frame: CallFrame) -> bool:
+        """Return whether a value is a map, set or list that a library or the language made: `new Map()`."""
+        return isinstance(value, External) and self.knowledge.is_container(value.name, is_python=frame.module.is_python)
 
     def _is_state(self, node: SyntaxNode, frame: CallFrame) -> int:
         """Return how surely an expression stands for something that outlives the call: SURE, 1 for maybe, 0 for no.
@@ -899,7 +904,7 @@ class Interpreter(Calls):
                     place = place.parent
                 value = self.lookup(name, frame)
                 is_other = isinstance(value, Closure | ClassValue | ModuleValue | External | Constant | Argument)
-                return 0 if is_other else SURE
+                return SURE if not is_other or self._is_container(value, frame) else 0
             case Attribute(value=owner) | Subscript(value=owner) | Element(iterable=owner) | Spread(value=owner):
                 return self._is_state(owner, frame)
             case CallSite(function=Attribute(value=owner, key=key)):

@@ -186,6 +186,13 @@ class Knowledge:
         parts = owner.replace("()", "").split(".")
         return last in _TAKING and any(".".join(parts[:length]) in containers for length in (1, 2))
 
+    def is_container(self, name: str, *, is_python: bool) -> bool:
+        """Return whether something was made by a container's own constructor and keeps what is put into it."""
+        data = self._languages[is_python]
+        maker = name.removesuffix("()")
+        names = {maker, maker.rpartition(".")[0]}
+        return name != maker and not names.isdisjoint(data.containers) and names.isdisjoint(data.fleeting)
+
     def method(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
         """Return what a method of this name does whatever its object is; None where the name does not tell."""
         return self._languages[is_python].methods.get(name)
@@ -198,6 +205,7 @@ class _Language:
 
     harmless: frozenset[str]
     containers: frozenset[str]
+    fleeting: frozenset[str]
     plain: frozenset[str]
     packages: Mapping[str, Mapping[str, Sequence[Spec]]]
     methods: Mapping[str, Sequence[Spec]]
@@ -224,6 +232,7 @@ def _load(name: str) -> _Language:
         by_hand=by_hand,
         harmless=own | frozenset(derived["harmless"].split()) - packages.keys(),
         containers=frozenset(data["containers"].split()),
+        fleeting=frozenset(data["fleeting"].split()),
         plain=frozenset(data["plain"].split()),
         packages=packages,
         methods=methods,

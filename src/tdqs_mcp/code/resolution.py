@@ -68,6 +68,7 @@ _OTHERS = ("...", Dictionary(items=()))
 """An item of a map that may have others."""
 
 _CONSTRUCTORS = ("__init__", "constructor")
+_ABSTRACT = ("builtins.", "typing.", "typing_extensions.", "collections.abc.")
 
 _FILLING = {"set": 1, "append": 0, "push": 0, "add": 0, "setdefault": 1}
 """Methods that put an item into a list or a map, with the number of arguments before it."""
@@ -331,7 +332,7 @@ class Resolution(ABC):
         match value:
             case ClassValue():
                 return Instance(of=value)
-            case External(name=name) if not name.startswith(("builtins.", "typing.")) and "." in name:
+            case External(name=name) if "." in name and not name.startswith(_ABSTRACT) and "[]" not in name:
                 return External(name=f"{name}()")
             case _:
                 return UNKNOWN
