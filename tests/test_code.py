@@ -1874,6 +1874,7 @@ UNKNOWN_CALLS = {
     "a verb that changes behind one that reads": ("harbours.get_or_create(a, b)", ("unknown", "unknown", "unknown")),
     "a client that the server is handed": ("lookup(a).api.list_boats(b)", (True, False, True)),
     "a change by such a client": ("lookup(a).api.delete_boat(b)", (False, True, True)),
+    "a message whose purpose nothing names": ("socket_client.send_blocking(a, b)", ("unknown", "unknown", True)),
     "a module of Python's own that only computes": ("plistlib.loads(a + b)", (True, False, False)),
 }
 
@@ -1881,7 +1882,10 @@ UNKNOWN_CALLS = {
 @pytest.mark.parametrize("case", UNKNOWN_CALLS)
 def test_the_name_of_an_unknown_call_tells_whether_it_may_change_something(read, case):
     line, proofs = UNKNOWN_CALLS[case]
-    assert verdicts(tool_of(read, line, before="import harbours\nimport plistlib\nlookup = undefined\n")) == proofs
+    assert (
+        verdicts(tool_of(read, line, before="import harbours\nimport plistlib\nlookup = socket_client = undefined\n"))
+        == proofs
+    )
 
 
 def test_a_method_named_after_one_of_http_is_a_request(read):

@@ -110,6 +110,8 @@ class Spec:
                 return _by_client(target, details[0] if details else "http", arguments, keywords)
             case "named":
                 effect = _by_client(target, details[0], arguments, keywords)
+                if effect is not None and _words(last_name(target.name))[:1] == ["send"]:
+                    return replace(effect, kind="sends-data-out", text="POST", harm="")  # whatever the peer is told
                 is_vague = effect is not None and not _SENDING.isdisjoint(_words(last_name(target.name))[:1])
                 return replace(effect, kind="http-unknown") if effect is not None and is_vague else effect  # run_texts
             case "client":
