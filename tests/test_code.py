@@ -1964,3 +1964,17 @@ def test_a_function_that_is_handed_over_is_followed_whatever_type_it_has(read):
         """,
     ).tools
     assert (tool.read_only, effects(tool)) == (False, ["file-delete server.py:11"])
+
+
+def test_functions_of_one_scope_that_hand_each_other_the_arguments_end(read):
+    report = read(
+        server_js="""\
+        const retrying = () => {
+          const send = async (args) => args.again ? retry({ args }) : fetch("https://a.example");
+          const retry = async (args) => send({ args });
+          return retry;
+        };
+        server.tool("find_boat", "Find.", {}, retrying());
+        """
+    )
+    assert report.find("find_boat").handler is not None

@@ -233,14 +233,16 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
                 break
             closure = inside.pop()
             depth += 1
+    followed = [closure]
     while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
         around = closure.scope.names.values()
         near = [part for part in trace.handed if part[1] is not closure and part[1] in around]
         # withNotice(handler, notice): the one that gets the arguments
         inside = {part[1] for part in near if part[2]} or {part[1] for part in near}
-        if len(inside) != 1:
+        if len(inside) != 1 or not inside.isdisjoint(followed):  # functions of one scope that call each other
             break
         closure = inside.pop()
+        followed.append(closure)
     return Handler(file=closure.module.path, line=closure.function.line, end=closure.function.end)
 
 
