@@ -17,7 +17,7 @@ from tdqs_mcp.cli import cli
 from tdqs_mcp.judges.offline import versions
 
 POOR = tool("process", "Process", flat(3))
-KNOWN = {"parameters": {"process": {"p0": "what is processed"}}}
+KNOWN = {"parameters": {"process": {"p0": "the path of the file to process"}}}
 
 
 @pytest.mark.parametrize("spec", ["1.0", "1.2"])
