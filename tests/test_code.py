@@ -1978,3 +1978,16 @@ def test_functions_of_one_scope_that_hand_each_other_the_arguments_end(read):
         """
     )
     assert report.find("find_boat").handler is not None
+
+
+def test_a_member_that_is_made_by_a_call_of_its_own_name_ends_the_search(read):
+    (tool,) = read(
+        index_js="""
+            import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+            import { parts } from "boat-parts";
+            const server = new McpServer({ name: "harbour", version: "1" });
+            const kit = (parts) => ({ rigging: parts.rigging("main") });
+            server.tool("rig", "Rig a boat.", {}, async (args, extra) => ({ content: [extra.kit.rigging("fore")] }));
+        """,
+    ).tools
+    assert (tool.read_only, tool.unresolved[0].text) == ("unknown", "extra.kit.rigging()")

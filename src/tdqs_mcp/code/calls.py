@@ -589,11 +589,15 @@ class Calls(Resolution):
     def _members_named(self, name: str, frame: CallFrame) -> list[Closure]:
         """Return the functions that objects of a script have under a name: `{ formatError: (error) => … }`."""
         members = self._methods_of_objects.get(name, ()) if self.calls and not frame.module.is_python else ()
-        if not 0 < len(members) <= MAX_CANDIDATES:
+        if not 0 < len(members) <= MAX_CANDIDATES or name in self._pending:  # it is made by a call of this name
             return []
-        with self.muted():
-            places = [(node, CallFrame(module=scope.module, parent=scope)) for node, scope in members]
-            values = [part for node, place in places for part in alternatives(self.evaluate(node, place))]
+        self._pending.add(name)
+        try:
+            with self.muted():
+                places = [(node, CallFrame(module=scope.module, parent=scope)) for node, scope in members]
+                values = [part for node, place in places for part in alternatives(self.evaluate(node, place))]
+        finally:
+            self._pending.remove(name)
         closures = [value for value in values if isinstance(value, Closure)]
         is_caller = any(active[0].function is closure.function for closure in closures for active in self.trace.active)
         return [] if is_caller or len(closures) < len(values) else list(dict.fromkeys(closures))
