@@ -157,6 +157,12 @@ def test_portability_of_text_has_a_line_for_each_client_and_the_sources(command,
     assert "  https://github.com/anthropics/claude-code/issues/79418 (quoted, 2026-08-17)" in lines
 
 
+def test_a_client_that_takes_few_tools_and_refuses_some_says_both(command, write):
+    tools = [{"name": f"tool_{'long_' * 12 if i < 3 else ''}{i}", "inputSchema": {"type": "object"}} for i in range(90)]
+    output = command("portability", write("shop.json", tools), "--client", "cursor").stdout.decode()
+    assert "87 kept, 3 refused; not all of 90 at once: it takes 80 tools" in " ".join(output.split())
+
+
 def test_the_library_has_the_same_view():
     report = tdqs_mcp.portability(tdqs_mcp.read([LISTS]), ["openai-api"])
     assert [(view.client, view.handling) for view in report.clients] == [("openai-api", "refused")]

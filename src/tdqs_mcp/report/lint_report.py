@@ -534,11 +534,13 @@ def _handling_words(view: ClientView) -> str:
         culprits = [name for name, _ in dict(view.excesses)[whole] if name != SERVER]
         cause = f", because of {first_of(culprits, MAX_LIMIT_TOOLS)}" if culprits else ""
         return f"{'all ' * (count > 1)}{count} refused{cause}: it takes {whole.says}"
-    if view.changes and not any(tool.changes for tool in view.tools):
-        return f"not all of {count} at once: it takes {view.changes[0].limit.says}"
     words = ", ".join(f"{number} {handling}" for handling, number in view.counts.items())
     stripped = sum(tool.is_only_stripped for tool in view.tools)
-    return f"{words} ({stripped} only of schema keywords)" if stripped else words
+    parts = [f"{words} ({stripped} only of schema keywords)" if stripped else words]
+    if view.changes:
+        crowd = f"not all of {count} at once: it takes {view.changes[0].limit.says}"
+        parts = [*parts, crowd] if any(tool.changes for tool in view.tools) else [crowd]
+    return "; ".join(parts)
 
 
 def _limit_table(view: ClientView) -> Table:

@@ -213,7 +213,7 @@ def sort_out(
     """
     cases = tool_cases(measured, rubric=rubric)
     by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
-    reason = "There is no description, so nothing tells an agent anything."
+    reason = "There is no description, and name and schema cannot make up for it."
     undescribed = Verdict(
         judgements={key: Judgement(score=1, justification=reason) for key in load(rubric).keys},
         summary="The tool has no description; every dimension scores 1 without a judge.",
