@@ -1991,3 +1991,17 @@ def test_a_member_that_is_made_by_a_call_of_its_own_name_ends_the_search(read):
         """,
     ).tools
     assert (tool.read_only, tool.unresolved[0].text) == ("unknown", "extra.kit.rigging()")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("harbours.Board(name).boats.Remove(name)", "unknown"),
+        ("harbours.Board(name)", True),
+        ("harbour_client.Board().Delete(name)", False),
+    ],
+)
+def test_a_method_with_a_capital_makes_no_object(read, line, answer):
+    head = "import harbours, harbour_client\n" + HEAD
+    (tool,) = read(server_py=f"{head}@server.tool()\ndef leave(name: str) -> None:\n    {line}\n").tools
+    assert tool.read_only == answer

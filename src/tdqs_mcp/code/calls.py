@@ -13,6 +13,7 @@ from tdqs_mcp.code.knowledge import (
     command_kind,
     is_client,
     is_sql,
+    makes_object,
     only_reads,
     purpose_of_post,
     statement_harm,
@@ -454,9 +455,7 @@ class Calls(Resolution):
             specs = _STATEMENT
         last = name.rpartition(".")[2]
         if specs is None and not self._evaluates(last, arguments, node, frame):
-            kind = (
-                READING if last[:1].isupper() or only_reads(last) else "call"
-            )  # an object that is made changes nothing
+            kind = READING if makes_object(name) or only_reads(last) else "call"
             self._note(self.trace.unresolved, kind, frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
             self._effect(spec, target, arguments, keywords, node, frame)

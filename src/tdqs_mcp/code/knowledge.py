@@ -170,7 +170,7 @@ class Knowledge:
         if specs is not None and all(map(_is_none, specs)) and name.count("()") > 1 and not _has_verb(last):
             return specs  # api.listBoats().map(…)
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
-            return () if last[:1].isupper() else (Spec(("named", "http")),)
+            return () if makes_object(name) else (Spec(("named", "http")),)
         # `pymongo.MongoClient().boats.get`: what a library that is not known calls so may be a request
         is_made = re.search(rf"(^|[./])[A-Z]\w*\(\)(\.\w+)*\.{last}$", name) is not None
         is_open = specs is not None and is_made and _has_verb(last) and all(map(_is_none, specs))
@@ -605,7 +605,7 @@ def _verb_data() -> Mapping[str, Any]:
 
 def verb_kind(name: str) -> str:
     """Return `read`, `delete` or `write` by the verb that a method's name begins with, else nothing."""
-    several = re.match(r"(?:batch|bulk)_?(\w)", name)  # batchUpdate, bulk_delete
+    several = re.match(r"(?:batch|bulk|)_?(\w)", name)  # batchUpdate, bulk_delete, and Add of other languages
     plain = f"{several[1].lower()}{name[several.end() :]}" if several else name
     kind = next((kind for kind, verbs in _verbs().items() if verbs.match(plain)), "")
     if kind in ("", "noun"):  # user_playlist_create, messageFlagsAdd, enterpriseGetAuditLogs
@@ -620,6 +620,12 @@ def verb_kind(name: str) -> str:
 
 READING = "reading"
 """Kind of a call of something unknown whose name says that it only reads or computes: the network may be asked."""
+
+
+def makes_object(name: str) -> bool:
+    """Return whether a call makes an object of a class: `Fuse`, not `Dispatch().calendar.Add`, a method of one."""
+    owner, _, last = name.rpartition(".")
+    return last[:1].isupper() and "(" not in owner
 
 
 def only_reads(name: str) -> bool:
@@ -730,7 +736,7 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
     is_result = path.count("()") > 1 or "[]" in path
     if (
         name == path.replace("()", "")
-        or name[:1].isupper()
+        or makes_object(path)
         or "._" in path  # client._session.hooks.append: its own insides
         or (name in _DATA_METHODS and is_result)
     ):
