@@ -97,13 +97,14 @@ def _hiding(write: Write, hidden: Sequence[str]) -> Write:
 def line_writer(path: Path, *, tell: Callable[[str], None]) -> Write:
     """Return a function that appends lines of JSON to a file and warns where it cannot. Raises InputError."""
     try:
-        stream = path.open("a", encoding="utf-8", buffering=1)
+        path.open("a").close()
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
 
     def write(line: Mapping[str, Any]) -> None:
         try:
-            print(json.dumps(line), file=stream)
+            with path.open("a", encoding="utf-8") as stream:
+                print(json.dumps(line), file=stream)
         except OSError as error:
             tell(f"a line of {str(path)!r} is lost: {error.strerror}")
 
