@@ -847,7 +847,7 @@ def test_a_harmless_name_proves_nothing_of_an_object_that_is_no_data(read, line,
         "def open_harbour(name):\n    return HARBOURS[name]\n\n"
         f"@server.tool()\nasync def boat(ctx: Context, name: str) -> str:\n    {line}\n"
     ).tools
-    assert (tool.read_only, tool.open_world) == (True, "unknown" if is_open else False)
+    assert (tool.read_only, tool.open_world) == (("unknown", "unknown") if is_open else (True, False))
 
 
 @pytest.mark.parametrize("names", [("tides", "winds"), ("tides", "winds", "berths", "boats")])
@@ -1267,8 +1267,8 @@ def test_the_name_of_a_class_may_say_that_it_asks_a_service(read):
     before = "from harbourkit import BerthsApi, Berths\n"
     assert verdicts(tool_of(read, "return BerthsApi().list_berths()", before=before)) == (True, False, True)
     assert tool_of(read, "return BerthsApi().dock(a)", before=before).read_only == "unknown"
-    assert verdicts(tool_of(read, "return Berths().list_berths()", before=before)) == (True, False, "unknown")
-    assert verdicts(tool_of(read, "return Berths().get(a)", before=before)) == (True, False, "unknown")
+    assert tool_of(read, "return Berths().list_berths()", before=before).read_only == "unknown"
+    assert tool_of(read, "return Berths().get(a)", before=before).read_only == "unknown"
 
 
 def test_a_default_of_this_machine_that_a_setting_replaces_closes_no_world(read):
@@ -1866,26 +1866,11 @@ def test_a_method_of_a_base_class_is_followed_from_the_class_that_overrides_it(r
     assert verdicts(report.find("drop_boat")) == (False, True, True)
 
 
-UNKNOWN_CALLS = {
-    "a name that reads": ("harbours.load(a).get_boats(b)", (True, False, "unknown")),
-    "a name that computes": ("harbours.parse(a); harbours.boatDecode(b)", (True, False, "unknown")),
-    "an object that is made": ("harbours.Quay(a, b)", (True, False, "unknown")),
-    "a name that may be told anything": ("harbours.query(a, b)", ("unknown", "unknown", "unknown")),
-    "a verb that changes behind one that reads": ("harbours.get_or_create(a, b)", ("unknown", "unknown", "unknown")),
-    "a client that the server is handed": ("lookup(a).api.list_boats(b)", (True, False, True)),
-    "a change by such a client": ("lookup(a).api.delete_boat(b)", (False, True, True)),
-    "a message whose purpose nothing names": ("socket_client.send_blocking(a, b)", ("unknown", "unknown", True)),
-    "a module of Python's own that only computes": ("plistlib.loads(a + b)", (True, False, False)),
-}
-
-
-@pytest.mark.parametrize("case", UNKNOWN_CALLS)
-def test_the_name_of_an_unknown_call_tells_whether_it_may_change_something(read, case):
-    line, proofs = UNKNOWN_CALLS[case]
-    assert (
-        verdicts(tool_of(read, line, before="import harbours\nimport plistlib\nlookup = socket_client = undefined\n"))
-        == proofs
-    )
+def test_a_module_of_python_itself_is_harmless_and_another_s_is_unknown_whatever_its_name_says(read):
+    before = "import harbours\nimport plistlib\n"
+    lines = ("plistlib.loads(a + b)", "harbours.parse(a)", "harbours.Quay(a, b)", "harbours.load(a).get_boats(b)")
+    proofs = [tool_of(read, line, before=before).read_only for line in lines]
+    assert proofs == [True, "unknown", "unknown", "unknown"]
 
 
 def test_a_method_named_after_one_of_http_is_a_request(read):
@@ -1997,7 +1982,6 @@ def test_a_member_that_is_made_by_a_call_of_its_own_name_ends_the_search(read):
     ("line", "answer"),
     [
         ("harbours.Board(name).boats.Remove(name)", "unknown"),
-        ("harbours.Board(name)", True),
         ("harbour_client.Board().Delete(name)", False),
     ],
 )

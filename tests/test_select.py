@@ -630,6 +630,10 @@ def test_too_few_changes_are_no_verdict_and_many_are_one(command, write, tmp_pat
         document = reported(command(*args, "--answers", answers, "--format", "json"))
         (end,) = [change for change in document["against"]["plans"] if change["demand"] == "right end"]
         assert (end["gained"], end["lost"], end["verdict"]) == (0, changed, verdict)
+        (head,) = [
+            line for line in command(*args, "--answers", answers).stdout.decode().splitlines() if "plans with" in line
+        ]
+        assert head.split() == "plans with before 95 % interval gained / lost".split()
         assert document["confusions"] == []
 
 

@@ -194,6 +194,8 @@ def test_the_pages_say_what_the_benchmarks_say(study, choices, command):
     page = command("rules", "TDQ105").stdout.decode()
     assert f"right tool, {predictions['TDQ105']['right']}" in page
     assert f"right tool, {predictions['usage_guidelines']['right']}" in page
+    assert "findings that readers judged" not in page
+    assert "of 38 findings that readers judged, 32 are true, 10 useful" in command("rules", "TDQ104").stdout.decode()
 
 
 def test_the_json_has_its_schema_and_the_text_a_next_step(study, folder, command):

@@ -7,14 +7,11 @@ from dataclasses import replace
 from tdqs_mcp.code.knowledge import (
     DESTROYS,
     MAKING,
-    READING,
     Spec,
     agreed_post,
     command_kind,
     is_client,
     is_sql,
-    makes_object,
-    only_reads,
     purpose_of_post,
     statement_harm,
 )
@@ -453,10 +450,8 @@ class Calls(Resolution):
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
         if specs is None and _is_statement(name, arguments):
             specs = _STATEMENT
-        last = name.rpartition(".")[2]
-        if specs is None and not self._evaluates(last, arguments, node, frame):
-            kind = READING if makes_object(name) or only_reads(last) else "call"
-            self._note(self.trace.unresolved, kind, frame.module, node.line, frame.depth, f"{name}()")
+        if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
+            self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
             self._effect(spec, target, arguments, keywords, node, frame)
         own_arguments = (
@@ -553,13 +548,8 @@ class Calls(Resolution):
         value = self._by_name(name, arguments, keywords, node, frame) if not is_open else None
         if value is not None:
             return value
-        if isinstance(function, Attribute) and is_client(last_name(owner)) and not is_client(name):
-            service = External(name=f"{last_name(owner)}.{name}", parameters=target.parameters)
-            self._effect(Spec(("named", "http")), service, arguments, keywords, node, frame)
-            return External(name=ANSWER, parameters=parameters_of([target, *arguments]))
         words = dotted_name(function) or name or "a computed function"
-        kind = READING if only_reads(name) else "call"
-        self._note(self.trace.unresolved, kind, frame.module, node.line, frame.depth, f"{words}()")
+        self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{words}()")
         return unknown(target, *arguments)
 
     def _evaluates(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> bool:

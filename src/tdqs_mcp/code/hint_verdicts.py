@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, READING, command_kind
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
 from tdqs_mcp.code.trace import Sighting
 from tdqs_mcp.results.tool_code import EffectKind, Proof, is_local
 
@@ -37,7 +37,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     """
     commands = [command_kind(effect.text) for effect in effects if effect.kind == "process"]
     changes = [effect for effect in effects if _is_change(effect)]
-    is_doubtful = any(call.kind != READING for call in unresolved) or any(map(_is_open, effects)) or "" in commands
+    is_doubtful = bool(unresolved) or any(map(_is_open, effects)) or "" in commands
     # `self.data.append(task); self.save()`: what is saved was made from the agent's words
     is_saving = any(effect.kind in _STATES and _is_remembered(effect) for effect in effects)
     is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
@@ -80,9 +80,7 @@ def _is_open(effect: Sighting) -> bool:
 def _may_take(effect: Sighting) -> bool:
     """Return whether an effect may take or overwrite something; what is kept or counted in memory takes nothing."""
     is_followed = effect.kind in _EFFECTS
-    return (
-        effect.harm != ADDS and effect.kind != READING and (not is_followed or _is_change(effect) or _is_open(effect))
-    )
+    return effect.harm != ADDS and (not is_followed or _is_change(effect) or _is_open(effect))
 
 
 def _is_own(effect: Sighting) -> bool:

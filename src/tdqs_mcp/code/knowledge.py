@@ -110,8 +110,6 @@ class Spec:
                 return _by_client(target, details[0] if details else "http", arguments, keywords)
             case "named":
                 effect = _by_client(target, details[0], arguments, keywords)
-                if effect is not None and _words(last_name(target.name))[:1] == ["send"]:
-                    return replace(effect, kind="sends-data-out", text="POST", harm="")  # whatever the peer is told
                 is_vague = effect is not None and not _SENDING.isdisjoint(_words(last_name(target.name))[:1])
                 return replace(effect, kind="http-unknown") if effect is not None and is_vague else effect  # run_texts
             case "client":
@@ -618,30 +616,10 @@ def verb_kind(name: str) -> str:
     return "write" if kind in ("add", "replace") else kind
 
 
-READING = "reading"
-"""Kind of a call of something unknown whose name says that it only reads or computes: the network may be asked."""
-
-
 def makes_object(name: str) -> bool:
     """Return whether a call makes an object of a class: `Fuse`, not `Dispatch().calendar.Add`, a method of one."""
     owner, _, last = name.rpartition(".")
     return last[:1].isupper() and "(" not in owner
-
-
-def only_reads(name: str) -> bool:
-    """Return whether a name has a verb of reading or computing and none of changing: `getPassword`, `jwtDecode`.
-
-    A name alone that may be told anything, `query` or `fetch`, proves nothing, and what is downloaded goes to a file.
-    """
-    words = _words(name)
-    if not words or words[0] == "download" or words in (["query"], ["fetch"]) or any(map(_changes, words)):
-        return False
-    return verb_kind(name) == "read" or not _computing().isdisjoint((words[0], words[-1]))
-
-
-@cache
-def _computing() -> frozenset[str]:
-    return frozenset(_verb_data()["pure"]["compute"].split())
 
 
 def _changes(word: str) -> bool:

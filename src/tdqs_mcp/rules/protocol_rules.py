@@ -10,7 +10,6 @@ from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.claims import repeated_quota
 from tdqs_mcp.facts.text.steering import find_secret, find_steering
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, OVERT_MUTATIONS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
@@ -428,12 +427,6 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     word = next((part for part in parts if part in _hint_words("adding")), None) if is_claimed else None
     # `get_post`, "Get a post": the post is a thing
     is_reading = prose.effect is prose.name_effect is Effect.READ
-    if repeated := repeated_quota(subject.prose):
-        claim, quota = repeated
-        problem = f"the text calls it {claim!r}, and a call uses up a quota: {quota!r}"
-        fix = "say that a repeated call counts too"
-        shared = "are called safe to repeat beside a quota of calls"
-        yield Hit("/description", problem, fix, shared=shared)
     if word is None or is_reading or (word not in (parts[0], parts[-1]) and prose.effect is not Effect.CREATE):
         return
     # `create_or_update_user`, or a text that says that a second call changes nothing

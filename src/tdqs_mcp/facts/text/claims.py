@@ -177,13 +177,6 @@ def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
             yield node.name or "", amount
 
 
-def repeated_quota(prose: Prose) -> tuple[str, str] | None:
-    """Return the words by which a text calls a call repeatable, and those that count the calls."""
-    text = " ".join(prose.sentences)
-    claim, quota = (pattern.search(text) for pattern in (_PATTERNS.repeatable, _PATTERNS.quota))
-    return (claim[0], quota[0]) if claim and quota else None
-
-
 def vague_result(prose: Prose, output: Shape) -> str | None:
     """Return what comes back from a reading tool, where text and output schema have no more than that.
 

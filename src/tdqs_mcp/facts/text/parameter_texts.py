@@ -311,8 +311,8 @@ def _is_unwritten(text: str) -> bool:
 
 
 def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
-    """Those whose description is a placeholder; "Description" may be the meaning of a field, in French as well."""
-    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER and remark.text != "Description")
+    """Those whose description is a placeholder."""
+    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER)
     yield from (remark for remark in short if is_placeholder(remark.text, remark.node.name or ""))
 
 
