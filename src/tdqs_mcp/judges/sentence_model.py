@@ -327,20 +327,17 @@ def _terms(
 ) -> frozenset[str]:
     own, siblings, parameters = context.subject.tool.name.lower(), context.subject.siblings, context.properties
     is_spaced = text.isascii() or not CJK.search(text)
-    terms = words
-    if is_spaced:
-        terms = [
-            PARAMETER
-            if word in parameters
-            else SELF
-            if word == own
-            else TOOL
-            if word in siblings
-            else form
-            if word.isalpha() or not _DIGIT.search(word)
-            else NUMBER
-            for word, form in zip(words, stems, strict=False)
-        ]
+
+    def term(word: str, form: str) -> str:
+        if word in parameters:
+            return PARAMETER
+        if word == own:
+            return SELF
+        if word in siblings:
+            return TOOL
+        return form if word.isalpha() or not _DIGIT.search(word) else NUMBER
+
+    terms = list(map(term, words, stems)) if is_spaced else words
     pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
     opening = [f"first {form}" for form in terms] if is_first else ()
     return frozenset([*terms, *pairs, *opening, *(f"under {word}" for word in heading)])
