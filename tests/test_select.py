@@ -1104,6 +1104,9 @@ def test_a_model_writes_requests_by_kind_and_those_that_give_the_tool_away_go_ba
         "calls of these tools",
     ):
         assert reason in reasons
+    first = next(body for body in chat.bodies if '"name": "find_orders"' in body["messages"][1]["content"])
+    others = [tool["name"] for tool in SHOP if tool["name"] != "find_orders"]
+    assert all(f"{name}(" in first["messages"][1]["content"] for name in others)
     rows = list(map(json.loads, target.read_text().splitlines()))
     assert [row["kind"] for row in rows] == ["plain", "none"] * 4
     assert rows[0]["calls"] == [{"tool": "find_orders", "arguments": {"number": 7}}]

@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -313,7 +314,7 @@ def _parse_object(value: object) -> object:
 
 
 MAX_NEIGHBORS = 12
-"""Tools of similar names that a prompt for requests shows: together, prompts grow with the tools, not their square."""
+"""Other tools that a prompt for requests shows: together, prompts grow with the tools, not their square."""
 
 REQUESTS = "requests"
 """The folder of the prompts for requests that test which tools an agent chooses."""
@@ -364,13 +365,24 @@ async def write_requests(
     questions: list[CheckedRequest[list[Query]]] = []
     neighbors = NameNeighbors(read_names(by_name))
     for tool, run in jobs:
-        near = [by_name[name] for name in (*run[:-1], *neighbors.nearest(tool.name, MAX_NEIGHBORS))]
-        siblings = [f"{other.name}: {other.description or ''}"[:MAX_ANSWER] for other in near]
+        siblings = [_shown(by_name[name]) for name in _others(tool.name, run, by_name, neighbors)]
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
         questions.append((Request(prompt=prompt, name=REQUESTS, schema=_REQUESTS_SCHEMA), read))
     return await ask(model, questions)
+
+
+def _others(name: str, run: Sequence[str], names: Iterable[str], neighbors: NameNeighbors) -> list[str]:
+    """The run's tools and as many others as a prompt shows, those with similar names first."""
+    first = islice((other for other in names if other != name), MAX_NEIGHBORS)
+    near = list(dict.fromkeys([*neighbors.nearest(name, MAX_NEIGHBORS), *first]))
+    return list(dict.fromkeys([*run[:-1], *near[:MAX_NEIGHBORS]]))
+
+
+def _shown(tool: Tool) -> str:
+    """What a prompt says of another tool: enough to plan a call of it."""
+    return f"{tool.name}({', '.join(arguments.properties(tool))}): {tool.description or ''}"[:MAX_ANSWER]
 
 
 def _read_requests(answer: str, *, tool: Tool, run: Sequence[str], tools: Mapping[str, Tool]) -> list[Query]:
