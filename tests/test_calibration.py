@@ -409,6 +409,16 @@ def test_no_reason_is_given_for_two_scores(whole_corpus):
     assert all(len(shared) == 1 for shared in scores.values())
 
 
+def test_no_reason_of_a_tool_set_stands_at_two_scores(catalog_files):
+    scores = defaultdict(set)
+    for path in catalog_files:
+        coherence = sync.score(sync.load(str(path))).coherence
+        for key, judgement in coherence.judgements.items():
+            scores[key, judgement.justification].add(judgement.score)
+    assert len(scores) > 50
+    assert all(len(shared) == 1 for shared in scores.values())
+
+
 def test_the_first_fix_is_the_one_that_raises_most(catalog):
     """Of a tool without usage beside one like it, and with one bare parameter of three, readers reward the usage."""
     schema = takes(

@@ -97,6 +97,8 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
         facts["one_style"] = ()
     if tools.off_pattern and tools.off_pattern[0] in tools.noun_first:
         facts["off_pattern_noun"] = ()
+    if tools.verbs:
+        facts["verbs"] = tools.verbs
     facts["many"] = (str(tools.tool_count),)
     if tools.tool_count > CROWD:
         facts["crowd"] = facts["many"]
@@ -273,7 +275,8 @@ def _bank() -> Mapping[tuple[str, str, int], tuple[Sequence[ScoreReason], Sequen
                 head, *facts = terms.split()
                 absent = frozenset(name[1:] for name in facts if name[0] == "!")
                 present = frozenset(name for name in facts if name[0] != "!")
-                reason = ScoreReason(facts=present, absent=absent, text=text, slots=_SLOT.findall(text))
                 for score in map(int, head[:-1]):
+                    told = text.replace("{next}", str(score + 1))
+                    reason = ScoreReason(facts=present, absent=absent, text=told, slots=_SLOT.findall(told))
                     bank[rubric, key, score][head[-1] == "-"].append(reason)
     return bank

@@ -52,6 +52,9 @@ class ToolSet(NamedTuple):
     actions: int
     """Different verbs among the tools; synonyms count once."""
 
+    verbs: tuple[str, ...]
+    """Those of the names, as they stand there."""
+
     unread: tuple[str, ...]
     """Tools that create something of which no tool that reads speaks."""
 
@@ -95,6 +98,7 @@ def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Seq
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
+        verbs=tuple(dict.fromkeys(purpose.name.verb for purpose in purposes if purpose.name.verb)),
         unread=unread,
         unchanged=unchanged,
         complete=complete,
