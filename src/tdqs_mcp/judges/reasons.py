@@ -276,7 +276,7 @@ def _bank() -> Mapping[tuple[str, str, int], tuple[Sequence[ScoreReason], Sequen
                 absent = frozenset(name[1:] for name in facts if name[0] == "!")
                 present = frozenset(name for name in facts if name[0] != "!")
                 for score in map(int, head[:-1]):
-                    told = text.replace("{next}", str(score + 1))
-                    reason = ScoreReason(facts=present, absent=absent, text=told, slots=_SLOT.findall(told))
+                    words = text.replace("{next}", str(score + 1))
+                    reason = ScoreReason(facts=present, absent=absent, text=words, slots=_SLOT.findall(words))
                     bank[rubric, key, score][head[-1] == "-"].append(reason)
     return bank

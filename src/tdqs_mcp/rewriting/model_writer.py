@@ -381,7 +381,7 @@ def _others(name: str, run: Sequence[str], names: Iterable[str], neighbors: Name
 
 
 def _shown(tool: Tool) -> str:
-    """What a prompt says of another tool: enough to plan a call of it."""
+    """Name, parameters and description of another tool, enough to plan a call of it."""
     return f"{tool.name}({', '.join(arguments.properties(tool))}): {tool.description or ''}"[:MAX_ANSWER]
 
 
