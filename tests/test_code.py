@@ -400,6 +400,23 @@ def test_a_change_of_what_outlives_the_call_is_no_read(read):
 # Parameters, errors, results
 
 
+def test_a_function_in_the_result_is_followed_as_whoever_gets_it_calls_it(read):
+    code = read(
+        **{
+            "server.js": """
+                import fs from "node:fs";
+                async function handle(context, params) {
+                  const action = async () => { fs.writeFileSync(params.path, params.text); };
+                  return { action, wait: false };
+                }
+                server.registerTool("save", { description: "Saves a text" }, handle);
+            """
+        }
+    )
+    assert [(effect.kind, effect.line) for effect in code.tools[0].effects] == [("file-write", 4)]
+    assert code.tools[0].read_only is False
+
+
 def test_a_parameter_counts_as_unused_only_if_nothing_depends_on_it(read):
     passed_on = "def load(x, y):\n    return x\n"
     assert tool_of(read, "return load(a, b)", before=passed_on).unused_parameters == ("b",)

@@ -59,6 +59,7 @@ from tdqs_mcp.code.values import (
     Value,
     alternatives,
     bounded,
+    closures_in,
     elements,
     entries_of,
     join,
@@ -115,6 +116,8 @@ class Interpreter(Calls):
         self._conditions = ()
         try:
             value = self._invoke(handler, tuple(arguments), dict(keywords), depth=-1, line=handler.function.line)
+            for inner in closures_in(value):  # `return {action}`: whoever gets the result calls it
+                self._invoke(inner, (), {}, depth=0, line=inner.function.line)
         except RecursionError:
             value = UNKNOWN
             self._note(

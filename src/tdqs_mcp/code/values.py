@@ -1,6 +1,6 @@
 """Values as far as they are known without running the code."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
@@ -281,6 +281,16 @@ def entries_of(table: "Dictionary") -> Listing:
     ]
     pairs = [Listing(values=(Constant(value=key) if key else UNKNOWN, value)) for key, value in whole if key != "..."]
     return Listing(values=tuple(pairs), parameters=table.parameters)
+
+
+def closures_in(value: Value) -> Iterator[Closure]:
+    """Yield the functions of the project that a value is, or has as members."""
+    for inner in alternatives(value):
+        if isinstance(inner, Closure):
+            yield inner
+        elif isinstance(inner, Dictionary):
+            for _, member in inner.items:
+                yield from closures_in(member)
 
 
 def text_of(value: Value) -> str | None:
