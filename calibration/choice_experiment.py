@@ -17,10 +17,9 @@ from statsmodels.stats.multitest import multipletests
 
 from tdqs_mcp.app.studying import TDQS
 from tdqs_mcp.model import Catalog, read_tools
-from tdqs_mcp.results.checks import PlannedCall, Query
+from tdqs_mcp.results.checks import DEMANDS, PlannedCall, Query
 from tdqs_mcp.results.studies import Prediction
 from tdqs_mcp.rewriting.tool_selection import (
-    DEMANDS,
     Index,
     Plan,
     choose,

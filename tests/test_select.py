@@ -577,6 +577,11 @@ def test_the_plans_of_an_agent_elsewhere_are_held_against_the_expected_ones(comm
         name: count for name, count in missed.items() if name in shares
     }
     assert shares["right end"]["plans"] == 3
+    told = document["queries"][0]
+    assert told.get("unmet", []) == [name for name in shares if name in missed]
+    assert told.get("planned", []) == (calls if missed else [])
+    shown = command(*args, "--answers", answers).stdout.decode()
+    assert ("Plans that miss something" in shown) is bool(missed)
     assert all(share["low"] <= 100 * share["met"] / share["plans"] <= share["high"] for share in shares.values())
 
 

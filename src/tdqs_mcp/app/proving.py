@@ -17,7 +17,7 @@ from tdqs_mcp.facts.toolset.search import search_terms
 from tdqs_mcp.judges.budget import ANSWER_TOKENS, Budget
 from tdqs_mcp.judges.judge import Failure, Model, Usage, used
 from tdqs_mcp.model import NOTHING, Catalog, Tool
-from tdqs_mcp.results.checks import Proof, ProofTrial, Query, QueryChoice, TrialKind
+from tdqs_mcp.results.checks import DEMANDS, Proof, ProofTrial, Query, QueryChoice, TrialKind
 from tdqs_mcp.results.improvements import GROWTH, OFFLINE, Claim, Rewrite
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting import model_writer, tool_selection
@@ -453,7 +453,7 @@ def _worse(before: Sequence[QueryChoice], after: Sequence[QueryChoice]) -> list[
 
 
 def _merit(choice: QueryChoice) -> tuple[Fraction, Fraction, int]:
-    demands = [read(choice.plan) for read in tool_selection.DEMANDS.values()] if choice.plan else []
+    demands = [read(choice.plan) for read in DEMANDS.values()] if choice.plan else []
     return choice.first, choice.found, -demands.count(False)
 
 

@@ -1,5 +1,6 @@
 """Studies for people: variants, the Pareto front, what scores predict, and how well tools are found."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -291,6 +292,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("How often the right tool is found", _figures(selection)),
         ("Plans", _plans(selection)),
         ("By kind of request", _kinds(selection)),
+        ("Plans that miss something", _missing_plans(selection)),
         ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
         ("Picked instead since the change", Table(confusion_heads, later[:MAX_SHOWN])),
         ("Queries that lost", Table(columns("tool", "query", "rank", "then", left=4), lost[:MAX_SHOWN])),
@@ -352,6 +354,21 @@ def _kinds(selection: Selection) -> Table:
     return Table(columns("kind", "requests", "first", *demands), rows)
 
 
+def _missing_plans(selection: Selection) -> Table:
+    """The requests whose plan misses something, with the calls, after the change if there is one."""
+    choices = selection.against.choices if selection.against else selection.choices
+    rows = [
+        (
+            choice.query.text,
+            ", ".join(choice.unmet),
+            "; ".join(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in choice.planned),
+        )
+        for choice in choices
+        if choice.unmet
+    ]
+    return Table(columns("request", "misses", "planned", left=3), rows[:MAX_SHOWN])
+
+
 def _confusion_matrix(selection: Selection) -> Table:
     """Requests for the most confused tools by what was picked; what is right stands on the diagonal."""
     counts = Counter({(pair.tool or NO_TOOL, pair.picked): pair.count for pair in selection.confusions})
@@ -406,6 +423,8 @@ def _next_selection_report(selection: Selection) -> str:
         return "keep the change: no query lost its first place"
     wrong = [confusion.tool for confusion in selection.confusions]
     if not wrong:
+        if any(choice.unmet for choice in selection.choices):
+            return "read the plans that miss something: what do the definitions not say of the arguments?"
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
     return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"

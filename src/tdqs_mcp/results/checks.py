@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from operator import attrgetter
 from typing import Annotated, Any
 
 from tdqs_mcp.results.contract import (
@@ -202,6 +203,21 @@ class PlanCheck:
     right_arguments: bool | None
     """Those that the request determines have the expected values."""
 
+    @property
+    def unmet(self) -> tuple[Own, ...]:
+        """The demands that the plan misses."""
+        return tuple(Own(demand) for demand, read in DEMANDS.items() if read(self) is False)
+
+
+DEMANDS = {
+    "right end": attrgetter("right_end"),
+    "needed lookups": attrgetter("lookups"),
+    "nothing needless": attrgetter("nothing_needless"),
+    "arguments fit the schema": attrgetter("valid_arguments"),
+    "right arguments": attrgetter("right_arguments"),
+}
+"""What a plan is held against, each with the part of its check."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanShare:
@@ -247,6 +263,14 @@ class QueryChoice:
 
     plan: Internal[PlanCheck | None] = None
     """None of a selector that only ranks, and without an answer."""
+
+    planned: tuple[PlannedCall, ...] = ()
+    """The calls of a plan that misses something."""
+
+    @published(after="planned")
+    def unmet(self) -> tuple[Own, ...]:
+        """The demands that it misses."""
+        return self.plan.unmet if self.plan else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +377,7 @@ class QueryResult:
     """A query and what became of it, before and after."""
 
     query: Annotated[Inline[Query], Only("text tool calls also optional kind server withheld")]
-    choice: Annotated[Inline[QueryChoice], Only("rank instead")]
+    choice: Annotated[Inline[QueryChoice], Only("rank instead unmet? planned?")]
     after: Internal[QueryChoice | None]
 
     @published(after="rank")

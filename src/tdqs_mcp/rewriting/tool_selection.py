@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import chain
-from operator import attrgetter
 from statistics import NormalDist, fmean
 from typing import Any, Protocol
 
@@ -23,6 +22,7 @@ from tdqs_mcp.judges.asking import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.checks import (
+    DEMANDS,
     UNUSABLE,
     Against,
     Confusion,
@@ -315,15 +315,6 @@ def _is_met(expected: PlannedCall, query: Query, plan: Plan, names: Sequence[str
     )
 
 
-DEMANDS = {
-    "right end": attrgetter("right_end"),
-    "needed lookups": attrgetter("lookups"),
-    "nothing needless": attrgetter("nothing_needless"),
-    "arguments fit the schema": attrgetter("valid_arguments"),
-    "right arguments": attrgetter("right_arguments"),
-}
-
-
 def _plan_shares(choices: Sequence[QueryChoice]) -> Iterator[PlanShare]:
     for demand, read in DEMANDS.items():
         met = [is_met for choice in choices if choice.plan and (is_met := read(choice.plan)) is not None]
@@ -561,6 +552,9 @@ def _choice(
         found=Fraction(min(max(0, K - ahead), 1 + tied), 1 + tied) if is_hit else _MISS,
         instead=instead,
         plan=plan,
+        planned=tuple(PlannedCall(tool=index.label(place), arguments=values) for place, values in answer.calls)
+        if isinstance(answer, Plan) and plan and plan.unmet
+        else (),
     )
 
 
