@@ -258,8 +258,8 @@ def _branch_refusal(
 def _why_members_unfit(
     value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], hops: int, *, is_open: bool
 ) -> str | None:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict) or not properties:
+    properties, is_closed = schema.get("properties"), schema.get("additionalProperties") is False
+    if not isinstance(properties, dict) or not (properties or is_closed):
         return None
     takes_more = schema.get("additionalProperties", is_open) is not False or "patternProperties" in schema
     for name, member in value.items():

@@ -77,9 +77,20 @@ def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
         yield from _in_description(tool.name, text, shape.root)
     for node in shape.by_keyword.get("description", ()):
         own = node.schema["description"]
+        if isinstance(own, str) and node.is_top and "{" in own:
+            yield from _in_calls(tool.name, own[:MAX_EXPLANATION], shape.root, f"{node.path}/description")
         if isinstance(own, str) and _may_show(own):
             for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root, is_top=node.is_top):
                 yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
+
+
+def _in_calls(name: str, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
+    """Yield unfit calls in a parameter's own text: objects of which all members, at least two, are parameters."""
+    properties = keyword_members(root)
+    for call in _calls(name, text, properties):
+        is_call = len(call.arguments) > 1 and call.arguments.keys() <= properties.keys()
+        for fault in _call_faults(call, text, root) if is_call and not _is_result(text, call.start, call.end) else ():
+            yield UnfitExample(path, "", _quoted(text[call.start : call.end]), fault)
 
 
 def _may_show(text: str) -> bool:
