@@ -272,6 +272,9 @@ def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
     sizes = [sum(entry.tools for entry in shard.entries) for shard in shards]
     assert [entry.server for shard in shards for entry in shard.entries] == [str(number) for number in range(1, 201)]
     assert all(SHARD_TOOLS <= size < SHARD_TOOLS + 90 for size in sizes[:-1])
+    earlier = {str(number): str(number) for number in range(1, 201)}
+    changed = [sum(entry.tools for entry in each.entries) for each in plan_shards(map(record, range(1, 201)), earlier)]
+    assert all(size >= 3 * SHARD_TOOLS for size in changed[:-1])
 
 
 def test_a_server_that_cannot_be_scored_is_a_problem_and_the_others_of_its_shard_are_scored():
@@ -457,7 +460,7 @@ def test_workers_of_this_machine_read_records_where_they_lie(write, tmp_path, is
         for record in (LOANS, CARDS):
             write(f"{record['server']}.json", json.dumps(record))
     (shard,) = plan_shards(read_records(path), {})
-    sent = pickle.loads(pickle.dumps(shard.without_content()))  # noqa: S301  # ours
+    sent = pickle.loads(pickle.dumps(shard.for_others(is_local=True)))  # noqa: S301  # ours
     assert not any(entry.record.content for entry in sent.entries)
     assert [entry.record.read_again(entry.capture) for entry in sent.entries] == [
         entry.record for entry in shard.entries
@@ -469,7 +472,10 @@ def test_workers_of_this_machine_read_records_where_they_lie(write, tmp_path, is
 
 def test_a_compressed_record_travels_with_its_content(write):
     (shard,) = plan_shards(read_records(write("swept.jsonl.gz", gzip.compress(lines(LOANS)))), {})
-    assert shard.without_content() == shard
+    assert "document" in vars(shard.entries[0].record)
+    sent = pickle.loads(pickle.dumps(shard))  # noqa: S301  # ours
+    assert sent == shard == shard.for_others(is_local=True)
+    assert "document" not in vars(sent.entries[0].record)
 
 
 def test_a_worker_of_another_version_scores_nothing(store_url, write, monkeypatch):

@@ -56,9 +56,10 @@ Result = TypeVar("Result")
 
 def store_statistics(store: str, *, method: str | None = None) -> Statistics | LabelStatistics:
     """The numbers of the newest run's method, or of the one whose key or judge is given. Raises InputError."""
-    return _read(
-        store, lambda connection: method_statistics(connection, find_method(connection, method, with_labels=True))
-    )
+    with _opened(store) as engine:
+        return read(
+            engine, lambda connection: method_statistics(connection, find_method(connection, method, with_labels=True))
+        )
 
 
 def server_standing(store: str, server: str, *, method: str | None = None) -> StoredServer:
@@ -86,20 +87,14 @@ def stored_servers(store: str, *, method: str | None = None) -> Iterator[ServerS
 def _stored(
     store: str, method: str | None, export: Callable[[Engine, MethodStamp], Iterator[Result]]
 ) -> Iterator[Result]:
-    engine = open_filled_store(store)
-    try:
+    with _opened(store) as engine:
         yield from export(engine, read(engine, lambda connection: find_method(connection, method)))
-    finally:
-        engine.dispose()
 
 
 def prune_store(store: str, before: datetime) -> int:
     """Delete captures before a moment that no server has any longer; return how many went. Raises InputError."""
-    engine = open_filled_store(store)
-    try:
+    with _opened(store) as engine:
         return run_queries.prune(engine, before)
-    finally:
-        engine.dispose()
 
 
 def _trend(connection: Connection, method: MethodStamp) -> Trend:
@@ -138,10 +133,11 @@ def _read_statistics(written: str) -> Statistics | None:
         return None
 
 
-def _read(store: str, use: Callable[[Connection], Result]) -> Result:
+@contextmanager
+def _opened(store: str) -> "Generator[Engine]":
     engine = open_filled_store(store)
     try:
-        return read(engine, use)
+        yield engine
     finally:
         engine.dispose()
 

@@ -117,9 +117,7 @@ def sweep_registry(
     check_packages(request.cluster)
     request = replace(request, cluster=read_address(request.cluster))
     started, url, is_offline = time.monotonic(), _absolute(read_url(request.store)), _is_offline(request.settings)
-    settings = (
-        replace(request.settings, api_key=None) if is_offline else _with_change(request.settings, _with_request_limit)
-    )
+    settings = replace(request.settings, api_key=None) if is_offline else _with_request_limit(request.settings)
     if not is_local(request.cluster) and url.get_backend_name() == "sqlite":
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
     if request.is_batch and request.rubric != "tdqs":
@@ -463,14 +461,10 @@ def _parameters(judge: Judge) -> str:
     return short_hash(json.dumps(own)) if any(own) else ""
 
 
-def _with_change(settings: Settings, change: Callable[[Settings], Settings]) -> Settings:
-    """The settings of a judge, and of each member of a jury, with a change."""
-    return replace(change(settings), members=tuple(_with_change(member, change) for member in settings.members))
-
-
 def _with_request_limit(settings: Settings) -> Settings:
-    """The settings with a limit of requests at once."""
-    return replace(settings, concurrency=settings.concurrency or REQUESTS_AT_ONCE)
+    """The settings of a judge, and of each member of a jury, with a limit of requests at once."""
+    members = tuple(map(_with_request_limit, settings.members))
+    return replace(settings, concurrency=settings.concurrency or REQUESTS_AT_ONCE, members=members)
 
 
 def _is_offline(settings: Settings) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -249,7 +250,7 @@ def grade(measured: Measured) -> ServerGrade:
     What was never listed is not judged.
     """
     catalog = measured.catalog
-    findings = registry.check(measured, registry.select(profile="playground"))
+    findings = registry.check(measured, _playground())
     deductions = tuple(sorted(map(_deduction, findings), key=lambda deduction: _ORDER[deduction.alias]))
     lengths = [count_code_units(subject.tool) for subject in measured.subjects]
     bonus = BONUS if lengths and min(lengths) >= DESCRIBED else 0
@@ -278,6 +279,11 @@ def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
     if not (measured.subjects or relations.listed_resources(catalog) or catalog.prompts):
         return None
     return max(0, min(START, START - lost + bonus))
+
+
+@cache
+def _playground() -> registry.RuleSelection:
+    return registry.select(profile="playground")
 
 
 _ORDER = {alias: place for place, alias in enumerate(PLAYGROUND)}

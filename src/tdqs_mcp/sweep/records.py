@@ -60,6 +60,14 @@ class Record:
         beside = self.name if self.is_official is None else f"{self.name}\0{self.is_official}"
         return capture_digest(beside, self.content)
 
+    @cached_property
+    def document(self) -> object:
+        """The content as JSON; a copy of the record, and one that travels, parses it anew. Raises InputError."""
+        return parse_json(self.content, origin=self.origin)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "document"}
+
     def read_again(self, digest: str) -> "Record":
         """The record with the content that lies at its place. Raises InputError where it has another digest now."""
         if self.content or self.place is None:
@@ -101,7 +109,7 @@ _LOCATED = frozenset({"packages", "remotes"})
 
 def read_entry(record: Record) -> Entry:
     """The server of a record. Raises InputError for a record that is no JSON, or has no key or no definitions."""
-    data = parse_json(record.content, origin=record.origin)
+    data = record.document
     members: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
     if "tools" not in members and not _LOCATED.isdisjoint(members):
         raise InputError(
@@ -142,7 +150,9 @@ def read_records(path: Path) -> Iterator[Record | str]:
     Raises InputError, also on the way, where the rest cannot be read or there is no record.
     """
     if path.is_dir():
-        return _folder(path)
+        if files := sorted(path.glob("*.json")):
+            return _captures(files)
+        raise InputError(f"there is no JSON file in the folder {str(path)!r}")
     if path.name.lower().endswith(".parquet"):
         return _parquet(path)
     if is_registry(path):
@@ -150,13 +160,6 @@ def read_records(path: Path) -> Iterator[Record | str]:
     record = Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, progress=1)
     read_entry(record)
     return iter([record])
-
-
-def _folder(path: Path) -> Iterator[Record | str]:
-    files = sorted(path.glob("*.json"))
-    if not files:
-        raise InputError(f"there is no JSON file in the folder {str(path)!r}")
-    return _captures(files)
 
 
 def _captures(files: list[Path]) -> Iterator[Record | str]:
@@ -252,6 +255,9 @@ def _rows(file: Any, columns: list[str], path: Path) -> Iterator[Record | str]: 
 SHARD_TOOLS = 400
 """Tools of a shard: half a second of the offline judge, and what a killed worker does twice."""
 
+KNOWN_TOOLS = 3
+"""Tools of a server with scores that take the time of one that is new: most are not judged again."""
+
 SHARD_BYTES = 2 * 2**20
 """Bytes of its records; a server that has more is a shard of its own."""
 
@@ -273,13 +279,13 @@ class Shard:
     progress: float = 0
     """The share of the input that has been read up to its end, 0-1."""
 
-    def without_content(self) -> "Shard":
-        """The shard for a process that reads the contents where they lie."""
-        placed = [
-            replace(entry, record=replace(entry.record, content=b"")) if entry.record.place else entry
-            for entry in self.entries
-        ]
-        return replace(self, entries=tuple(placed))
+    def for_others(self, *, is_local: bool) -> "Shard":
+        """The shard for other processes, unparsed; those of this machine read the contents where they lie."""
+
+        def copy(record: Record) -> Record:
+            return replace(record, content=b"") if is_local and record.place else replace(record)
+
+        return replace(self, entries=tuple(replace(entry, record=copy(entry.record)) for entry in self.entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,13 +335,14 @@ def plan_shards(
     entries: list[Entry] = []
     problems: list[str] = []
     unchanged = tools = size = 0
-    progress = 0.0
+    progress, known = 0.0, frozenset(complete.values())
     for record in _select(records, complete, {} if listed is None else listed):
         if isinstance(record, str):
             problems.append(record)
         elif isinstance(record, Entry):
             entries.append(record)
-            tools, size = tools + record.tools, size + len(record.record.content)
+            tools += max(1, record.tools // KNOWN_TOOLS) if record.server in known else record.tools
+            size += len(record.record.content)
         else:
             unchanged, progress = unchanged + 1, record.progress
         if tools >= (most or SHARD_TOOLS) or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:

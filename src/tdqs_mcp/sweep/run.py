@@ -36,8 +36,8 @@ Report: TypeAlias = Callable[[Shard, SweepTally], None]
 AHEAD = 3
 """Shards that are under way for each worker: enough to keep it busy, few enough to keep memory flat."""
 
-FEW = 6
-"""Shards that this process does by itself: others need 4 s of work to start, as much as two of these."""
+FEW = 8
+"""Shards that this process does by itself: on two processors, others that must be started first end no sooner."""
 
 CONNECT_TIMEOUT = 10
 """Seconds in which a scheduler answers, or comes back."""
@@ -138,11 +138,9 @@ def run_on_dask(
     with _connected(cluster, warn) as client:
         from distributed import wait  # noqa: PLC0415
 
-        def submit(shard: Shard) -> Any:  # noqa: ANN401  # distributed has no types
-            return client.submit(work, shard.without_content() if is_local(cluster) else shard, pure=False)
-
-        count = partial(_count_places, client, cluster)
-        _Runner(submit=submit, wait=wait, count=count, cluster=cluster, report=report).run(chain(planned, rest))
+        submit, count = partial(client.submit, work, pure=False), partial(_count_places, client, cluster)
+        shards = (shard.for_others(is_local=is_local(cluster)) for shard in chain(planned, rest))
+        _Runner(submit=submit, wait=wait, count=count, cluster=cluster, report=report).run(shards)
 
 
 def _count_places(client: Any, cluster: Cluster) -> int:  # noqa: ANN401

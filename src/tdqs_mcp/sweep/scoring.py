@@ -12,7 +12,6 @@ from sqlalchemy import Engine
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Judge, JudgeWrapper
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.labels import LabelScore
@@ -127,7 +126,7 @@ def _change(previous: KnownVerdicts, now: ScoredCapture) -> ServerChange | None:
 def _read(entry: Entry, stored: KnownVerdicts, method: MethodStamp) -> _Server:
     """The server with its cases. Raises InputError."""
     record = entry.record.read_again(entry.capture)
-    catalog = read_catalog(parse_json(record.content, origin=record.origin), name=entry.server)
+    catalog = read_catalog(record.document, name=entry.server)
     measured = measure(catalog)
     cases: Sequence[Case] = judge_cases(measured, judge=method.judge, spec=method.spec_version)
     if not method.is_tdqs:
@@ -157,8 +156,8 @@ def _context(case: SetCase | SkillCase | ShadowCase) -> str:
 async def _judge(servers: Sequence[_Server], judge: Judge, method: MethodStamp, store: Engine) -> list[list[Outcome]]:
     """For each server, one outcome for each of its cases; the judge is asked about all servers at once."""
     open_cases = [(server, case) for server in servers for case in server.open_cases]
-    questions = [_question(case) for _, case in open_cases]
     now, is_offline = int(time.time()), method.judge.is_offline
+    questions = ["" if is_offline else _question(case) for _, case in open_cases]  # the offline judge always answers
     retries = {} if is_offline or not questions else read_retries(store, method, questions)
     waiting = {question: retry for question, retry in retries.items() if retry.ask_after > now}
     cases = [case for (_, case), question in zip(open_cases, questions, strict=True) if question not in waiting]

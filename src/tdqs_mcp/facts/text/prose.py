@@ -1,7 +1,7 @@
 """Facts of the text of a definition: sentences, verb, cues, contradictions, repetition, length, praise, lead-ins."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -39,6 +39,9 @@ from tdqs_mcp.model import Tool
 
 MIN_LETTERS = 12
 """Letters below which a description says nothing beyond its purpose, whatever its language."""
+
+MAX_ONLY_NAME = 400
+"""Characters from which a description is more than a name."""
 
 MIN_REPEATED = 5
 """Words of a sentence that counts as repeated."""
@@ -155,7 +158,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     reading = (
         _foreign(text, sentences, spoken, lexicon, name_words, name_effect)
         if lexicon
-        else _english(text, spoken, set(map(stem, vocabulary)), name_words)
+        else _english(text, spoken, vocabulary, name_words)
     )
     return Prose(
         language=language,
@@ -170,7 +173,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         opens_with_verb=reading.opens_with_verb,
         has_vague_verb=reading.has_vague_verb,
         is_only_name=_is_only_name(text, tool),
-        restates_loosely=bool(all_words and not reading.new_words and (lexicon or not ideograph_count(text))),
+        restates_loosely=bool(all_words and not reading.says_more and (lexicon or not ideograph_count(text))),
         silent=silent,
         repeated_sentences=len(long) - len(set(long)),
         contradiction=reading.mutation if signals.read_only is True else None,
@@ -179,11 +182,13 @@ def read(tool: Tool, signals: Signals) -> Prose:
 
 def _is_only_name(text: str, tool: Tool) -> bool:
     """A title counts where the name has each of its words: one that says more makes a description of its own."""
+    if len(text) >= MAX_ONLY_NAME:
+        return False
     spelled, name = name_parts(text), name_parts(tool.name)
     # `update_drive` with the title and description "Update drive"
     is_title = spelled == name_parts(tool.title or "") and set(spelled) <= set(name)
     is_same = spelled == name or is_title or text.lower() == trim(tool.name.lower())
-    return bool(spelled) and len(text) < 400 and is_same
+    return bool(spelled) and is_same
 
 
 class _Reading(NamedTuple):
@@ -194,12 +199,16 @@ class _Reading(NamedTuple):
     effect: Effect | None
     opens_with_verb: bool
     has_vague_verb: bool
-    new_words: int
+    says_more: bool
+    """A word that the name does not have says something."""
+
     mutation: str | None
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
 
-def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_words: AbstractSet[str]) -> _Reading:
+def _english(
+    text: str, spoken: Sequence[Sequence[str]], vocabulary: Iterable[str], name_words: AbstractSet[str]
+) -> _Reading:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
@@ -209,7 +218,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
-        new_words=len(stems - _SILENT - name_words),
+        says_more=any(form not in _SILENT and form not in name_words for form in map(stem, vocabulary)),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
     )
 
@@ -233,9 +242,7 @@ def _foreign(
         effect=verb.effect if verb else None,
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
-        new_words=len(
-            set(foreign_prose.content_words([word for words in spoken for word in words], familiar, lexicon))
-        ),
+        says_more=bool(foreign_prose.content_words([word for words in spoken for word in words], familiar, lexicon)),
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
 
