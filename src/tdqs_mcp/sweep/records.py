@@ -335,13 +335,13 @@ def plan_shards(
     entries: list[Entry] = []
     problems: list[str] = []
     unchanged = tools = size = 0
-    progress, known = 0.0, frozenset(complete.values())
+    progress, scored = 0.0, frozenset(complete.values())
     for record in _select(records, complete, {} if listed is None else listed):
         if isinstance(record, str):
             problems.append(record)
         elif isinstance(record, Entry):
             entries.append(record)
-            tools += max(1, record.tools // KNOWN_TOOLS) if record.server in known else record.tools
+            tools += max(1, record.tools // KNOWN_TOOLS) if record.server in scored else record.tools
             size += len(record.record.content)
         else:
             unchanged, progress = unchanged + 1, record.progress
