@@ -22,8 +22,7 @@ TOOLS = [tool(f"get_order_{number}", f"Gets order {number}.") for number in rang
 
 ANSWERS = USUAL | {
     "select": '{"tools": [1]}',
-    "augment": '{"description": "Gets it."}',
-    "consolidate": '{"purpose": ""}',
+    "write": '{"purpose": ""}',
 }
 
 ASKED = [{"query": f"order number {number}", "tool": f"get_order_{number}"} for number in range(5)]

@@ -249,18 +249,15 @@ WORDED = {
     "guidelines": "",
     "limitations": "An unknown customer gives an empty list.",
     "parameters": [],
-    "examples": "",
 }
 
 
 async def worded(context, params):
-    stage = "augment" if params.system_prompt.startswith("You rewrite") else "consolidate"
-    answer = {"description": "Finds orders.", "parameters": []} if stage == "augment" else WORDED
-    text = TextContent(type="text", text=json.dumps(answer))
+    text = TextContent(type="text", text=json.dumps(WORDED))
     return CreateMessageResult(role="assistant", content=text, model="host-model-1", stop_reason="endTurn")
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("legacy", [(1, 1), (2, 2)]), ("auto", [])])
+@pytest.mark.parametrize(("mode", "expected"), [("legacy", [(1, 1)]), ("auto", [])])
 async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, expected):
     heard = []
 
@@ -367,3 +364,24 @@ async def test_a_client_hears_that_a_call_goes_on_while_its_model_thinks(monkeyp
     assert answer.structured_content["tdqs"] == 3.0
     assert heard == sorted(set(heard)), "it only ever grows"
     assert heard[0] < 1 <= heard[-1]
+
+
+async def test_a_client_hears_that_a_call_goes_on_while_a_person_fills_in_a_form(monkeypatch):
+    monkeypatch.setattr(connected_client, "BEAT_SECONDS", 0.01)
+    heard, asked, more = [], [], anyio.Event()
+
+    async def hear(progress, total, message):
+        heard.append(progress)
+        if asked and len(heard) >= asked[0] + 2:
+            more.set()
+
+    async def fill(context, params):
+        asked.append(len(heard))
+        with anyio.fail_after(10):
+            await more.wait()
+        return ElicitResult(action="accept", content={"get_order.returns": "the order with its lines"})
+
+    async with in_process(mode="legacy", elicitation_callback=fill) as client:
+        result = await client.call_tool("suggest_rewrite", {"catalog": [ORDER]}, progress_callback=hear)
+    assert "Returns the order with its lines." in result.content[0].text
+    assert heard == sorted(set(heard)), "it only ever grows, with the second rewrite too"

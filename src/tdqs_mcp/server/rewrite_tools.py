@@ -156,16 +156,19 @@ class RewriteTools(ToolGroup):
             writer=writer,
             judge=judge,
         )
-        suggestion = await self._suggest(call, request, is_full=detail == "full")
+        # One count for the whole call, as the protocol wants it to grow; where the client is asked between two calls, a
+        # report would come again with each of them.
+        progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
+        suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
         asked_catalogs = self._context.memory.asked_catalogs
         is_new = key not in asked_catalogs or self._context.resumed(call) is not None
         questions: tuple[Question, ...] = ()
         if is_new and not (material or drafts or writer == SAMPLING):
             questions = suggestion.questions
             asked_catalogs[key] = True
-        if answers := await ask_user(call, questions, catalog=key):
+        if answers := await progress.during(ask_user(call, questions, catalog=key)):
             request = request.with_answers(answers, questions)
-            suggestion = await self._suggest(call, request, is_full=detail == "full")
+            suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
         page = suggestion.page
         new = self._context.keep_draft(suggestion.improved, suggestion.draft, questions=suggestion.questions)
         patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
@@ -184,11 +187,13 @@ class RewriteTools(ToolGroup):
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
-    async def _suggest(self, call: CallContext, request: "_Request", *, is_full: bool) -> "_Suggestion":
+    async def _suggest(
+        self, call: CallContext, request: "_Request", progress: Progress, *, is_full: bool
+    ) -> "_Suggestion":
         """Return the rewrites that one answer has room for, and what is left to ask."""
         names, state = request.names, request.state
         try:
-            report = await self._rewrite(call, request)
+            report = await self._rewrite(call, request, progress)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         rewrites = report.rewrites
@@ -234,10 +239,9 @@ class RewriteTools(ToolGroup):
         ]
         return replace(suggestion, questions=() if is_done else tuple(questions[:QUESTIONS_AT_ONCE]))
 
-    async def _rewrite(self, call: CallContext, request: "_Request") -> RewriteReport:
+    async def _rewrite(self, call: CallContext, request: "_Request", progress: Progress) -> RewriteReport:
         """Return the rewrites of all chosen tools; with a target, those that it needs."""
         is_lent = request.writer == SAMPLING
-        progress = Progress(call, verb="answered", is_silent=is_lent and ends_to_ask(call))
         judge = Offline() if request.judge == HOST else self._context.repeated_judge(request.judge, progress)
         if is_lent and judge.stamp.is_offline:
             judge = Offline()  # the reports count what the client is asked
