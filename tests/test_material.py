@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -556,6 +557,7 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
     assert " ".join(first.text.split()) in " ".join(shown.split())
     assert "Answer in a sentence; Enter skips." in shown
     assert "1 of " in shown
+    assert re.search(r"^\d tools need you: \d+ questions, about \d+ minutes\. Now 8 questions", shown)
     assert parse_text((tmp_path / "material.yml").read_text(), origin="x") == {"answers": {first.id: "absolute path"}}
     assert "Absolute path." in shown
     assert "quit ends" in shown

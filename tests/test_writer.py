@@ -95,6 +95,8 @@ class Author(Chat):
             return JSONResponse({"error": {"message": "maintenance"}}, 401)
         if kind == "garbage":
             return "I would rather not."
+        if kind == "hanging":
+            return "Nobody reads this."
         if kind == "learning":
             kind = "good" if len(body["messages"]) > 2 else "contradicting"
         return json.dumps(WORDS[kind])
@@ -274,6 +276,7 @@ def test_a_killed_command_keeps_every_answer_that_came(author, command, write):
     """Sixteen are under way; that those of the first four are kept is sure once four more were asked for."""
     tools = [definition(f"good_orders_{number}") for number in range(4)]
     tools += [definition(f"hanging_orders_{number}") for number in range(16)]
+    tools += [tool("find_customer", "Finds customers by name.")]  # else the words that point to it are asked for again
     args = ["rewrite", str(write("shop.json", tools)), "--writer", f"openai:{MODEL}"]
     args += ["--base-url", f"{author.address}/v1"]
     process = subprocess.Popen([sys.executable, "-m", "tdqs_mcp", *args], stdout=subprocess.DEVNULL)

@@ -58,7 +58,7 @@ from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.improvement_reports import compare_blocks, rewrite_blocks
+from tdqs_mcp.report.improvement_reports import compare_blocks, left_words, rewrite_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.study_reports import selection_blocks
 from tdqs_mcp.results.comparisons import Comparison
@@ -306,13 +306,15 @@ def _interview_author(
 def _interview(questions: Sequence[Question], path: Path) -> None:
     """Asks each question; every answer is in the file as soon as it is given."""
     candidates = most_useful([question for question in questions if question.about is not QuestionTopic.CONFLICT])
-    open_questions, left = candidates[:QUESTIONS_AT_ONCE], len(candidates[QUESTIONS_AT_ONCE:])
+    open_questions = candidates[:QUESTIONS_AT_ONCE]
     if not open_questions:
         click.echo("There is nothing to ask.", err=True)
         return
     count = count_words(len(open_questions), "question")
-    more = f" {left} more when these are answered." if left else ""
-    click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}.{more}"), err=True)
+    click.echo(
+        printable(f"{left_words(candidates)}. Now {count}: Enter skips one, quit ends; the answers go into {path}."),
+        err=True,
+    )
     answer_count = 0
     try:
         for number, question in enumerate(open_questions, start=1):
