@@ -21,7 +21,7 @@ from tdqs_mcp.facts.text.statements import (
     said_deleting,
     stated_hints,
 )
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word, numbers_of
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.facts.toolset.relations import mentioned_siblings
@@ -38,13 +38,12 @@ _ACTS = lazy_pattern(
 """A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
 
 _RESULT = lazy_pattern(r"\b(?:fields|columns|response|answer|output|result)\b", re.IGNORECASE)
-_EXCEPTION = lazy_pattern(r"\b(?:other than|except|apart from)\b", re.IGNORECASE)
 
-_Position = tuple[str, object]
-"""What is spoken of, and what is said of it: two positions on one thing cannot both hold."""
+_Position = tuple[str, bool]
+"""A hint and its value: two positions on one hint cannot both hold."""
 
-_Sides = Mapping[str, Mapping[object, str]]
-"""By thing and position, who says it."""
+_Sides = Mapping[str, Mapping[bool, str]]
+"""By hint and value, who says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +89,7 @@ def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
 
 def _sides(subject: Subject, facts: Sequence[Fact], *, hints: Mapping[str, Any] | None) -> _Sides:
     """The positions of the definition with these hints and of its author's facts, the first to say each of them."""
-    sides: dict[str, dict[object, str]] = {}
+    sides: dict[str, dict[bool, str]] = {}
     stated = ((_side(fact), position) for fact in facts for position in _fact_positions(fact))
     for side, (thing, stance) in (*_definition(subject, hints or {}), *stated):
         sides.setdefault(thing, {}).setdefault(stance, side)
@@ -160,19 +159,11 @@ def _definition(subject: Subject, hints: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 def _positions(text: str) -> Iterator[_Position]:
-    """The hints that a text states, and what its clauses affirm, deny and count."""
+    """The hints that a text states, and those that its verbs rule out."""
     for hint, value in stated_hints(text):
         yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
         yield from _effect(sentence)
-        stems = content_stems(words_of(sentence))
-        for clause in sentence.split(";"):
-            words = content_stems(words_of(clause))
-            thing = " ".join(sorted(word for word in words if not word.isdecimal()))
-            if not _EXCEPTION.search(clause) and (len(words) > 1 or (words and words == stems)):
-                yield thing, bool(read_polarity(clause).denied)
-            if " " in thing and (numbers := numbers_of(clause)):
-                yield f"numbers: {thing}", tuple(sorted(numbers))
 
 
 def _effect(sentence: str) -> Iterator[_Position]:
