@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from time import monotonic, sleep
 
 import psutil
@@ -45,7 +46,7 @@ def exported(url):
 
 @pytest.fixture(scope="session")
 def records(tmp_path_factory):
-    """A registry of 800 tools in ten shards: fewer than seven start no workers. Notes that nobody scores fill the shards."""
+    """A registry of 800 tools in ten shards: fewer than nine start no workers. Notes that nobody scores fill the shards."""
     bases = [
         {
             "server": f"{first}-server",
@@ -95,9 +96,13 @@ def undisturbed(records, tmp_path_factory):
 
 
 def workers(process):
-    """The processes that score."""
-    children = psutil.Process(process.pid).children(recursive=True)
-    return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+    """The processes that score; one that ends meanwhile does not."""
+    children = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "spawn_main" in " ".join(child.cmdline()):
+                children.append(child)
+    return children
 
 
 def finish(process, *, code=0):

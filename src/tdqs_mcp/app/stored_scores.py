@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from glob import escape
@@ -145,11 +145,8 @@ def _opened(store: str) -> "Generator[Engine]":
 @contextmanager
 def open_scores(store: str, *, method: str | None = None) -> "Generator[StoredScores]":
     """The scores of a store, closed at the end. Raises InputError and UnknownIdError."""
-    scores = StoredScores(store, method=method)
-    try:
+    with closing(StoredScores(store, method=method)) as scores:
         yield scores
-    finally:
-        scores.close()
 
 
 MAX_KEPT = 32
