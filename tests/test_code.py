@@ -1581,6 +1581,7 @@ def test_what_follows_a_tool_s_own_branch_is_not_done_for_it(read):
 
 STATEMENTS = {
     "a text of SQL": ('store.ask("DELETE FROM boats WHERE id = ?", (berth,))', ["sql-write"]),
+    "a later argument": ("store.ask('boats', 'DELETE FROM boats')", ["sql-write"]),
     "the agent's text to a connection": ("apsw.Connection('a.db').cursor().execute(berth)", ["sql-write"]),
     "a sentence": ('store.ask("Delete from the list what is old", (berth,))', []),
     "marked text": ("sqlalchemy.create_engine('x').connect().execute(sqlalchemy.text(berth))", ["sql-write"]),
@@ -2006,3 +2007,28 @@ def test_a_method_with_a_capital_makes_no_object(read, line, answer):
     head = "import harbours, harbour_client\n" + HEAD
     (tool,) = read(server_py=f"{head}@server.tool()\ndef leave(name: str) -> None:\n    {line}\n").tools
     assert tool.read_only == answer
+
+
+def test_a_text_that_grows_under_a_condition_keeps_its_beginning(read):
+    report = read(
+        server_py=HEAD + "import sqlite3\n\n"
+        "@server.tool()\n"
+        "def boats(berth: str = '') -> str:\n"
+        "    query = 'SELECT name, berth, mast'\n"
+        "    if berth:\n"
+        "        query += ' WHERE berth = ?'\n"
+        "    query += ' ORDER BY name'\n"
+        "    return sqlite3.connect('a.db').execute(query, [berth]).fetchall()\n"
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == ["db-read"]
+
+
+def test_a_function_that_a_call_leaves_out_is_not_called(read):
+    report = read(
+        server_py=HEAD + "def find(names, is_wanted=None):\n"
+        "    return [name for name in names if is_wanted and is_wanted(name)]\n\n"
+        "@server.tool()\n"
+        "def boats(berth: str) -> str:\n"
+        "    return str(find([berth]))\n"
+    )
+    assert report.tools[0].unresolved == ()

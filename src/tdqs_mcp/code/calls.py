@@ -320,6 +320,8 @@ class Calls(Resolution):
         targets = [value for value in alternatives(function) if value != Constant(value=None)]
         if len(targets) > MAX_ALTERNATIVES and not any(holds(value, self.trace.name) for value in arguments):
             targets = [unknown(function)]  # any function of a table; those that are told the tool's name choose by it
+        if not targets and isinstance(node.function, Name) and node.function.id in frame.names:
+            return UNKNOWN  # `isWanted && !isWanted(boat)`: this call passes no such function
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
@@ -367,6 +369,8 @@ class Calls(Resolution):
             is_lasting=self._is_muted,
         )
         closure = Closure(function=constructor, module=owner.module, scope=owner.scope, receiver=instance)
+        if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
+            arguments += (_UNDEFINED,) * (len(constructor.parameters) - len(arguments))
         self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
         return instance
 
@@ -448,8 +452,8 @@ class Calls(Resolution):
             return first
         self._use(*arguments, *keywords.values())
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
-        if specs is None and _is_statement(name, arguments):
-            specs = _STATEMENT
+        if specs is None:
+            specs = _statement_specs(name, arguments)
         if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
             self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
         for spec in specs or ():
@@ -530,8 +534,8 @@ class Calls(Resolution):
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
         specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
-        if specs is None and _is_statement(name, arguments):
-            specs = _STATEMENT
+        if specs is None:
+            specs = _statement_specs(name, arguments)
         if self._evaluates(name, arguments, node, frame):
             return unknown(target, *arguments)
         # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
@@ -766,21 +770,21 @@ def _is_argument(value: Value) -> bool:
     return any(isinstance(part, Argument) for part in inner)
 
 
-_STATEMENT = (Spec(("sql-script", "0")),)
+def _statement_specs(name: str, arguments: tuple[Value, ...]) -> tuple[Spec, ...] | None:
+    """Return what a call of an unknown library does that gives a statement to a database; None for other calls.
 
-
-def _is_statement(name: str, arguments: tuple[Value, ...]) -> bool:
-    """Return whether a call of an unknown library gives a statement to a database.
-
-    Its text shows that, or it is a method of a connection: `apsw.Connection(path).execute(query)`.
+    A text shows that, or it is a method of a connection: `apsw.Connection(path).execute(query)`.
     """
+    for position, value in enumerate(arguments):
+        texts = map(text_of, alternatives(value))
+        if any(text is not None and is_sql(text) for text in texts):
+            return (Spec(("sql-script", str(position))),)
     *owners, last = name.replace("[]", "").split(".")
     is_connection = any(
         owner.lower().removesuffix("()").endswith(("connection", "connect", "cursor")) for owner in owners
     )
-    texts = [text_of(part) for value in arguments[:1] for part in alternatives(value)]
-    is_text = any(text is not None and is_sql(text) for text in texts)
-    return is_text or (is_connection and bool(arguments) and last.startswith(("execute", "query")))
+    is_asked = is_connection and bool(arguments) and last.startswith(("execute", "query"))
+    return (Spec(("sql-script", "0")),) if is_asked else None
 
 
 def _is_written(value: Value) -> bool:

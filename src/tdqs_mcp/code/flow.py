@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from os.path import commonprefix
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, Calls, holds
 from tdqs_mcp.code.knowledge import ADDS, PEER
@@ -1057,6 +1058,7 @@ def _joined(glue: Value, items: Value) -> Value | None:
 
 
 def _text(values: Sequence[Value]) -> Value:
+    """Return the text that values make, one after the other; of alternatives, the beginning that all of them have."""
     parts: list[str | None] = []
     for value in values:
         match value:
@@ -1064,6 +1066,9 @@ def _text(values: Sequence[Value]) -> Value:
                 parts.append(str(constant))
             case PartialText(parts=inner):
                 parts += inner
+            case Alternatives(values=inner_values) if all(text_of(inner) for inner in inner_values):
+                texts = [str(text_of(inner)) for inner in inner_values]
+                parts += [commonprefix(texts).partition("{}")[0] or None, None]  # noqa: RUF071  # texts, no paths
             case _:
                 parts.append(None)
     merged: list[str | None] = []
