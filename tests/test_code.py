@@ -424,6 +424,23 @@ def test_a_parameter_counts_as_unused_only_if_nothing_depends_on_it(read):
     assert tool_of(read, "return load(1, 2) + str(locals())", before=passed_on).unused_parameters == ()
 
 
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "def wrapper(self, *args):\n        return method(self, *args)",
+        "def wrapper(*args):\n        return method(*args)",
+    ],
+)
+def test_a_decorator_gets_a_method_before_it_is_bound(read, wrapper):
+    store = (
+        f"def locked(method):\n    {wrapper}\n    return wrapper\n\n"
+        "class Store:\n    @locked\n    def put(self, key, value):\n        open(key, 'w').write(value)\n\nstore = Store()\n"
+    )
+    code = tool_of(read, "store.put(a, b)", before=store)
+    assert code.unused_parameters == ()
+    assert [effect.kind for effect in code.effects] == ["file-write"]
+
+
 def test_a_parameter_that_a_typed_field_takes_on_is_used(read):
     before = """
 import enum, requests

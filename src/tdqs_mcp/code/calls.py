@@ -264,7 +264,10 @@ class Calls(Resolution):
     def _bind(self, closure: Closure, frame: CallFrame, arguments: list[Value], keywords: dict[str, Value]) -> None:
         parameters = list(closure.function.parameters)
         if closure.receiver is not None and closure.module.is_python and not closure.function.is_static and parameters:
-            frame.names[parameters.pop(0).name] = closure.receiver
+            if parameters[0].star:  # def wrapper(*args): return method(*args)
+                arguments.insert(0, closure.receiver)
+            else:
+                frame.names[parameters.pop(0).name] = closure.receiver
         rest = keywords.get("**")
         if not closure.module.is_python and arguments:
             frame.names["arguments"] = Listing(values=tuple(arguments), parameters=parameters_of(arguments))

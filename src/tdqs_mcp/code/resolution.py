@@ -406,9 +406,9 @@ class Resolution(ABC):
     def closure(
         self, function: Function, module: ProjectModule, scope: "CallFrame | NameScope", receiver: Value | None = None
     ) -> Value:
-        """Return a function as it is after its decorators."""
-        plain = Closure(function=function, module=module, scope=scope, receiver=receiver)
-        value: Value = plain
+        """Return a function as it is after its decorators, which in Python get a method before it is bound."""
+        bound = None if module.is_python else receiver
+        value: Value = Closure(function=function, module=module, scope=scope, receiver=bound)
         for decorator in reversed(function.decorators):
             outer = (
                 self.evaluate(decorator, CallFrame(module=module, parent=scope))
@@ -426,7 +426,7 @@ class Resolution(ABC):
                 self._pending.discard(("wrap", function))
                 if isinstance(wrapped, Closure):
                     value = wrapped
-        return value
+        return replace(value, receiver=receiver) if isinstance(value, Closure) and value.receiver is None else value
 
     def _is_plain(self, decorator: SyntaxNode) -> bool:
         """Return whether a decorator surely leaves the function as it is: one of the registering kind."""
@@ -569,8 +569,6 @@ class Resolution(ABC):
                 dotted_name(part).endswith("property") for part in function.decorators
             ):
                 return self._invoke(replace(closure, receiver=value), (), {}, depth=MAX_DEPTH - 4, line=function.line)
-            if isinstance(closure, Closure) and closure.receiver is None:
-                return replace(closure, receiver=value)  # a wrapper made by a decorator takes the object first
             return closure
         cached = (value, key)
         if cached not in self._attributes:
