@@ -338,8 +338,8 @@ def _read_requests(answer: str, *, tool: Tool, run: Sequence[str], tools: Mappin
             raise ContractError(f"requests.{place}.calls must be calls of these tools, the last one of {ends}")
         if named := next((name for name in tools if name.lower() in request.query.lower().split()), None):
             raise ContractError(f"requests.{place}.query names the tool {named!r}")
-        if _quotation(request.query, texts, 3):
-            raise ContractError(f"requests.{place}.query quotes a description")
+        if quoted := _quotation(request.query, texts, 3):
+            raise ContractError(f"requests.{place}.query quotes a description: {quoted!r}")
     return [
         Query(
             text=request.query,
