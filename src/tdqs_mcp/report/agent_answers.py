@@ -139,16 +139,17 @@ def prompts_answer(
     window: Window,
     next_step: str,
 ) -> AgentAnswer:
-    """Return a page of the prompts that have no answer, cut where it grows too long; siblings stand once per page.
+    """Return a page of the prompts that have no answer, cut where it grows too long.
 
-    The system prompt and the schema come with the first page: `names` are those of all tools.
+    The system prompt, the siblings and the schema come with the first page: `names` are those of all tools.
     """
     entries = prompts["tools"] if part in ("tools", "code") else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]
     users = {place: _without_siblings(entries[place], names) for place in ahead[: window.limit]}
     page = within_budget(users, lambda place: len(users[place]))
-    is_short = any(users[place] != entries[place]["user"] for place in page)
+    longest = min(entries, key=lambda entry: len(entry.get("name", "")))  # its list of siblings is the longest
+    is_listed = not window.offset and _without_siblings(longest, names) != longest["user"]
     content = {
         **window.head(len(entries)),
         "nextOffset": ahead[len(page)] if len(page) < len(ahead) else None,
@@ -158,7 +159,7 @@ def prompts_answer(
         "rubric": rubric,
         "answeredCount": len(entries) - len(open_places),
         **({"system": entries[page[0]]["system"]} if page and not window.offset else {}),
-        **({"siblings": fence(" ".join(names), PAGE_BUDGET)} if is_short else {}),
+        **({"siblings": fence(" ".join(names), PAGE_BUDGET)} if is_listed else {}),
         "prompts": [_prompt_line(entries[place], users[place]) for place in page],
         **({"answerSchema": dict(schema)} if page and not window.offset else {}),
         "next": next_step,
@@ -167,9 +168,9 @@ def prompts_answer(
 
 
 MAX_SIBLINGS = 200
-"""Characters of a list of siblings that each prompt repeats; a longer one stands once per page."""
+"""Characters of a list of siblings that each prompt repeats; a longer one stands on the first page alone."""
 
-SIBLINGS = "(the siblings listed above, without this tool)"
+SIBLINGS = "(the siblings of the first page, without this tool)"
 
 
 def _without_siblings(entry: Mapping[str, str], names: Sequence[str]) -> str:
