@@ -72,7 +72,7 @@ class Spec:
     @property
     def gives_answer(self) -> bool:
         """A request, which gives back an answer: `client.get(url).json().get("id")` asks once."""
-        return self.words[0] == "http" and self.words[1] != "connect"
+        return self.words == ("answer",) or (self.words[0] == "http" and self.words[1] != "connect")
 
     def effect(
         self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
@@ -80,7 +80,7 @@ class Spec:
         """Return what a call with these arguments does; None for nothing that counts."""
         kind, *details = self.words
         match kind:
-            case "none":
+            case "none" | "answer":
                 return None
             case "process" if details == ["signal"] and list(arguments[1:2]) == [Constant(value=0)]:
                 return None  # os.kill(pid, 0) asks whether a program runs

@@ -139,7 +139,7 @@ def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
 
 
 def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Meaning | None:
-    """Return what siblings say of the parameter, where nothing in it is about them alone: the most frequent text."""
+    """Return what most siblings say of the parameter, where nothing in it is about them alone."""
     title = schema.get("title")  # two titles are two meanings: a station's id and its name
     namesakes = [
         group
@@ -154,9 +154,10 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         return None
     is_required = name in arguments.required(tool)
     fit = [
-        (-len(group), len(text), text)
+        text
         for text, group in by_text.items()
-        if _is_borrowable(text, tool)
+        if 2 * len(group) > len(namesakes)
+        and _is_borrowable(text, tool)
         and not content_stems(words_of(text)) <= content_stems((*name_parts(tool.name), *name_parts(name)))
         and not any(str(value).lower() in map(str.lower, words_of(text)) for value in schema.get("enum") or ())
         and not _is_about_others(text, group, tool, name)
@@ -170,7 +171,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
     ]
     if not fit:
         return None
-    text = min(fit)[2]
+    (text,) = fit
     sources = tuple(f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN])
     return Meaning(parameter=name, text=text, sources=sources)
 

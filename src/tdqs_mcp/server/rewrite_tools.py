@@ -1,6 +1,6 @@
 """The tools that improve a catalog: drafts of the caller and of ours, and whether the new version is better."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -140,7 +140,7 @@ class RewriteTools(ToolGroup):
         if instructions:
             definitions = replace(definitions, instructions=instructions, content=None)
         state = self._context.draft_of(key).with_answers(merged({}, material))
-        drafts = _whole_drafts(definitions, draft)
+        drafts, strange = _whole_drafts(definitions, draft)
         tools = [tool] if isinstance(tool, str) else tool
         code, unread = await self._context.code_or_note(call, source, catalog=state.origin)
         request = _Request(
@@ -183,7 +183,7 @@ class RewriteTools(ToolGroup):
             remaining=suggestion.left,
             with_answers=goal.with_answers if goal else None,
             patch=fence_exact(patch) if patch else "",
-            next_step=unread + _after_rewrite(suggestion, request, new=new),
+            next_step=unread + strange + _after_rewrite(suggestion, request, new=new),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
@@ -312,10 +312,14 @@ def _read_goal(target: str | float | None, catalog: Catalog) -> int:
     return read_target(fence(str(target or Tier.A)))  # a tier or a number stays as it is; a refusal quotes the rest
 
 
-def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Drafts by the tool's name, with hints and texts of parameters in their places. Raises InputError."""
+def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, dict[str, Any]], str]:
+    """Drafts by the tool's name, with hints and texts of parameters in their places, and what was not taken.
+
+    Raises InputError where nothing is left.
+    """
     tools = {tool.name: tool for tool in catalog.tools}
     whole: dict[str, dict[str, Any]] = {}
+    strange: list[str] = []
     for name, item in drafts.items():
         tool_name = find_tool(catalog, name) or name
         raw, fields = tools[tool_name].raw, dict(item)
@@ -323,26 +327,33 @@ def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> 
             fields["annotations"] = {**(raw.get("annotations") or {}), **hints}
         for parameter, text in fields.pop("parameters", {}).items():
             schema_ = fields.get("inputSchema", raw.get("inputSchema") or {})
-            path = _property_path(schema_, parameter)
-            if path is None:
-                raise InputError(f"the tool {fence_name(tool_name)} has no parameter {fence_name(parameter)}")
-            fields["inputSchema"] = put_at(schema_, f"{path}/description", text)
-        whole[tool_name] = fields
-    return whole
+            paths = list(_property_paths(schema_, parameter))
+            for path in paths:
+                schema_ = put_at(schema_, f"{path}/description", text)
+            if paths:
+                fields["inputSchema"] = schema_
+            else:
+                strange.append(f"the tool {fence_name(tool_name)} has no parameter {fence_name(parameter)}")
+        if fields:
+            whole[tool_name] = fields
+    if strange and not whole:
+        raise InputError("; ".join(strange))
+    return whole, f"Not taken: {'; '.join(strange)}. " if strange else ""
 
 
-def _property_path(schema_: Mapping[str, Any], name: str) -> str | None:
-    """The JSON pointer of a parameter inside an input schema; of one inside an object (`a.b`), or its entries."""
+def _property_paths(schema_: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Yield the JSON pointers of a parameter inside an input schema; of `a.b` in an object, its variants, its entries."""
     properties = keyword_members(schema_)
     if name in properties:
-        return f"/properties/{escape_step(name)}"
+        yield f"/properties/{escape_step(name)}"
     first, _, rest = name.partition(".")
-    inner = properties.get(first)
-    for step in ("", "/items"):
+    inner = properties.get(first) if rest else None
+    choices = [(word, inner.get(word)) for word in ("anyOf", "oneOf")] if isinstance(inner, Mapping) else []
+    variants = [f"/{word}/{place}" for word, parts in choices if isinstance(parts, list) for place in range(len(parts))]
+    for step in ("", "/items", *variants):
         below = value_at(inner, step) if rest else None
-        if isinstance(below, Mapping) and (path := _property_path(below, rest)):
-            return f"/properties/{escape_step(first)}{step}{path}"
-    return None
+        if isinstance(below, Mapping):
+            yield from (f"/properties/{escape_step(first)}{step}{path}" for path in _property_paths(below, rest))
 
 
 def _scored(rewrites: Sequence[Rewrite], old: ServerScore, new: ServerScore) -> list[Rewrite]:
