@@ -1090,6 +1090,11 @@ LIBRARIES = {
         "service.spreadsheets().values().batchUpdate(spreadsheetId=a).execute()",
         ["http-write"],
     ),
+    "an answer of Google's": (
+        "from googleapiclient.discovery import build\n\nservice = build('sheets', 'v4')\n",
+        "service.spreadsheets().get(spreadsheetId=a).execute().get('title', '').replace('a', 'b')",
+        ["http-read"],
+    ),
     "a program": ("import pytesseract\n", "pytesseract.image_to_string(a)", ["process"]),
     "a version": ("import subprocess\n", "subprocess.run(['helm', 'version'])", ["process"]),
 }

@@ -525,6 +525,7 @@ def said_of(*definitions):
     "texts",
     [
         ("Code of the shop, 4 letters by default", "Code of the shop, 6 letters by default"),
+        ("Code of the shop that receives", "Code of the shop that delivers"),
         ("Code of the shop whose report is printed",),
         ("Code to print",),
         ("The shop code",),

@@ -369,6 +369,19 @@ async def test_tools_of_one_name_are_never_taken_for_each_other():
         assert "Second one." in unfence(draft["full"]["definition"])
 
 
+async def test_of_a_draft_all_but_a_parameter_that_does_not_exist_is_taken():
+    """Texts reach properties of an object's variants."""
+    variants = [{"type": "object", "properties": {"address": {"type": "string"}}}, {"type": "string"}]
+    reads = tool("read", "Reads memory.", {"type": "object", "properties": {"action": {"anyOf": variants}}})
+    texts = {"action.address": "Hexadecimal, such as 0x401000", "size": "Bytes"}
+    async with connect() as (_, call):
+        answer = await call("suggest_rewrite", catalog=[reads], draft={"read": {"parameters": texts}}, detail="full")
+    assert "read has no parameter size" in unfence(answer["next"])
+    definition = json.loads(unfence(answer["rewrites"][0]["full"]["definition"]))
+    action = definition["inputSchema"]["properties"]["action"]["anyOf"][0]
+    assert action["properties"]["address"]["description"] == texts["action.address"]
+
+
 async def test_a_rewritten_definition_is_exact_json_between_the_marks():
     async with connect() as (_, call):
         draft = await call("suggest_rewrite", catalog=HOSTILE, tool="get_orders", detail="full")

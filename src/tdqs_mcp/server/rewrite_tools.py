@@ -342,7 +342,7 @@ def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _property_paths(schema_: Mapping[str, Any], name: str) -> Iterator[str]:
-    """Yield the JSON pointers of a parameter inside an input schema; of `a.b` in an object, its variants, its entries."""
+    """Yield the JSON pointers of a parameter in an input schema; of `a.b` in an object, its variants, its entries."""
     properties = keyword_members(schema_)
     if name in properties:
         yield f"/properties/{escape_step(name)}"
