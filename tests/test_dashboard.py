@@ -308,18 +308,17 @@ def test_pasted_definitions_are_scored_and_nothing_is_stored(dashboard, name, st
 
 
 def test_the_lowest_tools_of_a_check_get_better_words(dashboard, monkeypatch):
-    taking = {"type": "object", "properties": {"stable_id": {"type": "string"}}, "required": ["stable_id"]}
-    listing = tool("list_stables", "List the stables of the zoo.")
-    good = tool("list_zebras", "Lists the zebras of one stable, each with its name and stripes.", taking)
-    poor = tool("process_stable", "Process a stable.", taking)
+    twice = tool(
+        "list_zebras", f"{ZEBRAS} It reads the register of the zoo. It reads the register of the zoo.", flat(2)
+    )
+    poor = tool("process", "It reads the register of the zoo. It reads the register of the zoo.", flat(6))
     browser, pages = dashboard(), []
-    for most in (20, 2, 0):
+    for most in (20, 1, 0):
         monkeypatch.setattr("tdqs_mcp.dashboard.MAX_REWRITTEN", most)
-        pages.append(browser.ask("/check", **form_of(definitions=json.dumps([listing, good, poor]))).text)
-    assert [page.count("In better words") for page in pages] == [3, 2, 0]
-    for before in pages[1].split("In better words")[:-1]:
-        lower = max(before.rfind("process_stable"), before.rfind("list_stables"))
-        assert lower > before.rfind("list_zebras"), "the words are of the lower tools"
+        pages.append(browser.ask("/check", **form_of(definitions=json.dumps([twice, poor]))).text)
+    assert [page.count("In better words") for page in pages] == [2, 1, 0]
+    before, _, _ = pages[1].partition("In better words")
+    assert before.rfind("process") > before.rfind("list_zebras"), "the words are of the lower tool"
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,13 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
     assert "When should an agent call which of `delete_user` and `archive_user`?" in questions
 
 
+def test_a_rewrite_still_cuts_what_stands_there_twice():
+    twice = "Devuelve el saldo de la cuenta indicada al cierre del día."
+    [rewrite] = tdqs_mcp.rewrite(catalogs.read([tool("get_balance", f"{twice} {twice} Úsala cada noche.")]))
+    assert rewrite.definition["description"] == f"{twice} Úsala cada noche."
+    assert "title" not in rewrite.definition
+
+
 @each_language
 def test_no_text_in_another_language_is_read_in_more_than_linear_time(compare_work, code):
     """Phrases and sentences of eight times the length; quadratic time would cost 64 times as much."""

@@ -22,7 +22,8 @@ TOOLS = [tool(f"get_order_{number}", f"Gets order {number}.") for number in rang
 
 ANSWERS = USUAL | {
     "select": '{"tools": [1]}',
-    "write": '{"purpose": ""}',
+    "augment": '{"description": "Gets it."}',
+    "consolidate": '{"purpose": ""}',
 }
 
 ASKED = [{"query": f"order number {number}", "tool": f"get_order_{number}"} for number in range(5)]

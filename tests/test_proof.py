@@ -1,6 +1,7 @@
 """The proof of a rewrite: honest words pass with their sources, and nothing else does, on real definitions."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,40 @@ def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they
     assert "Unlike" not in json.dumps([first.definition, second.definition])
 
 
+def test_a_real_call_becomes_an_example_unless_it_holds_a_secret():
+    calls = [
+        {"tool": "find_orders", "arguments": {"customer": "C-1042"}, "result": [{"id": 1}]},
+        {"tool": "find_orders", "arguments": {"token": "x"}, "result": [1]},
+        {"tool": "find_orders", "arguments": {"c": "9"}, "error": "no such customer"},
+    ]
+    material = parse_material({"traces": calls})
+    [full] = rewritten(FIND, material=material)
+    assert 'Example: `{"customer": "C-1042"}`.' in full.definition["description"]
+    assert "trace 1" in {source for claim in full.claims for source in claim.sources}
+
+
+@pytest.mark.parametrize(
+    ("ending", "sentence"),
+    [
+        ({"error": "order is shipped"}, "Can fail with `order is shipped`."),
+        ({"error": "No order O-17."}, None),
+        ({"error": "Connection to db-7f3a9c21e4 as root:hunter2 was refused after 30 seconds"}, None),
+        ({"result": []}, "May return an empty list."),
+        ({"result": {"orders": []}}, "May return an empty result."),
+        ({"result": [1]}, 'Example: `{"order": "O-17"}`.'),
+    ],
+)
+def test_a_recorded_call_says_of_failures_and_empty_answers_what_it_proves_and_no_more(ending, sentence):
+    call = {"tool": "ship_order", "arguments": {"order": "O-17"}} | ending
+    ship = tool("ship_order", "Ships an order.", {"type": "object", "properties": {"order": {"type": "string"}}})
+    [rewrite] = rewritten(ship, material=parse_material({"traces": [call, call]}))
+    said = rewrite.definition["description"]
+    assert (sentence in said) if sentence else not re.search("fail|empty", said)
+    assert ("trace 1" in rewrite.sources) is (sentence is not None)
+    [again] = rewritten(rewrite.definition, material=parse_material({"traces": [call]}))
+    assert again.definition["description"] == said
+
+
 def unused(*facts, definition=FIND, **material):
     given = [{"tool": definition["name"], "fact": fact} if isinstance(fact, str) else fact for fact in facts]
     return {
@@ -209,8 +244,8 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
     assert "praises" in reasons["fact 1"]
     assert "says it already" in reasons["fact 2"]
     assert "model's writer" in reasons["docs"]
-    call = {"tool": "find_orders", "arguments": {"customer": "x"}, "error": "No customer x"}
-    assert "model's writer" in unused(traces=[call])["trace 1"]
+    calls = [{"tool": "find_orders", "arguments": {"customer": "x"}, **end} for end in ({"error": "x"}, {"result": 1})]
+    assert ["short" in unused(traces=calls)["trace 1"], "trace 2" in unused(traces=calls)] == [True, False]
     assert unused() == {}
 
 
@@ -236,6 +271,40 @@ def test_what_is_not_used_is_shown_once_for_the_whole_catalog(command, write):
         ["fact 1", "fact 2"],
         ["fact 1"],
     ]
+
+
+CALLED = {
+    "type": "object",
+    "properties": {
+        "state": {"type": "string", "enum": ["open-and-paid-2026", "closed"]},
+        "customer": {"type": "string", "examples": ["c0ffee-1042-2026"]},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_shown"),
+    [
+        ({"customer": "C-1042", "limit": 5, "since": "2026-11-21", "is_open": True}, True),
+        ({"customer": "c0ffee-1042-2026", "state": "open-and-paid-2026"}, True),
+        ({"text": "late orders", "tags": ["red", "blue"], "within": {"town": "Zwolle"}}, True),
+        ({"customer": "sk-live-51H8xQ2eZvKYlo2C"}, False),
+        ({"customer": "eyJhbGciOiJIUzI1NiJ9"}, False),
+        ({"customer": "jan@example.org"}, False),
+        ({"customer": "4111 1111 1111 1111"}, False),
+        ({"customer": 4111111111111111}, False),
+        ({"customer": "https://example.org/?sig=ab"}, False),
+        ({"apiKey": "red"}, False),
+        ({"access_token": "red"}, False),
+        ({"headers": {"Authorization": "red"}}, False),
+        ({"logins": [{"password": "red"}]}, False),
+        ({"text": "a text that somebody wrote and that is nobody's business"}, False),
+    ],
+)
+def test_only_plain_values_and_those_that_the_schema_knows_become_an_example(arguments, is_shown):
+    material = parse_material({"traces": [{"tool": "find_orders", "arguments": arguments, "result": "done"}]})
+    [rewrite] = rewritten({**FIND, "inputSchema": CALLED}, material=material, growth=200)
+    assert ("Example:" in rewrite.definition["description"]) is is_shown
 
 
 def test_many_facts_cost_no_more_than_their_number(compare_work):

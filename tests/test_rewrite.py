@@ -229,6 +229,70 @@ def test_a_first_sentence_stays_as_it_is(old):
     assert not rewritten(tool("delete_issue", old, takes("repo_id", "issue_id")), judge=Pleased())[0].changes
 
 
+def test_lines_that_copy_the_schema_go_with_their_heading_and_all_else_keeps_its_lines():
+    names = ["path", "head", "tail", "encoding", "follow"]
+    said = {name: f"The {name} of the file that is read, as the caller wants it to be" for name in names}
+    schema = takes(**{name: {"type": "string", "description": f"{text}."} for name, text in said.items()})
+    lines = "".join(f"    {name} (string): {text}\n" for name, text in said.items())
+    old = f"Read the text of one file.\n\nArgs:\n{lines}\nNotes:\n    - path: relative to the root\n"
+    [rewrite] = rewritten(tool("read_file", old, schema), judge=Fixed(lambda text: 3))
+    assert description(rewrite) == "Read the text of one file.\n\nNotes:\n    - path: relative to the root"
+    assert rewrite.findings_removed == ("TDQ111",)
+    assert rewrite.tokens_after < rewrite.tokens_before
+    assert rewrite.changes[0].sources == ("description", "/inputSchema/properties: said there")
+
+
+def test_a_line_that_goes_on_below_is_no_copy_and_stays():
+    schema = takes(path={"type": "string", "description": "The path of the file to read"})
+    old = "Read the text of one file.\n\nArgs:\n  path: The path of the file to read\n    or of a folder\n"
+    assert not rewritten(tool("read_file", old, schema), judge=Fixed(lambda text: 3))[0].changes
+
+
+def test_a_sentence_that_stands_there_twice_is_kept_once_but_list_entries_may_recur():
+    text = "Sends an invoice by e-mail. The customer gets a copy at once. {}Returns its number."
+    [rewrite] = rewritten(tool("send_invoice", text.format("The customer gets a copy at once. ")))
+    assert description(rewrite) == text.format("")
+    listed = "Sends a thing.\n\n- one of the kinds listed\n\nor\n\n- one of the kinds listed"
+    assert description(rewritten(tool("send_thing", listed))[0]) == listed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sends.\n1) post:\n   Takes: a date. The date may not be past.\n2) fax:\n   Takes: a date. The date may not be past.",
+        "Sends.\n- by post: on `date`. The date may not be past.\n- by fax: on `date`. The date may not be past.",
+        "Sends a letter.\n\n# Post\n\nThe date may not be in the past.\n\n# Fax\n\nThe date may not be in the past.",
+        "Sends a letter by post. The date may not be in the past. Sends a fax. The date may not be in the past.",
+    ],
+)
+def test_what_is_said_again_of_another_item_step_or_section_stays(text):
+    assert description(rewritten(tool("send_letter", text), judge=Fixed(lambda text: 3))[0]) == text
+
+
+SENT = {"to": "The customer who gets it", "day": "The day on which it goes out", "top": "How many go out at once"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_cut"),
+    [
+        ("It takes three arguments:\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n\n- top (int, optional): {top}", True),
+        ("Args:\n\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n- top: {top}, at most five", False),
+        ("What it takes, in this order:\n\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Fields\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day (default: today): {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day: {day}\n\n    A weekday.\n- top: {top}", False),
+    ],
+)
+def test_a_list_goes_with_its_heading_as_a_whole_or_stays_as_a_whole(entries, is_cut):
+    schema = takes(**{name: {"type": "string", "description": text} for name, text in SENT.items()})
+    text = "Sends invoices by e-mail.\n\n{}\n\nThe customer may answer."
+    old = text.format(entries.format(**SENT))
+    new = "Sends invoices by e-mail.\n\nThe customer may answer." if is_cut else old
+    assert description(rewritten(tool("send_invoices", old, schema), judge=Fixed(lambda text: 3))[0]) == new
+
+
 def test_a_sibling_that_can_be_taken_for_a_tool_is_named_with_its_own_words():
     """Only where these words tell it apart, and not for another action."""
     orders, search, create, change = rewritten(
@@ -924,11 +988,8 @@ def as_anthropic(raw):
     return {"cache_control": None, **{named.get(key, key): value for key, value in raw.items()}}
 
 
-SAFE = tool("get_order", "Gets one order. It is read-only.", takes("order_id"))
-SAID = {
-    "annotations": {"get_order": {"readOnlyHint": True}},
-    "facts": [{"tool": "get_order", "fact": "The order comes with its lines and its customer."}],
-}
+TWICE = "The order comes with its lines and its customer."
+SAFE = tool("get_order", f"Gets one order. {TWICE} {TWICE} It is read-only.", takes("order_id"))
 FORMS = {
     "captured": {"server": "shop", "license": "MIT", "repository": None, "tools": [SAFE, *SHOP], "x": [1.5, "é"]},
     "pages": [{"tools": [SAFE], "nextCursor": "2"}, {"tools": SHOP, "_meta": {}}],
@@ -944,7 +1005,7 @@ FORMS = {
 @pytest.mark.parametrize("layout", [{"indent": 3}, {"separators": (",", ":")}])
 def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_lacks(command, write, form, layout):
     old = f"\ufeff{json.dumps(FORMS[form], **layout)}\r\n\r\n"
-    file, material = write("shop.json", old), write("m.json", SAID)
+    file, material = write("shop.json", old), write("m.json", {"annotations": {"get_order": {"readOnlyHint": True}}})
     run = ("rewrite", file, "--write", file, "--material", material, "--format", "json")
     rewrites = json.loads(command(*run).stdout)["rewrites"]
     new = file.read_bytes().decode()
@@ -967,11 +1028,11 @@ def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_la
 
 
 @pytest.mark.process
-def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_capture(command, write, tmp_path):
+def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_capture(command, tmp_path):
     target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
-    command("rewrite", "-", "--write", target, "--material", write("m.json", SAID), stdin=content)
+    command("rewrite", "-", "--write", target, stdin=content)
     [written] = json.loads(target.read_bytes())
-    assert SAID["facts"][0]["fact"] in written["description"]
+    assert written["description"].count(TWICE) == 1
     assert target.read_bytes().startswith(b"[\n {\n")
     command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp serve", "--write", target)
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()

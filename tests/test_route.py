@@ -544,7 +544,7 @@ def test_the_outcome_of_calls_is_logged_without_their_values(variants, tmp_path)
     assert {line["client"] for line in lines} == {"caller"}
 
 
-def test_the_log_of_calls_is_material_that_shows_no_value(write):
+def test_the_log_of_calls_is_material_that_shows_no_value(command, write):
     lines = []
     log = ConnectionLog(lambda _: None, lines.append)
     schema = {"properties": {"id": {"type": "integer"}, "mode": {"enum": ["fast", "full"]}}}
@@ -559,6 +559,11 @@ def test_the_log_of_calls_is_material_that_shows_no_value(write):
     assert [trace.outcome for trace in material.traces] == ["success", "empty", "error", "error"]
     assert material.traces[0].arguments == {"id": "<number>", "mode": "fast"}
     assert [trace.answer for trace in material.traces][2:] == ["<text of 13>", "Quota reached"]
+    tool = {"name": "get_user", "description": "Get one user by id.", "inputSchema": {"type": "object", **schema}}
+    done = command("rewrite", write("tools.json", [tool]), "--material", file, "--format", "json")
+    said = json.loads(done.stdout)["rewrites"][0]["definition"]["description"]
+    assert "Can fail with `Quota reached`." in said
+    assert "<" not in said
 
 
 @process

@@ -249,15 +249,18 @@ WORDED = {
     "guidelines": "",
     "limitations": "An unknown customer gives an empty list.",
     "parameters": [],
+    "examples": "",
 }
 
 
 async def worded(context, params):
-    text = TextContent(type="text", text=json.dumps(WORDED))
+    stage = "augment" if params.system_prompt.startswith("You rewrite") else "consolidate"
+    answer = {"description": "Finds orders.", "parameters": []} if stage == "augment" else WORDED
+    text = TextContent(type="text", text=json.dumps(answer))
     return CreateMessageResult(role="assistant", content=text, model="host-model-1", stop_reason="endTurn")
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("legacy", [(1, 1)]), ("auto", [])])
+@pytest.mark.parametrize(("mode", "expected"), [("legacy", [(1, 1), (2, 2)]), ("auto", [])])
 async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, expected):
     heard = []
 

@@ -61,16 +61,25 @@ class Route(StrEnum):
     NAMESAKE = "namesake"
     """A sibling describes the parameter of this name and type."""
 
+    CUT = "cut"
+    """Words that stand twice."""
+
     FIX = "fix"
     """A certain fix of a finding, the one that `lint --fix` makes."""
 
     FACT = "fact"
     ANSWER = "answer"
+    FAILURE = "failure"
+    """A recorded call that failed or returned nothing."""
+
+    EXAMPLE = "example"
+    """A recorded call that succeeded."""
+
     CODE = "code"
     """A line of the tool's code."""
 
 
-AUTHOR = frozenset((Route.FACT, Route.ANSWER))
+AUTHOR = frozenset((Route.FACT, Route.ANSWER, Route.FAILURE, Route.EXAMPLE))
 """Statements that rest on the author's material."""
 
 

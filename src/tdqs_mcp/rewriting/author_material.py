@@ -1,14 +1,17 @@
 """The author's material: the place of each entry in a definition, and the statements that it adds."""
 
+import json
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema.arguments import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import some_names, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -17,7 +20,7 @@ from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.json_text import TextEdit
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED, Fact, Material
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED, CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import QuestionTopic, Route
 from tdqs_mcp.rewriting.answer_checks import CONFIRMED, check_answers
 from tdqs_mcp.rewriting.definition_parts import can_continue_in_english
@@ -185,8 +188,14 @@ WHOLE_SERVER = "it is true of the whole server: say it once, in its instructions
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
 
+MAX_CALL = 120
+"""Characters of a call that a description carries as its example."""
+
 MIN_QUOTED = 3
 """Words of an answer that stand in a description only because an earlier run has put them there."""
+
+MAX_LIMITATIONS = 3
+"""Sentences that recorded calls add to a description."""
 
 _ORDER = (QuestionTopic.RETURNS, QuestionTopic.LIMIT, QuestionTopic.BEHAVIOR, "", QuestionTopic.USAGE)
 """Places in the order in which a description tells of them."""
@@ -205,17 +214,19 @@ _END = re.compile(r";|[.!?](?:\s|$)")
 def material_statements(
     subject: Subject, material: Material, *, disproven: Container[str] = ()
 ) -> tuple[Statement, ...]:
-    """Return what the material says of a tool: the author's words, whatever a judge says.
+    """Return what the material says of a tool: the author's words, whatever a judge says, then what calls show.
 
     Words of a `disproven` source stand too, but set no hint.
     """
     facts = [fact for fact in material.facts if not find_objection(fact, subject)]
-    purpose = _purpose(subject, facts)
+    purpose, example = _purpose(subject, facts), _example(subject, material)
     return (
         *([purpose] if purpose else []),
         *_sentences(subject, facts),
         *_parameters(subject, facts),
         *_hints(subject, [fact for fact in material.facts if fact.hint or fact.source not in disproven]),
+        *_limitations(subject, material),
+        *([example] if example else []),
     )
 
 
@@ -405,3 +416,44 @@ def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:
     if fact.hint:
         return [(fact.hint, fact.text == "true")] if fact.text in ("true", "false") else []
     return () if fact.parameter else stated_hints(fact.text)
+
+
+def trace_statement(trace: Trace) -> Statement | None:
+    """Return what a recorded call shows: that a call can fail so, or give nothing; else None."""
+    sentence = _failure(trace) if trace.outcome is CallOutcome.ERROR else None
+    if trace.outcome is CallOutcome.EMPTY:
+        sentence = f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
+    return add_sentence(sentence, Route.FAILURE, [f"trace {trace.number}"]) if sentence else None
+
+
+def _limitations(subject: Subject, material: Material) -> tuple[Statement, ...]:
+    """No more than a few, and each of them once."""
+    if not can_continue_in_english(subject):
+        return ()
+    by_sentence = {
+        statement.sentence: statement for trace in reversed(material.traces) if (statement := trace_statement(trace))
+    }
+    new = (statement for sentence, statement in reversed(by_sentence.items()) if not is_told(sentence, subject))
+    return tuple(islice(new, MAX_LIMITATIONS))
+
+
+def _failure(trace: Trace) -> str | None:
+    """The error in its own words, where they are few, plain, and none of them is a value of this very call."""
+    message = " ".join(trace.answer.split()).rstrip(".")
+    words = set(words_of(message))
+    is_private = any(words.intersection(words_of(str(value))) for value in trace.arguments.values())
+    is_shown = is_plain_value(message) and redact(message) == message
+    return f"Can fail with `{message}`." if message and is_shown and not is_private else None
+
+
+def _example(subject: Subject, material: Material) -> Statement | None:
+    """The shortest real call that succeeded, where the description has no example and the call may be shown."""
+    if "example" in subject.prose.words or not can_continue_in_english(subject):
+        return None
+    calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
+    showable = [trace for trace in calls if is_showable(trace.arguments, subject.tool)]
+    examples = [(json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable]
+    _, call, number = min(((len(call), call, number) for call, number in examples), default=(0, "", 0))
+    if not 0 < len(call) <= MAX_CALL:
+        return None
+    return add_sentence(f"Example: `{call}`.", Route.EXAMPLE, [f"trace {number}"])

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -17,6 +17,7 @@ from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
 from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
+from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.value_sources import (
@@ -30,11 +31,19 @@ from tdqs_mcp.rewriting.value_sources import (
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")
 
+Span = tuple[int, int]
+"""Start and end inside the description as it came."""
+
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
 
+MIN_WORDS = 5
+"""Words from which a repeated sentence is a mistake; shorter lines may well recur."""
+
 
 _PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
+_PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
+_WORD_OR_END = lazy_pattern(r"\w|$")
 
 
 def purpose(subject: Subject, label: NameWords) -> str:
@@ -95,6 +104,129 @@ def can_continue_in_english(subject: Subject) -> bool:
     foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
     is_fit = subject.prose.verb is not None or subject.prose.language == "en" or subject.signals.is_missing_description
     return is_fit and not is_in_other_language(subject) and 20 * foreign <= len(text)
+
+
+def repeated_spans(subject: Subject) -> list[Span]:
+    """Running text that stands there once more right behind itself.
+
+    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
+    """
+    text = _text(subject)
+    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
+    sentences = [sentence for _, sentence in placed]
+    latest: dict[str, int] = {}
+    spans: list[Span] = []
+    position = 0
+    for place, (start, sentence) in enumerate(placed):
+        first = latest.get(sentence, place)
+        latest[sentence] = place
+        block = sentences[place : 2 * place - first]
+        is_long = len(" ".join(block).split()) >= MIN_WORDS
+        if start >= position and block == sentences[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
+            last, words = placed[place + len(block) - 1]
+            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
+                position = last + len(words)
+                spans.append((start, position))
+    return spans
+
+
+def copied_spans(subject: Subject) -> list[Span]:
+    """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
+
+    A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
+    """
+    descriptions = {
+        parameter.name: _bare(parameter.description)
+        for parameter in subject.signals.parameters
+        if parameter.description
+    }
+    lines = list(_lines(_text(subject)))
+    spans: list[Span] = []
+    for block in _lists(lines) if descriptions else ():
+        head = _beside(lines, block[0], -1)
+        above = lines[head][1].strip() if head is not None else "."
+        is_headed = _PATTERNS.heading.fullmatch(above) is not None
+        following = [lines[below][1] if (below := _beside(lines, place, 1)) is not None else "" for place in block]
+        goes_on = any(_indent(below) > _indent(lines[place][1]) for place, below in zip(block, following, strict=True))
+        is_copy = not goes_on and all(_is_copy(lines[place][1], descriptions) for place in block)
+        if is_copy and (is_headed or above.endswith((".", "!", "?"))):
+            start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
+            spans.append((start, last[0] + len(last[1])))
+    return spans
+
+
+def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
+    """The places of neighboring lines that are entries, up to a heading or to an empty line before something else."""
+    block: list[int] = []
+    for place, (_, line) in enumerate(lines):
+        if not line.strip():
+            continue
+        if block and _ends(lines, block[-1], place):
+            yield block
+            block = []
+        if _PATTERNS.entry.fullmatch(line.strip()):
+            block.append(place)
+    if block:
+        yield block
+
+
+def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
+    """Return whether a list whose last entry is given does not go on at a later line that is not empty."""
+    entry, line = lines[last][1], lines[place][1]
+    if _PATTERNS.entry.fullmatch(line.strip()):
+        return place - last > 1 and _mark(line) != _mark(entry)
+    return _PATTERNS.heading.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
+
+
+def _text(subject: Subject) -> str:
+    """The description as it came; nothing of one that is longer than what is read of it."""
+    text = subject.tool.description or ""
+    return text if len(text) <= MAX_TEXT else ""
+
+
+def _placed(text: str, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
+    position = 0
+    for sentence in sentences if text else ():
+        position = text.index(sentence, position)
+        yield position, sentence
+        position += len(sentence)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    position = 0
+    for line in text.split("\n"):
+        yield position, line
+        position += len(line) + 1
+
+
+def _is_copy(line: str, descriptions: Mapping[str, str]) -> bool:
+    entry = _PATTERNS.entry.fullmatch(line.strip())
+    return (
+        entry is not None
+        and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
+        and descriptions.get(entry[1]) == _bare(entry[3])
+    )
+
+
+def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
+    """The next line, or with -1 the one before, that is not empty."""
+    while 0 <= (place := place + step) < len(lines):
+        if lines[place][1].strip():
+            return place
+    return None
+
+
+def _mark(line: str) -> str:
+    """Return what stands before an entry's first word: its depth and its bullet."""
+    return line[: _WORD_OR_END.search(line).start()]  # type: ignore[union-attr]  # every line has an end
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").lower()
 
 
 MAX_RIVALS = 6
@@ -346,6 +478,8 @@ def _candidates(subject: Subject, context: CatalogContext) -> _Candidates:
     is_fit = can_continue_in_english(subject) and not is_silent
     if is_fit:
         yield from _guidance(subject, context)
+    if less := _cut(subject):
+        yield less, False
 
 
 def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
@@ -426,3 +560,17 @@ def _use(takers: Sequence[tuple[str, str]], optional: AbstractSet[str]) -> State
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
     return add_sentence(f"Use this tool to find the `{parameter}` that {subject_words}.", Route.LOOKUP, sources)
+
+
+def _cut(subject: Subject) -> Statement | None:
+    """Cuts what is said twice, or word for word in the schema."""
+    spans = [(*span, "description: said twice") for span in repeated_spans(subject)]
+    spans += [(*span, "/inputSchema/properties: said there") for span in copied_spans(subject)]
+    if not spans:
+        return None
+    text, splices = subject.tool.description or "", []
+    for start, end, _ in sorted(spans):
+        before = text[:start].rstrip(" \t")
+        is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
+        splices.append(TextEdit(start=len(before) - is_line, end=end, text=""))
+    return replace(add_sentence("", Route.CUT, [source for _, _, source in spans]), splices=tuple(splices))

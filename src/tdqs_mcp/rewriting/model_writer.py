@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from itertools import islice
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -36,22 +37,47 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _TEXT = {"type": "string"}
 
 
-class _Explained(BaseModel):
+class Stage(StrEnum):
+    """The stages, in order; the folders of their prompts."""
+
+    AUGMENT = "augment"
+    TRACES = "traces"
+    CONSOLIDATE = "consolidate"
+
+
+class _DraftAnswer(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class Explained(_DraftAnswer):
     """A parameter's new description."""
 
     name: str
     description: str
 
 
-class _Written(BaseModel):
-    """A definition's new words by what they are about (the paper, "Final consolidation of all components")."""
+class Augmented(_DraftAnswer):
+    """Answer of the first stage."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    description: str
+    parameters: list[Explained] = []
+
+
+class Notes(_DraftAnswer):
+    """Notes on recorded calls."""
+
+    examples: list[str] = []
+    limitations: list[str] = []
+
+
+class Consolidated(_DraftAnswer):
+    """The five fields (the paper, "Final consolidation of all components")."""
 
     purpose: str
     guidelines: str = ""
     limitations: str = ""
-    parameters: list[_Explained] = []
+    parameters: list[Explained] = []
+    examples: str = ""
 
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -67,6 +93,18 @@ def render_stage(stage: str, *, foreign: Mapping[str, str], settings: Mapping[st
     for name, value in settings.items():
         system = system.replace(f"{{{name}}}", value)
     return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
+
+
+_FIELDS: Mapping[object, Mapping[str, Any]] = {
+    str: _TEXT,
+    list[str]: {"type": "array", "items": _TEXT},
+    list[Explained]: {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})},
+}
+
+
+def answer_schema(kind: type[_DraftAnswer]) -> dict[str, Any]:
+    """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
+    return object_schema({name: _FIELDS[field.annotation] for name, field in kind.model_fields.items()})
 
 
 def read_stage(kind: type[Answer], answer: str) -> Answer:
@@ -94,18 +132,12 @@ MAX_SIBLING_TOKENS = 4_000
 MAX_REASONS = 5
 """Refused claims that one correction names."""
 
-WRITE = "write"
-"""The folder of the prompts for definitions."""
-
-_SCHEMA = object_schema(
-    {
-        "purpose": _TEXT,
-        "guidelines": _TEXT,
-        "limitations": _TEXT,
-        "parameters": {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})},
-    }
-)
-"""JSON Schema of the answer; no optional field, as strict modes demand."""
+_WISH = "Purpose and guidelines matter most; leave examples empty."
+_FORMS: Mapping[Stage, type[_DraftAnswer]] = {
+    Stage.AUGMENT: Augmented,
+    Stage.TRACES: Notes,
+    Stage.CONSOLIDATE: Consolidated,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,24 +203,35 @@ async def write(
 ) -> list[CheckedDraft | Failure]:
     """A draft for each job, in order, without disproven words; a Failure where the model gave none.
 
-    Each tool is asked about once, all tools together. What is disproven goes back to the model once, with the reasons;
-    what is disproven still is left out and reported.
+    What is disproven goes back to the model with the reasons; what is disproven still is left out and reported.
+
+    Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
+    left out.
     """
+    read, read_notes = partial(read_stage, Augmented), partial(read_stage, Notes)
+    augmented = await ask(model, [(_request(Stage.AUGMENT, _augment(job)), read) for job in work])
+    traced = [place for place, job in enumerate(work) if job.material.traces]
+    noted = await ask(model, [(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
+    notes = dict(zip(traced, noted, strict=True))
+    ready = {place: result for place, result in enumerate(augmented) if not isinstance(result, Failure)}
+    settings = {"growth": str(growth), "wish": _WISH}
+
     last: dict[int, CheckedDraft] = {}
 
-    def request(place: int, job: WritingJob) -> CheckedRequest[CheckedDraft]:
+    def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
         def read(answer: str) -> CheckedDraft:
-            draft = last[place] = _draft(job, answer, checker=checker, growth=growth)
+            draft = last[place] = _draft(work[place], answer, checker=checker, growth=growth)
             if draft.refused:
                 reasons = (f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS])
                 raise Refusal("; ".join(reasons))
             return draft
 
-        prompt = render_stage(WRITE, foreign=_foreign(job), settings={"growth": str(growth)})
-        return Request(prompt=prompt, name=WRITE, schema=_SCHEMA), read
+        return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), settings), read
 
-    written = await ask(model, [request(place, job) for place, job in enumerate(work)], corrections=1)
-    return [last[place] if place in last and last[place].claims else result for place, result in enumerate(written)]
+    final = await ask(model, [consolidate(place, result.model_dump_json()) for place, result in ready.items()])
+    written: dict[int, CheckedDraft | Failure] = dict(zip(ready, final, strict=True))
+    written |= {place: draft for place, draft in last.items() if draft.claims}
+    return [result if isinstance(result, Failure) else written[place] for place, result in enumerate(augmented)]
 
 
 class Refusal(ContractError):  # noqa: N818  # what happened to the words
@@ -199,8 +242,8 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
 
 def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int) -> CheckedDraft:
     """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
-    fields = read_stage(_Written, answer)
-    parts = [fields.purpose, fields.guidelines, fields.limitations]
+    fields = read_stage(Consolidated, answer)
+    parts = [fields.purpose, fields.guidelines, fields.limitations, fields.examples]
     definition = {**job.draft, "description": " ".join(part.strip() for part in parts if part.strip())}
     explained = {
         parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()
@@ -222,11 +265,12 @@ def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict
     return definition
 
 
-def _foreign(job: WritingJob) -> dict[str, str]:
-    calls = [
-        f"call {trace.number}, {trace.outcome}: {pretty_json(dict(trace.arguments))}\n{trace.answer[:MAX_ANSWER]}"
-        for trace in job.material.traces[:MAX_TRACES]
-    ]
+def _request(stage: Stage, foreign: Mapping[str, str], settings: Mapping[str, str] | None = None) -> Request:
+    prompt = render_stage(stage, foreign=foreign, settings=settings or {})
+    return Request(prompt=prompt, name=stage, schema=answer_schema(_FORMS[stage]))
+
+
+def _augment(job: WritingJob) -> dict[str, str]:
     return {
         "tool": pretty_json(job.subject.tool.raw),
         "draft": str(job.draft.get("description") or ""),
@@ -234,7 +278,24 @@ def _foreign(job: WritingJob) -> dict[str, str]:
         "questions": job.questions,
         "facts": job.facts,
         "docs": job.material.docs[:MAX_DOCS],
-        "traces": redact("\n\n".join(calls)),
+    }
+
+
+def _traces(job: WritingJob) -> dict[str, str]:
+    calls = [
+        f"call {trace.number}, {trace.outcome}: {pretty_json(dict(trace.arguments))}\n{trace.answer[:MAX_ANSWER]}"
+        for trace in job.material.traces[:MAX_TRACES]
+    ]
+    return {"tool": job.subject.tool.name, "traces": redact("\n\n".join(calls))}
+
+
+def _consolidate(job: WritingJob, augmented: str, notes: Notes | Failure | None) -> dict[str, str]:
+    return {
+        "tool": pretty_json(job.subject.tool.raw),
+        "augmented": augmented,
+        "notes": notes.model_dump_json() if isinstance(notes, Notes) else "",
+        "siblings": job.siblings,
+        "facts": job.facts,
     }
 
 

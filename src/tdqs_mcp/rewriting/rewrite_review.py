@@ -11,7 +11,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import Cue, identifiers_of
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import PARAMETERS
+from tdqs_mcp.model import PARAMETERS, CallOutcome, Trace
 from tdqs_mcp.results.findings import Finding, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
@@ -25,6 +25,7 @@ from tdqs_mcp.results.improvements import (
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.rewriting import author_material
 from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
@@ -370,10 +371,23 @@ def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Itera
         other = conflicts.get(fact.source)
         reason = f"it cannot stand beside this: {other}" if other else find_objection(fact, subject)
         yield Unused(source=fact.source, reason=reason or _left_out(rewrite))
-    docs = ["docs"] if material.docs.strip() else []
-    for source in (*(f"trace {trace.number}" for trace in material.traces), *docs):
+    for trace in material.traces:
+        yield Unused(source=f"trace {trace.number}", reason=_trace_objection(trace, subject, rewrite))
+    if material.docs.strip():
         is_shown = rewrite.writer != OFFLINE
-        yield Unused(source=source, reason=_left_out(rewrite) if is_shown else "only a model's writer draws on it")
+        yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
+
+
+def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
+    """Why a recorded call is not told."""
+    statement = author_material.trace_statement(trace)
+    if trace.outcome is CallOutcome.SUCCESS:
+        return "of the calls that succeed only the shortest one without private values is shown"
+    if statement is None:
+        return "its message is not plain and short, or holds a value of the call"
+    is_in = statement.sentence in str(rewrite.definition.get("description"))
+    is_told = is_in or author_material.is_told(statement.sentence, subject)
+    return TOLD if is_told else _left_out(rewrite)
 
 
 def _left_out(rewrite: Rewrite) -> str:
