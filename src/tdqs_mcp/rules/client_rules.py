@@ -74,8 +74,8 @@ def check_clients(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
-    """Where a tool goes beyond a client's limit."""
+def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str | None) -> tuple[Deviation, ...]:
+    """Where a tool goes beyond a client's limit. If the server's name is unknown (None), it counts as one letter."""
     if limit.check == CLIENTS_OWN:
         return _name_breaches(subject, limit, client, server=server)
     if limit.check == "description":
@@ -196,10 +196,10 @@ def _change(limit: Limit, breaches: Sequence[Deviation]) -> LimitExcess | None:
     return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.message, limit=limit)
 
 
-def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Deviation, ...]:
-    name = client.named(subject.tool.name, server=server)
-    if re.fullmatch(limit.takes, name):
+def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str | None) -> tuple[Deviation, ...]:
+    if re.fullmatch(limit.takes, client.named(subject.tool.name, server="s" if server is None else server)):
         return ()
+    name = subject.tool.name if server is None else client.named(subject.tool.name, server=server)
     length = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
     return (Deviation("/name", f"the name {name[:140]!r}{length}"),)
 
@@ -411,8 +411,11 @@ def loose_schema(audience: Audience) -> Iterator[Hit]:
 
 
 def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
-    """Yield one hit for each tool and kind of breach, with all clients that it concerns."""
-    server = audience.measured.catalog.server
+    """Yield one hit for each tool and kind of breach, with all clients that it concerns.
+
+    Where nobody names a client, nobody knows the server's name there either: that of a capture is often the package's.
+    """
+    server = audience.measured.catalog.server if audience.clients else None
     # limits of one kind and size are looked at once
     alike: dict[tuple[str, str, object], list[tuple[Limit, Client]]] = {}
     for limit, clients in audience.limits(*checks):
@@ -494,5 +497,5 @@ def _consequence(limit: Limit, *, s: str) -> str:
 def _severity(audience: Audience, limit: Limit, client: Client, subject: Subject | None) -> Severity:
     """Never an error for a name that only the server's makes too long: whoever installs the server names it."""
     severity = audience.severity(limit) or Severity.INFO
-    is_certain = limit.check != CLIENTS_OWN or not subject or tool_breaches(subject, limit, client, server="s")
+    is_certain = limit.check != CLIENTS_OWN or not subject or tool_breaches(subject, limit, client, server=None)
     return severity if is_certain or severity is not Severity.ERROR else Severity.WARNING

@@ -508,7 +508,7 @@ def unnamed_resource(measured: Measured) -> Iterator[Hit]:
             yield Hit("/name", "the resource has no name", "name it after what it contains", part=resource)
 
 
-@_playground("TDQ603", "resource-no-description")
+@_playground("TDQ603", "resource-no-description", persona=Persona.AUDITOR)
 def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what it contains."""
     for resource in relations.listed_resources(measured.catalog):

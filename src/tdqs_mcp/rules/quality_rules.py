@@ -312,7 +312,8 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
         )
     if thing := vague_result(prose, subject.output_shape):
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
-        yield Hit("/description", problem, "name the fields that the next call or the answer needs")
+        shared = "say nothing of what comes back but a word such as data"
+        yield Hit("/description", problem, "name the fields that the next call or the answer needs", shared=shared)
     for parameter, amount in cut_lists(prose, subject.input_shape):
         problem = f"the description says 'all', and a call returns {amount} at most unless {parameter!r} asks for more"
         yield Hit("/description", problem, "say that it returns a page, and how to get the rest")
@@ -327,6 +328,7 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
             "/description",
             f"{subject.copied_words} words repeat parameter descriptions of the schema",
             "cut them; the agent also reads the schema",
+            shared="repeat parameter descriptions of the schema in the text",
         )
     if prose.repeated_sentences:
         yield Hit("/description", "a sentence appears twice", "keep one of them")
@@ -358,7 +360,13 @@ def empty_opening(subject: Subject) -> Iterator[Hit]:
     length = lead_in_length(first)
     if length:
         opening = first[:length].strip()
-        yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb (--fix does that)")
+        problem = f"the description opens with {opening!r}"
+        yield Hit(
+            "/description",
+            problem,
+            "begin with the verb (--fix does that)",
+            shared="open with words that only say that it is a tool",
+        )
 
 
 MIN_SENTENCES = 3

@@ -161,7 +161,8 @@ def unstated_default(subject: Subject) -> Iterator[Hit]:
     names = list(open_choices(subject.prose, subject.input_shape))
     if names:
         problem = f"nothing says which value holds if it is left out: {first_of(names, MAX_NAMED)}"
-        yield Hit("/inputSchema/properties", problem, "add the default to the schema or the text")
+        shared = "do not say which value holds if a parameter is left out"
+        yield Hit("/inputSchema/properties", problem, "add the default to the schema or the text", shared=shared)
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")

@@ -82,5 +82,5 @@ def find_withdrawal(tool: Tool) -> str | None:
         may_match = any(map(text.lower().__contains__, endings_from("steering", "withdrawing")))
         match = _PATTERNS.withdrawn.search(text) if may_match else None
         if match:
-            return match[0].strip(" :.-—–!()[]")  # noqa: RUF001
+            return (match[1] or match[0]).strip(" :;,.-—–!()[]")  # noqa: RUF001
     return None
