@@ -2054,3 +2054,27 @@ def test_a_function_that_a_call_leaves_out_is_not_called(read):
         "    return str(find([berth]))\n"
     )
     assert report.tools[0].unresolved == ()
+
+
+def test_a_field_that_code_outside_its_class_sets_is_no_constant(read):
+    report = read(
+        server_py=HEAD + "import os\n\n"
+        "class State:\n"
+        "    def __init__(self):\n"
+        "        self.status = 'pending'\n"
+        "        self.mode = 'off'\n\n"
+        "    def choose(self, mode):\n"
+        "        self.mode = mode\n\n"
+        "state = State()\n\n"
+        "async def start():\n"
+        "    state.status = 'ready'\n\n"
+        "@server.tool()\n"
+        "def sink(path: str) -> str:\n"
+        "    if state.status != 'ready' or state.mode == 'off':\n"
+        "        return 'initializing'\n"
+        "    os.remove(path)\n"
+        "    return 'sunk'\n"
+    )
+    (tool,) = report.tools
+    assert [effect.kind for effect in tool.effects] == ["file-delete"]
+    assert tool.read_only is False

@@ -97,6 +97,7 @@ class Resolution(ABC):
         self._shared: dict[object, tuple[Value, CallTrace]] = {}
         self._assigned: dict[Function, dict[str, list[Assign]]] = {}
         self._items: dict[str, list[tuple[SyntaxNode, SyntaxNode, NameScope]]] = {}
+        self._set_outside: set[str] = set()
         self._methods_of_objects: dict[str, list[tuple[SyntaxNode, NameScope]]] = {}
         self._lifespan: Value | None = None
         self._filling: set[object] = set()
@@ -212,6 +213,8 @@ class Resolution(ABC):
                                 self._methods_of_objects.setdefault(word, []).append((part, scope))
                     case Assign(target=Subscript(value=owner, key=key) | Attribute(value=owner, key=key), value=value):
                         if name := last_name(owner):
+                            if not isinstance(key, SyntaxNode) and name not in ("self", "this"):
+                                self._set_outside.add(key)
                             key = key if isinstance(key, SyntaxNode) else Literal(line=node.line, value=key)
                             self._items.setdefault(name, []).append((key, value, scope))
                     case CallSite(function=Attribute(value=owner, key=method), arguments=[*first, value]):
@@ -581,6 +584,7 @@ class Resolution(ABC):
         """Return what the class's methods assign to a field, else its declared value or type."""
         pending, visited = [(value.of, dict(value.arguments))], set[Class]()
         values: list[Value] = []
+        is_open = bool(self.calls) and key in self._set_outside  # state.status = "ready" in the code that starts
         while pending and not values:
             current, constructor_arguments = pending.pop(0)
             if current.node in visited:
@@ -593,6 +597,7 @@ class Resolution(ABC):
                     is_first = method.name in _CONSTRUCTORS
                     self._bind_known(method, frame, value, constructor_arguments if is_first else {})
                     values.append(self.evaluate(node.value, frame))
+            is_open |= UNKNOWN in values
             values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
             if not values and key in current.node.fields:
                 values.append(self.evaluate(current.node.fields[key], CallFrame(module=current.module, parent=place)))
@@ -611,7 +616,7 @@ class Resolution(ABC):
         if not values:
             external = [base for base in (self._external_base(value.of),) if base]
             return External(name=f"{external[0]}().{key}") if external else unknown(value)
-        return join(values)
+        return join([*values, UNKNOWN] if is_open and all(isinstance(part, Constant) for part in values) else values)
 
     def _handed_up(
         self, target: ClassValue, base: ClassValue, receiver: Value, constructor_arguments: Mapping[str, Value]
