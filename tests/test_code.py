@@ -441,6 +441,25 @@ def test_a_decorator_gets_a_method_before_it_is_bound(read, wrapper):
     assert [effect.kind for effect in code.effects] == ["file-write"]
 
 
+def test_a_variable_that_a_callback_may_set_is_not_taken_for_a_function_that_was_left_out(read):
+    code = read(
+        **{
+            "server.js": """
+                import fs from "node:fs";
+                server.registerTool("later", { description: "Later" }, async (args) => {
+                  let act = null;
+                  hooks.push = function () { act = () => fs.unlinkSync(args.path); };
+                  hooks.push();
+                  act();
+                });
+                function one(boat, isWanted) { return isWanted && !isWanted(boat) ? null : boat; }
+                server.registerTool("plain", { description: "Plain" }, async (args) => one(args.boat));
+            """
+        }
+    )
+    assert [tool.read_only for tool in code.tools] == ["unknown", True]
+
+
 def test_a_parameter_that_a_typed_field_takes_on_is_used(read):
     before = """
 import enum, requests

@@ -323,7 +323,7 @@ class Calls(Resolution):
         targets = [value for value in alternatives(function) if value != Constant(value=None)]
         if len(targets) > MAX_ALTERNATIVES and not any(holds(value, self.trace.name) for value in arguments):
             targets = [unknown(function)]  # any function of a table; those that are told the tool's name choose by it
-        if not targets and isinstance(node.function, Name) and node.function.id in frame.names:
+        if not targets and isinstance(node.function, Name) and self._is_parameter(node.function.id):
             return UNKNOWN  # `isWanted && !isWanted(boat)`: this call passes no such function
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
@@ -482,6 +482,11 @@ class Calls(Resolution):
             answered = tuple(Constant(value=request) for request in requests[:1])
             return External(name=ANSWER, arguments=answered, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+
+    def _is_parameter(self, name: str) -> bool:
+        """Return whether the function that is followed takes such a value; another variable may be set later."""
+        closure, *_ = next(reversed(self.trace.active))
+        return any(parameter.name == name for parameter in closure.function.parameters)
 
     def _imported_modules(self, origin: ProjectModule, name: str) -> Value:
         """Return the modules that a computed import may mean: `import_module(f".{name}", package=__name__)`.
