@@ -513,12 +513,7 @@ def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what it contains."""
     for resource in relations.listed_resources(measured.catalog):
         if not trim(resource.description or ""):
-            yield Hit(
-                "/description",
-                "the resource has no description",
-                "say what it contains",
-                part=resource,
-            )
+            yield Hit("/description", "the resource has no description", "say what it contains", part=resource)
 
 
 @_playground("TDQ604", "resource-no-mimetype", persona=Persona.AUDITOR)

@@ -305,11 +305,8 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
     is_empty = subject.signals.has_output_schema and subject.is_result_open  # without a schema TDQ109 reports it
     if not subject.signals.is_missing_description and is_creating and is_empty:
-        yield Hit(
-            "/description",
-            "neither the description nor the output schema says what the tool returns",
-            "add one sentence that starts with Returns, or an output schema",
-        )
+        problem = "neither the description nor the output schema says what the tool returns"
+        yield Hit("/description", problem, "add one sentence that starts with Returns, or an output schema")
     if thing := vague_result(prose, subject.output_shape):
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
         shared = "say nothing of what comes back but a word such as data"
@@ -324,12 +321,9 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
     """The description repeats what the schema already says, or repeats itself."""
     prose = subject.prose
     if subject.copied_words >= COPIED_WORDS:
-        yield Hit(
-            "/description",
-            f"{subject.copied_words} words repeat parameter descriptions of the schema",
-            "cut them; the agent also reads the schema",
-            shared="repeat parameter descriptions of the schema in the text",
-        )
+        problem = f"{subject.copied_words} words repeat parameter descriptions of the schema"
+        shared = "repeat parameter descriptions of the schema in the text"
+        yield Hit("/description", problem, "cut them; the agent also reads the schema", shared=shared)
     if prose.repeated_sentences:
         yield Hit("/description", "a sentence appears twice", "keep one of them")
 
@@ -361,12 +355,8 @@ def empty_opening(subject: Subject) -> Iterator[Hit]:
     if length:
         opening = first[:length].strip()
         problem = f"the description opens with {opening!r}"
-        yield Hit(
-            "/description",
-            problem,
-            "begin with the verb (--fix does that)",
-            shared="open with words that only say that it is a tool",
-        )
+        shared = "open with words that only say that it is a tool"
+        yield Hit("/description", problem, "begin with the verb (--fix does that)", shared=shared)
 
 
 MIN_SENTENCES = 3

@@ -191,12 +191,8 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
             yield Hit(defect.path, defect.message, defect.advice, part=tool)
     for unmeasured in measured.unmeasured:
         if not unmeasured.tool.defects:
-            yield Hit(
-                "",
-                f"the definition cannot be measured: {unmeasured.reason}",
-                "simplify the schema",
-                part=unmeasured.tool,
-            )
+            problem = f"the definition cannot be measured: {unmeasured.reason}"
+            yield Hit("", problem, "simplify the schema", part=unmeasured.tool)
 
 
 @rule("TDQ220", aliases=("nested-dialect",), severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
