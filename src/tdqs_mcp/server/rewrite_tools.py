@@ -334,7 +334,7 @@ def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> 
                 fields["inputSchema"] = schema_
             else:
                 strange.append(f"the tool {fence_name(tool_name)} has no parameter {fence_name(parameter)}")
-        if fields:
+        if fields or not item:
             whole[tool_name] = fields
     if strange and not whole:
         raise InputError("; ".join(strange))
