@@ -292,7 +292,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("How often the right tool is found", _figures(selection)),
         ("Plans", _plans(selection)),
         ("By kind of request", _kinds(selection)),
-        ("Plans that miss something", _missing_plans(selection)),
+        ("Plans that miss something", _faulty_plans(selection)),
         ("Picked instead", Table(confusion_heads, confusions[:MAX_SHOWN])),
         ("Picked instead since the change", Table(confusion_heads, later[:MAX_SHOWN])),
         ("Queries that lost", Table(columns("tool", "query", "rank", "then", left=4), lost[:MAX_SHOWN])),
@@ -354,7 +354,7 @@ def _kinds(selection: Selection) -> Table:
     return Table(columns("kind", "requests", "first", *demands), rows)
 
 
-def _missing_plans(selection: Selection) -> Table:
+def _faulty_plans(selection: Selection) -> Table:
     """The requests whose plan misses something, with the calls, after the change if there is one."""
     choices = selection.against.choices if selection.against else selection.choices
     rows = [
@@ -424,7 +424,7 @@ def _next_selection_report(selection: Selection) -> str:
     wrong = [confusion.tool for confusion in selection.confusions]
     if not wrong:
         if any(choice.unmet for choice in selection.choices):
-            return "read the plans that miss something: what do the definitions not say of the arguments?"
+            return "read the plans that miss something, and say in the definitions what they lack"
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
     return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"

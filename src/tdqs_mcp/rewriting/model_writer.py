@@ -365,7 +365,7 @@ async def write_requests(
     questions: list[CheckedRequest[list[Query]]] = []
     neighbors = NameNeighbors(read_names(by_name))
     for tool, run in jobs:
-        siblings = [_shown(by_name[name]) for name in _others(tool.name, run, by_name, neighbors)]
+        siblings = [_outline(by_name[name]) for name in _neighbor_names(tool.name, run, by_name, neighbors)]
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
@@ -373,14 +373,14 @@ async def write_requests(
     return await ask(model, questions)
 
 
-def _others(name: str, run: Sequence[str], names: Iterable[str], neighbors: NameNeighbors) -> list[str]:
+def _neighbor_names(name: str, run: Sequence[str], names: Iterable[str], neighbors: NameNeighbors) -> list[str]:
     """The run's tools and as many others as a prompt shows, those with similar names first."""
     first = islice((other for other in names if other != name), MAX_NEIGHBORS)
     near = list(dict.fromkeys([*neighbors.nearest(name, MAX_NEIGHBORS), *first]))
     return list(dict.fromkeys([*run[:-1], *near[:MAX_NEIGHBORS]]))
 
 
-def _shown(tool: Tool) -> str:
+def _outline(tool: Tool) -> str:
     """Name, parameters and description of another tool, enough to plan a call of it."""
     return f"{tool.name}({', '.join(arguments.properties(tool))}): {tool.description or ''}"[:MAX_ANSWER]
 

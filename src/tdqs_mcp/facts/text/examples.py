@@ -78,19 +78,18 @@ def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
     for node in shape.by_keyword.get("description", ()):
         own = node.schema["description"]
         if isinstance(own, str) and node.is_top and "{" in own:
-            yield from _in_calls(tool.name, own[:MAX_EXPLANATION], shape.root, f"{node.path}/description")
+            yield from _unfit_calls(tool.name, own[:MAX_EXPLANATION], shape.root, f"{node.path}/description")
         if isinstance(own, str) and _may_show(own):
             for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root, is_top=node.is_top):
                 yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
 
 
-def _in_calls(name: str, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
+def _unfit_calls(name: str, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
     """Yield unfit calls in a parameter's own text: objects of which all members, at least two, are parameters."""
     properties = keyword_members(root)
     for call in _calls(name, text, properties):
-        is_call = len(call.arguments) > 1 and call.arguments.keys() <= properties.keys()
-        for fault in _call_faults(call, text, root) if is_call and not _is_result(text, call.start, call.end) else ():
-            yield UnfitExample(path, "", _quoted(text[call.start : call.end]), fault)
+        if len(call.arguments) > 1 and call.arguments.keys() <= properties.keys():
+            yield from _call_faults(call, text, root, path)
 
 
 def _may_show(text: str) -> bool:
@@ -110,10 +109,7 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
     properties, covered = keyword_members(root), list[tuple[int, int]]()
     for call in _calls(name, text, properties):
         covered.append((call.start, call.end))
-        faults = list(_call_faults(call, text, root))
-        if faults and not _is_result(text, call.start, call.end):
-            for fault in faults:
-                yield UnfitExample("/description", "", _quoted(text[call.start : call.end]), fault)
+        yield from _call_faults(call, text, root, "/description")
     for parameter, literal in _assignments(text, properties):
         is_inside = any(start < literal.end and literal.start < end for start, end in covered)
         is_member = text.count("{", 0, literal.start) > text.count("}", 0, literal.start)
@@ -182,7 +178,14 @@ def _is_announced(text: str, start: int) -> bool:
     return _PATTERNS.announced.search(text, max(0, start - 40), start) is not None
 
 
-def _call_faults(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator[str]:
+def _call_faults(call: _Call, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
+    """Yield the faults of a call in the text at a place, unless the text speaks of what comes back there."""
+    faults = list(_why_unfit_call(call, text, root))
+    if faults and not _is_result(text, call.start, call.end):
+        yield from (UnfitExample(path, "", _quoted(text[call.start : call.end]), fault) for fault in faults)
+
+
+def _why_unfit_call(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator[str]:
     properties = keyword_members(root)
     unknown = [name for name in call.arguments if name not in properties] if _is_closed(root) else []
     if unknown:
