@@ -1,6 +1,6 @@
 """Values as far as they are known without running the code."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
@@ -281,6 +281,13 @@ def entries_of(table: "Dictionary") -> Listing:
     ]
     pairs = [Listing(values=(Constant(value=key) if key else UNKNOWN, value)) for key, value in whole if key != "..."]
     return Listing(values=tuple(pairs), parameters=table.parameters)
+
+
+def rows_of(table: Value) -> Sequence[Value]:
+    """Return the rows of a list of functions, or of modules, alone or each with its name; nothing of other lists."""
+    rows = table.values if isinstance(table, Listing) and 1 < len(table.values) <= MAX_FUNCTIONS else ()
+    cells = [row.values if isinstance(row, Listing) else (row,) for row in rows]
+    return rows if all(any(isinstance(cell, Closure | ModuleValue) for cell in row) for row in cells) else ()
 
 
 def closures_in(value: Value) -> Iterator[Closure]:

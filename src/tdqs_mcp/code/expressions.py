@@ -1,0 +1,602 @@
+"""Values of expressions, with the effects of their calls and the uses of parameters noted."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.code.assignments import MUTATING, Assignments
+from tdqs_mcp.code.nodes import (
+    Assign,
+    Attribute,
+    Block,
+    CallSite,
+    Choice,
+    Class,
+    Collection,
+    Compare,
+    Element,
+    Function,
+    Literal,
+    Logic,
+    Name,
+    ObjectLiteral,
+    Other,
+    Raise,
+    Return,
+    Spread,
+    Subscript,
+    SyntaxNode,
+    Template,
+)
+from tdqs_mcp.code.project import NameScope, ProjectModule, last_name, targets
+from tdqs_mcp.code.resolution import MAX_ITEMS
+from tdqs_mcp.code.texts import join_texts, text_from
+from tdqs_mcp.code.trace import ALL, CallFrame
+from tdqs_mcp.code.values import (
+    UNKNOWN,
+    Alternatives,
+    Argument,
+    ClassValue,
+    Closure,
+    Constant,
+    Dictionary,
+    External,
+    Instance,
+    Listing,
+    ModuleValue,
+    PartialText,
+    Value,
+    alternatives,
+    bounded,
+    elements,
+    entries_of,
+    join,
+    made_from,
+    parameters_of,
+    rows_of,
+    text_of,
+    unknown,
+)
+from tdqs_mcp.results.tool_code import COUNTED
+
+_PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate data arguments params copy".split())
+"""Members of all arguments, and calls that they go through, whose result is all arguments again."""
+
+_NO_ITEMS = Dictionary(items=())
+
+_BUILTIN_METHODS = frozenset(
+    "append extend add update items keys values pop get setdefault insert remove discard sort index count map filter "
+    "forEach push join slice concat find some every includes reduce flat flatMap sort reverse unshift splice has set "
+    "entries length copy clear shift at indexOf union difference intersection".split()
+)
+
+
+class Expressions(Assignments):
+    """Expressions of a project; `Interpreter` follows the statements around them."""
+
+    def _test(self, test: SyntaxNode, frame: CallFrame) -> tuple[bool | None, str, str]:
+        """Return whether a condition holds, as far as known; and it and its contrary in words, if parameters decide."""
+        match test:
+            case Logic(operator="not", values=[inner]):
+                outcome, positive, negative = self._test(inner, frame)
+                return None if outcome is None else not outcome, negative, positive
+            case Logic(operator="and", values=values):
+                self._note_index(values, frame)
+                tests = [self._test(inner, frame) for inner in values]
+                outcomes = [outcome for outcome, _, _ in tests]
+                result = False if False in outcomes else True if all(outcomes) else None
+                return result, " and ".join(positive for _, positive, _ in tests if positive), ""
+            case Logic(operator="or", values=values):
+                self._note_index(values, frame)
+                tests = [self._test(inner, frame) for inner in values]
+                outcomes = [outcome for outcome, _, _ in tests]
+                result = True if True in outcomes else False if all(outcome is False for outcome in outcomes) else None
+                words = [positive for _, positive, _ in tests]
+                negatives = [negative for _, _, negative in tests]
+                return (
+                    result,
+                    " or ".join(words) if all(words) else "",
+                    " and ".join(negatives) if all(negatives) else "",
+                )
+            case Compare():
+                return self._comparison(test, frame)
+        value = self.evaluate(test, frame)
+        self.trace.used |= value.parameters
+        match value:
+            case Constant(value=constant):
+                return bool(constant), "", ""
+            case Argument(name=name) if name:
+                return None, name, f"not {name}"
+            case Closure() | ClassValue() | Instance():
+                return True if frame.module.is_python else None, "", ""
+            case _:
+                self._use(value)
+                return None, "", ""
+
+    def _note_index(self, tests: Sequence[SyntaxNode], frame: CallFrame) -> None:
+        """Note a parameter that is held against 0 and a length: `index < 0 or index >= len(slides)`."""
+        compared = [test for test in tests if isinstance(test, Compare)]
+        starts = {name.id for test in compared for name, other in _sides(test) if _is_zero(other)}
+        for test in compared:
+            for name, other in _sides(test):
+                value = frame.names.get(name.id)
+                if name.id in starts and _is_length(other) and isinstance(value, Argument) and value.name:
+                    place = (frame.module, test.line, frame.depth)
+                    self._note(self.trace.limits, "limit", *place, COUNTED, parameters=frozenset({value.name}))
+
+    def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
+        left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
+        if isinstance(left, Constant) and isinstance(right, Argument):
+            left, right = right, left
+        outcome = _compared(left, test.operator, right)
+        if outcome is not None:
+            return outcome, "", ""
+        opposite = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+        values = right.values if isinstance(right, Listing) else (right,)
+        constants = [value.value for value in values if isinstance(value, Constant)]
+        if not isinstance(left, Argument) or not left.name or len(constants) != len(values):
+            self._use(left, right)
+            return None, "", ""
+        self.trace.used.add(left.name)
+        if test.operator in ("<", "<=", ">", ">="):
+            self.trace.passed.add(left.name)
+        text_of_values = repr(constants[0]) if len(constants) == 1 else ", ".join(map(repr, constants))
+        return (
+            None,
+            f"{left.name} {test.operator} {text_of_values}",
+            f"{left.name} {opposite[test.operator]} {text_of_values}",
+        )
+
+    def evaluate(self, node: SyntaxNode, frame: CallFrame) -> Value:
+        """Return what is known of an expression's value, with the effects of its calls noted."""
+        match node:
+            case Literal(value=constant):
+                return Constant(value=constant)
+            case Name(id=name):
+                if name == "this" and frame.receiver is not None:
+                    return frame.receiver
+                if name == "this":
+                    return self._this(frame)
+                if name == "super" and not frame.module.is_python:  # super.request(query), super(options)
+                    return self._super(frame)
+                return self.lookup(name, frame)
+            case Attribute(value=owner, key=key):
+                value = self.evaluate(owner, frame)
+                if isinstance(value, Argument) and value.name:
+                    self._use(value)
+                return self.member(value, key)
+            case CallSite():
+                return self._evaluate_call(node, frame)
+            case Template(parts=parts):
+                texts = [self.evaluate(part, frame) for part in parts]
+                self._use(*texts)
+                return text_from(texts)
+            case ObjectLiteral(items=items):
+                values = {position: self.evaluate(value, frame) for position, (_, value) in enumerate(items)}
+                pairs = tuple((key, values[position]) for position, (key, _) in enumerate(items))
+                self._use(*(value for key, value in pairs if key != "..."))
+                return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
+            case Collection(values=parts):
+                members: list[Value] = []
+                for part in parts:
+                    item = self.evaluate(part, frame)
+                    members += item.values if isinstance(part, Spread) and isinstance(item, Listing) else [item]
+                return bounded(Listing(values=tuple(members), parameters=parameters_of(members)))
+            case Subscript():
+                return self._index(node, frame)
+            case Compare():
+                outcome, _, _ = self._comparison(node, frame)
+                names = (
+                    frozenset[str]()
+                    if outcome is not None
+                    else parameters_of([self.evaluate(node.left, frame), self.evaluate(node.right, frame)])
+                )
+                return Constant(value=outcome) if outcome is not None else Value(parameters=names)
+            case Logic():
+                return self._logic(node, frame)
+            case Choice(test=test, body=body, otherwise=otherwise):
+                return self._choice(test, body, otherwise, frame)
+            case Function():
+                return self.closure(node, frame.module, frame)
+            case Class():
+                return ClassValue(node=node, module=frame.module, scope=frame)
+            case Assign(target=target, value=assigned, annotation=annotation):
+                result = self.evaluate(assigned, frame)
+                if annotation is not None and (type(result) is Value or result == Constant(value=None)):
+                    typed = self.typed(annotation, frame)
+                    result = typed if typed is not UNKNOWN else result
+                self._assign(target, result, frame)
+                if isinstance(target, Name) and not node.is_declaration and not frame.module.is_python:
+                    outer = frame.parent  # let release; new Promise((resolve) => { release = resolve; })
+                    while isinstance(outer, CallFrame) and target.id not in outer.names:
+                        outer = outer.parent
+                    if isinstance(outer, CallFrame):
+                        outer.names[target.id] = join([outer.names[target.id], result])
+                certainty = self._is_state(assigned, frame)
+                frame.state |= {name: certainty for name, _ in targets(target, assigned)}
+                return result
+            case Element(iterable=iterable):
+                value = self.evaluate(iterable, frame)
+                self._use(value)
+                return join(self._elements(inner, frame) for inner in alternatives(value))
+            case Return(value=inner):
+                value = self.evaluate(inner, frame)
+                if frame.depth <= 0:
+                    self._use(value)
+                frame.results.append(value)
+                if frame.is_catching:
+                    self.trace.failures |= {part for part in alternatives(value) if _tells_failure(part)}
+                if frame.depth <= 1:
+                    self._error_result(value, node.line, frame)
+                return value
+            case Raise(value=inner):
+                passed = set(self.trace.passed)
+                value = self.evaluate(inner, frame)
+                self._use(value)
+                self._raised(inner, node.line, frame)
+                self.trace.passed = passed  # `unknown action {action}` does nothing with an action
+                return UNKNOWN
+            case Spread(value=inner):
+                return self.evaluate(inner, frame)
+            case Other(parts=parts, operator="comprehension"):
+                before = dict(frame.names)
+                listed = self._comprehended(parts, frame)
+                evaluated = [self.evaluate(part, frame) for part in parts] if listed is None else []
+                frame.names.clear()
+                frame.names.update(before)  # its variables are its own: `[boat.name for boat in boats]`
+                return listed if listed is not None else evaluated[-1] if evaluated else UNKNOWN
+            case Other(parts=parts, operator=operator):
+                values_ = tuple(self.evaluate(part, frame) for part in parts)
+                if operator == "+" and any(isinstance(value, PartialText) or text_of(value) for value in values_):
+                    self._use(*values_)
+                    return text_from(values_)
+                if operator == "+" and any(isinstance(value, Listing) for value in values_):
+                    parts_ = [value.values if isinstance(value, Listing) else (elements(value),) for value in values_]
+                    whole = tuple(item for part in parts_ for item in part)
+                    return bounded(Listing(values=whole, parameters=parameters_of(values_)))
+                if operator == "/" and isinstance(values_[0], External):
+                    self._use(*values_[1:])
+                    return replace(values_[0], parameters=parameters_of(values_))
+                if operator == "," and values_:
+                    return values_[-1]
+                self._use(*values_)
+                for part in parts if operator == "del" else ():
+                    if isinstance(part, Subscript | Attribute):
+                        self._mutate(part.value, " del", values_, node.line, frame)
+                return unknown(*values_)
+            case Block():
+                self._execute(node, frame)
+                return UNKNOWN
+            case _:
+                return UNKNOWN
+
+    def _elements(self, value: Value, frame: CallFrame) -> Value:
+        """Return what a loop over a value binds; of a map of the language, what was put into it."""
+        if not isinstance(value, External):
+            return elements(value)
+        name = value.name.removesuffix(".values()").removesuffix(".entries()")
+        is_content = self.knowledge.is_content(f"{name}.get", is_python=frame.module.is_python)
+        content = [part for part in value.arguments if is_content and isinstance(part, Dictionary)]
+        return join(item for part in content for item in part.values) if content else self.member(value, "[]")
+
+    def _this(self, frame: CallFrame) -> Value:
+        place: CallFrame | NameScope = frame
+        while isinstance(place, CallFrame):
+            if place.receiver is not None:
+                return place.receiver
+            place = place.parent
+        return self._self(place) or UNKNOWN
+
+    def _evaluate_call(self, node: CallSite, frame: CallFrame) -> Value:
+        function = node.function
+        owner = self.evaluate(function.value, frame) if isinstance(function, Attribute) else UNKNOWN
+        arguments: list[Value] = []
+        for argument in node.arguments:
+            value = self.evaluate(argument, frame)
+            if isinstance(argument, Spread) and isinstance(value, Listing):
+                arguments += value.values
+            else:
+                arguments.append(value)
+        keywords = {key: self.evaluate(value, frame) for key, value in node.keywords.items()}
+        if isinstance(function, Attribute):
+            if function.key in MUTATING and isinstance(owner, Listing | Dictionary):
+                self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
+            if function.key == "assign" and owner == External(name="Object") and node.arguments:
+                self._mutate(node.arguments[0], ".update()", arguments[1:], node.line, frame)
+            special = self._known_method(owner, function.key, tuple(arguments), node, frame)
+            if special is not None:
+                return special
+            if isinstance(owner, Argument) and owner.name:
+                self._use(owner)
+            target = self.member(owner, function.key)
+            is_known = isinstance(target, Closure | External) and not self._is_container(owner, frame)
+            if function.key in MUTATING and not is_known:
+                self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
+            is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
+            if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
+                target = unknown(target)
+            result = self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
+            return self._mapped(owner, arguments, node, frame) or result if function.key == "map" else result
+        target = self.evaluate(function, frame)
+        if isinstance(function, Name) and function.id == "super" and not frame.module.is_python:
+            target = self.member(target, "constructor")
+            return (
+                self.call(target, tuple(arguments), keywords, node, frame) if isinstance(target, Closure) else UNKNOWN
+            )
+        return self.call(target, tuple(arguments), keywords, node, frame)
+
+    def _mapped(self, owner: Value, arguments: Sequence[Value], node: CallSite, frame: CallFrame) -> Value | None:
+        """Return the list that a function makes of the items of an unknown one, where it gives texts or objects."""
+        function = arguments[0] if arguments else UNKNOWN
+        is_open = isinstance(owner, External) or type(owner) is Value
+        if self._is_muted or not is_open or not isinstance(function, Closure):
+            return None
+        with self.muted():
+            items = (self.member(owner, "[]"),)
+            item = self._invoke(function, items, {}, depth=frame.depth, line=node.line)
+        is_known = isinstance(item, Dictionary | PartialText)
+        return bounded(Listing(values=(item,), parameters=owner.parameters | item.parameters)) if is_known else None
+
+    def _known_method(
+        self, owner: Value, key: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame
+    ) -> Value | None:
+        """Return the result of a method of the language's own kinds; None where the object is none of them."""
+        first = arguments[0] if arguments else UNKNOWN
+        glue, items = (owner, first) if frame.module.is_python else (first, owner)
+        if key == "join" and (text := join_texts(glue, items)) is not None:
+            self._use(owner, *arguments)
+            return text
+        if isinstance(owner, Alternatives) and all(isinstance(part, Listing) for part in owner.values):
+            whole = dict.fromkeys(item for part in owner.values if isinstance(part, Listing) for item in part.values)
+            owner = bounded(Listing(values=tuple(whole), parameters=owner.parameters))
+        match owner:
+            case Argument(name=name) if name == ALL:
+                if key in ("get", "pop") and isinstance(first, Constant) and isinstance(first.value, str):
+                    if len(arguments) > 1 and isinstance(arguments[1], Constant):
+                        self.trace.defaults.setdefault(first.value, arguments[1].value)
+                    return Argument(name=first.value, parameters=frozenset({first.value}))
+                if key in ("items", "keys", "values", "model_dump", "dict", "copy", "update"):
+                    self._use(owner)
+                    return owner
+                return None
+            case Dictionary() if key == "get" and isinstance(first, Constant) and isinstance(first.value, str):
+                default = arguments[1] if len(arguments) > 1 else unknown(owner)
+                return self._taken(owner.get(first.value) or default, first.value, frame)
+            case Dictionary() if key == "get" and owner.items:
+                return made_from(join(owner.values), first.parameters)
+            case Dictionary() if key in ("items", "values") and rows_of(entries_of(owner)):
+                return entries_of(owner) if key == "items" else Listing(values=owner.values)
+            case Listing(values=values) if key in ("find", "filter") and isinstance(first, Closure):
+                chosen = self._chosen(values, first, node, frame)
+                return Listing(values=chosen, parameters=owner.parameters) if key == "filter" else join(chosen)
+            case Listing() if key in ("map", "forEach", "flatMap", "some", "every") and isinstance(first, Closure):
+                self._use(owner)
+                if rows := rows_of(owner):
+                    results = [self._invoke(first, (row,), {}, depth=frame.depth, line=node.line) for row in rows]
+                    return Listing(values=tuple(results), parameters=owner.parameters)
+                result = self._invoke(first, (elements(owner),), {}, depth=frame.depth, line=node.line)
+                return (
+                    Listing(values=(result,), parameters=owner.parameters) if key == "map" else unknown(result, owner)
+                )
+            case External() if key in _PARSING and _is_request(first):
+                return first  # schema.parse(args), Model.model_validate(arguments)
+            case Constant(value=str()) | PartialText() | Listing() | Dictionary():
+                if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
+                    return None
+                self._call_back(arguments, {}, node, frame)
+                self._use(owner, *arguments)
+                if key == "format":
+                    return text_from([owner, *arguments])
+                return (
+                    owner
+                    if key in ("strip", "lower", "upper", "rstrip", "lstrip", "trim", "toLowerCase", "replace")
+                    and not isinstance(owner, Listing | Dictionary)
+                    else unknown(owner, *arguments)
+                )
+            case _:
+                return None
+
+    def _chosen(self, values: Sequence[Value], test: Closure, node: CallSite, frame: CallFrame) -> tuple[Value, ...]:
+        """Return the items of a list that a function may choose: `tools.find(tool => tool.name === name)`."""
+        body = test.function.body.statements
+        if len(body) != 1 or not isinstance(body[0], Return) or not test.function.parameters or len(values) > MAX_ITEMS:
+            self._invoke(test, (join(values),), {}, depth=frame.depth, line=node.line)
+            return tuple(values)
+        parent = test.scope if isinstance(test.scope, CallFrame | NameScope) else self.scope_of(test.module)
+        inner = CallFrame(module=test.module, parent=parent, depth=frame.depth)
+        chosen: list[Value] = []
+        for value in values:
+            self._bind(test, inner, [value], {})
+            if self._test(body[0].value, inner)[0] is not False:
+                chosen.append(value)
+        return tuple(chosen)
+
+    def _comprehended(self, parts: Sequence[SyntaxNode], frame: CallFrame) -> Value | None:
+        """Return the list of `[tool.run for tool in tools if tool.name == name]`; None for items that are not known."""
+        match parts:
+            case [Assign(target=target, value=Element(iterable=iterable)), *tests, Collection(values=[result])] if (
+                not any(isinstance(test, Assign) for test in tests)
+            ):
+                value = self.evaluate(iterable, frame)
+                if not isinstance(value, Listing) or not 1 < len(value.values) <= MAX_ITEMS:
+                    return None
+                items: list[Value] = []
+                for item in value.values:
+                    self._assign(target, item, frame)
+                    if all(self._test(test, frame)[0] is not False for test in tests):
+                        items.append(self.evaluate(result, frame))
+                return bounded(Listing(values=tuple(items), parameters=parameters_of([value, *items])))
+            case _:
+                return None
+
+    def _index(self, node: Subscript, frame: CallFrame) -> Value:
+        value, key = self.evaluate(node.value, frame), self.evaluate(node.key, frame)
+        self._use(key)
+        if node.is_slice:
+            if isinstance(value, Constant) and isinstance(value.value, str) and isinstance(node.key, Collection):
+                bounds = [part.value for part in node.key.values if isinstance(part, Literal)]
+                start, stop = bounds if len(bounds) == 2 else ("", "")  # name[7:]
+                if isinstance(start, int | None) and isinstance(stop, int | None):
+                    return replace(value, value=value.value[start:stop])
+            self._slice(node, value, frame)
+            return unknown(value, key)
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            return self._taken(self.member(value, key.value), key.value, frame)
+        rows = alternatives(value)
+        if isinstance(key, Constant) and isinstance(key.value, int) and all(isinstance(row, Listing) for row in rows):
+            lists = [row.values for row in rows if isinstance(row, Listing)]
+            return join(row[key.value] if -len(row) <= key.value < len(row) else UNKNOWN for row in lists)
+        if isinstance(value, Dictionary):
+            return made_from(join(value.values), key.parameters) if value.values else unknown(value, key)
+        if isinstance(value, External):
+            return External(
+                name=f"{value.name}[]", arguments=value.arguments, parameters=value.parameters | key.parameters
+            )
+        return unknown(value, key)
+
+    def _taken(self, value: Value, key: str, frame: CallFrame) -> Value:
+        """Return what a table has under a key; a function under the tool's name is what answers its calls."""
+        match value if key == self.trace.name else None:
+            case Closure(module=module, function=node):
+                self._note_arm(module, node.line, frame)
+            case ModuleValue(module=module):  # registry[name].run(**arguments)
+                self._note_arm(module, 1, frame)
+        return value
+
+    def _note_arm(self, module: ProjectModule, line: int, frame: CallFrame) -> None:
+        self.trace.arms.append((module.path, line, frame.depth, len(self.trace.handed)))
+
+    def _slice(self, node: Subscript, value: Value, frame: CallFrame) -> None:
+        bounds = node.key.values if isinstance(node.key, Collection) else ()
+        last = bounds[1] if len(bounds) > 1 else None
+        if isinstance(last, Literal) and isinstance(last.value, int) and last.value > 0 and len(value.parameters) == 1:
+            self._note(
+                self.trace.limits,
+                "limit",
+                frame.module,
+                node.line,
+                frame.depth,
+                f"the first {last.value}",
+                parameters=value.parameters,
+            )
+
+    def _logic(self, node: Logic, frame: CallFrame) -> Value:
+        if node.operator == "not":
+            outcome, _, _ = self._test(node, frame)
+            return Constant(value=outcome) if outcome is not None else unknown(self.evaluate(node.values[0], frame))
+        conditions = self._conditions
+        values: list[Value] = []
+        for inner in node.values:
+            if node.operator == "and" and inner is not node.values[-1]:
+                outcome, positive, _ = self._test(inner, frame)
+                if outcome is False:
+                    self._conditions = conditions
+                    return Constant(value=False)
+                self._conditions = (*self._conditions, positive) if positive else self._conditions
+                continue
+            value = self.evaluate(inner, frame)
+            if node.operator == "or":
+                if isinstance(value, Constant) and not value.value:
+                    continue
+                if isinstance(value, Argument) and isinstance(node.values[-1], Literal):
+                    self.trace.defaults.setdefault(value.name, node.values[-1].value)
+            values.append(value)
+            if node.operator == "or" and isinstance(value, Constant | Closure | ClassValue | Instance):
+                break
+        self._conditions = conditions
+        # `limit or 10`, `args or {}` are still what the agent passed.
+        open_values = [value for value in values if not isinstance(value, Constant) and value != _NO_ITEMS]
+        arguments = [value for value in open_values if isinstance(value, Argument)]
+        if arguments and len(open_values) == 1:
+            return arguments[0]
+        return join(values) if values else Constant(value=None)
+
+    def _choice(self, test: SyntaxNode, body: SyntaxNode, otherwise: SyntaxNode, frame: CallFrame) -> Value:
+        outcome, positive, negative = self._test(test, frame)
+        conditions = self._conditions
+        values: list[Value] = []
+        for side, side_outcome, words in ((body, True, positive), (otherwise, False, negative)):
+            if outcome is None or outcome is side_outcome:
+                self._conditions = (*conditions, words) if words else conditions
+                values.append(self.evaluate(side, frame))
+        self._conditions = conditions
+        return join(values)
+
+    def _raised(self, value: SyntaxNode, line: int, frame: CallFrame) -> None:
+        if not isinstance(value, CallSite):
+            return
+        values = [self.evaluate(argument, frame) for argument in (*value.arguments, *value.keywords.values())]
+        message = next((value for value in values if len(text_of(value) or "") > 3), None)
+        if message is not None:
+            place = (frame.module, line, frame.depth)
+            text, names = text_of(message) or "", message.parameters
+            self._note(self.trace.errors, last_name(value.function), *place, text, parameters=names)
+
+    def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
+        """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
+        place = (frame.module, line, frame.depth)
+        text = text_of(value)
+        if text and text.lower().startswith("error"):
+            self._note(self.trace.errors, "result", *place, text, parameters=value.parameters)
+        if isinstance(value, Dictionary):
+            error = value.get("error") or value.get("isError")
+            text = text_of(error) if error is not None else None
+            if error is not None and text:
+                self._note(self.trace.errors, "result", *place, text, parameters=error.parameters)
+
+
+def _tells_failure(value: Value) -> bool:
+    """Return whether a value that is returned where an error is caught says so: neither empty nor unknown."""
+    return (isinstance(value, Dictionary) and bool(value.items)) or bool(re.search(r"\w{3}", text_of(value) or ""))
+
+
+def _is_request(value: Value) -> bool:
+    """Return whether a value is all arguments, or a request that holds them: `{name, arguments}`."""
+    return ALL in value.parameters and isinstance(value, Argument | Dictionary)
+
+
+def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:
+    """Yield the names of a comparison, each with the other side."""
+    for side, other in ((test.left, test.right), (test.right, test.left)):
+        if isinstance(side, Name):
+            yield side, other
+
+
+def _is_zero(node: SyntaxNode) -> bool:
+    return isinstance(node, Literal) and node.value == 0 and not isinstance(node.value, bool)
+
+
+def _is_length(node: SyntaxNode) -> bool:
+    """Return whether an expression is a length: `len(slides)`, `slides.length`."""
+    if isinstance(node, CallSite):
+        return isinstance(node.function, Name) and node.function.id == "len"
+    return isinstance(node, Attribute) and node.key == "length"
+
+
+def _compared(left: Value, operator: str, right: Value) -> bool | None:
+    """Return the outcome of a comparison, the same for all that the left side may be; None where it is not known."""
+    outcomes = {_compared_single(inner, operator, right) for inner in alternatives(left)}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+def _compared_single(left: Value, operator: str, right: Value) -> bool | None:
+    if isinstance(left, Closure | Instance | ClassValue | Dictionary | Listing) and right == Constant(value=None):
+        return {"==": False, "!=": True}.get(operator)
+    if not isinstance(left, Constant):
+        return None
+    if operator in ("in", "not in"):
+        values = right.values if isinstance(right, Listing) else None
+        if isinstance(right, Dictionary):
+            values = tuple(Constant(value=key) for key, _ in right.items)
+            if any(key in ("", "...") for key, _ in right.items):
+                return None
+        if values is None or not all(isinstance(value, Constant) for value in values):
+            return None
+        return (left in {Constant(value=value.value) for value in values if isinstance(value, Constant)}) == (
+            operator == "in"
+        )
+    if not isinstance(right, Constant):
+        return None
+    if operator in ("==", "!="):
+        return (left.value == right.value) == (operator == "==")
+    return None
