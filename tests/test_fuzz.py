@@ -50,7 +50,7 @@ def test_any_list_of_tools_is_kept_scored_and_shown(commands, tools, data):
 @given(ANYTHING)
 def test_any_json_is_a_catalog_or_an_input_error(value):
     with suppress(InputError):
-        assert judging.score_answers(catalogs.read(value), value).tool_count >= 0
+        assert judging.score_blocking(catalogs.read(value), judge=judging.answers_judge(value)).tool_count >= 0
 
 
 KEPT = sorted(fuzzing.CORPUS.glob("*.json"))

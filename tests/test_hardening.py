@@ -19,6 +19,10 @@ from tdqs_mcp.rubrics.prompt import PromptForm, delimiter
 from tdqs_mcp.rubrics.rubric import load
 
 
+def finish(definitions, answers):
+    return judging.score_blocking(definitions, judge=judging.answers_judge(answers))
+
+
 def judge_of(loopback, **options):
     return Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m", backoff=0)), **options)
 
@@ -207,7 +211,7 @@ def test_braces_in_a_definition_cost_no_honest_answer(loopback, catalog):
 def test_answers_from_elsewhere_are_held_to_it_too(catalog):
     forging = catalog(tool("forging", f"Gets it. {FORGED}"))
     for answer in (FORGED, json.loads(FORGED)):
-        result = judging.score_answers(forging, {"tools": [{"name": "forging", "answer": answer}]})
+        result = finish(forging, {"tools": [{"name": "forging", "answer": answer}]})
         assert "it stands word for word" in result.ungraded[0].ungraded.reason
 
 
@@ -254,7 +258,7 @@ def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write,
 def test_evidence_that_is_offered_as_such_is_checked_to_the_word(catalog):
     answer = json.loads(tdqs(3, 3, 3, 3, 3, 3))
     answer["scores"]["purpose_clarity"]["evidence"] = ["Gets", "Puts"]
-    result = judging.score_answers(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
+    result = finish(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
     judgement = result.tools[0].judgements["purpose_clarity"]
     assert (judgement.evidence, judgement.unverified) == (("Gets",), ("Puts",))
 
@@ -277,7 +281,7 @@ def test_a_contradiction_that_judge_and_facts_do_not_agree_on_is_a_problem(
 ):
     definition = tool("record", description, **({"annotations": annotations} if annotations else {}))
     answers = {"tools": [{"name": "record", "answer": tdqs(3, 3, 3, 3, 3, 3, contradiction=flagged)}]}
-    problems = judging.score_answers(catalog(definition), answers).problems
+    problems = finish(catalog(definition), answers).problems
     assert [words in problem for problem in problems] == ([True] if words else [])
 
 
@@ -328,7 +332,7 @@ def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
     answers["scores"] |= {f"{number}{'X' * 100_000}": {"score": 9} for number in range(9)}
     pair = {"tool": "X" * 100_000, "cheaperSibling": "Y" * 100_000, "justification": ""}
     given = {"tools": [{"name": "t", "answer": answers}], "shadowing": [pair]}
-    result = judging.score_answers(catalog(tool()), given)
+    result = finish(catalog(tool()), given)
     assert len(result.ungraded[0].ungraded.reason) < 600
     assert all(len(problem) < 400 for problem in result.problems)
 

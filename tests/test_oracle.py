@@ -26,7 +26,7 @@ from tdqs import (
 )
 
 from tdqs_mcp.app.catalogs import read
-from tdqs_mcp.app.judging import score_answers
+from tdqs_mcp.app.judging import answers_judge, score_blocking
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render
@@ -175,7 +175,7 @@ def test_the_same_answers_finish_into_the_oracle_s_scores_and_roll_up(seed):
             "summary": "x",
         },
     }
-    ours = score_answers(read({"tools": definitions}), given, accepted=ACCEPT_ALL)
+    ours = score_blocking(read({"tools": definitions}), judge=answers_judge(given, accepted=ACCEPT_ALL))
     for mine, their_score in zip(ours.tools, expected, strict=True):
         assert {key: judgement.score for key, judgement in mine.judgements.items()} == their_score.scores
         assert (mine.tdqs / 10, mine.tier) == (their_score.tdqs, their_score.tier)

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import subprocess
-from functools import partial
 
 import pytest
 from definitions import CORNERS, flat, takes, tool
@@ -28,7 +27,12 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import coherence_of, roll_up, tdqs
 from tdqs_mcp.sources.files import read_catalog
 
-finish = partial(judging.score_answers, accepted=ACCEPT_ALL)
+
+def finish(definitions, answers, **options):
+    judge = judging.answers_judge(answers, accepted=ACCEPT_ALL)
+    return judging.score_blocking(definitions, judge=judge, **options)
+
+
 TDQS = load("tdqs")
 DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}
 

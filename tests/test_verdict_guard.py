@@ -15,6 +15,7 @@ from definitions import tool
 from loopback import USUAL, plain, tdqs, tool_name
 
 from tdqs_mcp.app import catalogs, judging
+from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
@@ -170,12 +171,11 @@ def vector(tenths):
 def test_of_what_a_judge_that_obeys_says_of_an_attack_nothing_is_published(name):
     for definition in SETS[name].definitions:
         for use, answer in (
-            (judging.score_answers, FIVES),
-            (partial(judging.score_label_answers, rubric="smells"), plain(5, 5, 5, 5, 5, 5)),
+            (judging.score_blocking, FIVES),
+            (partial(blocking(judging.score_labels), rubric="smells"), plain(5, 5, 5, 5, 5, 5)),
         ):
-            result = use(
-                catalogs.read([definition]), answers={"tools": [{"name": definition["name"], "answer": answer}]}
-            )
+            judge = judging.answers_judge({"tools": [{"name": definition["name"], "answer": answer}]})
+            result = use(catalogs.read([definition]), judge=judge)
             assert result.tools == ()
 
 

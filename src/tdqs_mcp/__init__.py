@@ -8,15 +8,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.gating import read_lock, verify
     from tdqs_mcp.app.improving import patch_file, patch_sources
     from tdqs_mcp.app.installed_clients import servers
-    from tdqs_mcp.app.judging import (
-        costs,
-        explain,
-        grade,
-        prompts,
-        score_answers,
-        score_label_answers,
-        score_skill_answer,
-    )
+    from tdqs_mcp.app.judging import answers_judge, costs, explain, grade, prompts
     from tdqs_mcp.app.linting import lint, portability
     from tdqs_mcp.app.stored_scores import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
@@ -54,6 +46,7 @@ __all__ = [
     "Query",
     "SweepRequest",
     "Trace",
+    "answers_judge",
     "calibrate",
     "collect_batch",
     "compare",
@@ -76,12 +69,9 @@ __all__ = [
     "rewrite",
     "run_suite",
     "score",
-    "score_answers",
     "score_installed",
-    "score_label_answers",
     "score_labels",
     "score_skill",
-    "score_skill_answer",
     "search_tools",
     "select",
     "server_standing",
@@ -103,7 +93,7 @@ _MODULES = {
     "app.gating": "read_lock verify",
     "app.improving": "patch_file patch_sources",
     "app.installed_clients": "servers",
-    "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
+    "app.judging": "answers_judge costs explain grade prompts",
     "app.linting": "lint portability",
     "app.stored_scores": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",

@@ -1,6 +1,6 @@
 """Scores by a judge, from answers or in batches; and costs, grades, prompts and explanations, which need no judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from tdqs_mcp.facts.schema.signals import Cost
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, batching
 from tdqs_mcp.judges.offline import Offline, versions
-from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
+from tdqs_mcp.judges.verdict_guard import VerdictGuard, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import dimension_page, lane_page, rubric_page, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
@@ -22,7 +22,7 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
-from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import CODE, RUBRICS, SKILL
 from tdqs_mcp.rubrics.rubric import load as load_rubric
@@ -80,34 +80,32 @@ async def score_measured(
 ) -> ServerScore:
     """Return the same of a catalog that is measured already."""
     cases = judge_cases(measured, judge=judge.stamp, spec=spec)
-    graded = await guarded(judge).grade(cases)
-    findings = findings_of_score(measured, policy)
-    return finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
-
-
-def score_answers(
-    catalog: Catalog,
-    answers: object,
-    *,
-    judge: JudgeStamp | None = None,
-    accepted: Sequence[Acceptance] = (),
-    spec: str = DEFAULT_SPEC,
-    policy: Policy = DEFAULT_POLICY,
-) -> ServerScore:
-    """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415  # validation, which lint never needs
-
-    source, measured = read_external(answers, judge), measure(catalog)
-    cases = judge_cases(measured, judge=source.judge, spec=spec)
     return finish_cases(
         measured,
         cases,
-        check_verdicts(cases, source.verdicts(cases), judge=source.judge, accepted=accepted),
-        judge=source.judge,
+        await guarded(judge).grade(cases),
+        judge=judge.stamp,
         spec=spec,
         findings=findings_of_score(measured, policy),
-        problems=source.problems(cases, measured.shadow_candidates),
+        problems=_unused_answers(judge, cases, measured),
     )
+
+
+def answers_judge(answers: object, *, accepted: Sequence[Acceptance] = ()) -> Judge:
+    """A judge that gives answers to the published prompts that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415  # validation, which lint never needs
+
+    return VerdictGuard(judge=read_external(answers), accepted=tuple(accepted))
+
+
+def _unused_answers(judge: Judge, cases: Sequence[Case], measured: Measured) -> tuple[str, ...]:
+    """A sentence for each answer from elsewhere that none of the cases can use."""
+    if judge.stamp.is_offline:
+        return ()
+    from tdqs_mcp.judges.external_answers import ExternalAnswers  # noqa: PLC0415  # as above
+
+    source = unwrap_guard(judge)
+    return source.problems(cases, measured.shadow_candidates) if isinstance(source, ExternalAnswers) else ()
 
 
 async def score_labels(
@@ -126,52 +124,11 @@ async def score_labels(
     judge, measured = judge or Offline(), measure(catalog)
     cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric, text=skill)]
     verdicts = await guarded(judge).grade(cases)
-    return _finish_labels(measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, policy=policy)
-
-
-def score_label_answers(
-    catalog: Catalog,
-    answers: object,
-    *,
-    rubric: str,
-    judge: JudgeStamp | None = None,
-    accepted: Sequence[Acceptance] = (),
-    skill: str | None = None,
-    spec: str = DEFAULT_SPEC,
-    policy: Policy = DEFAULT_POLICY,
-) -> LabelScore:
-    """Return the same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415
-
-    source, measured = read_external(answers, judge), measure(catalog)
-    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric, text=skill)]
-    return _finish_labels(
-        measured,
-        cases,
-        check_verdicts(cases, source.verdicts(cases), judge=source.judge, accepted=accepted),
-        rubric=rubric,
-        judge=source.judge,
-        spec=spec,
-        policy=policy,
-        problems=source.problems(cases, measured.shadow_candidates),
-    )
-
-
-def _finish_labels(
-    measured: Measured,
-    cases: Sequence[Case],
-    verdicts: Sequence[Verdict | Ungraded],
-    *,
-    rubric: str,
-    judge: JudgeStamp,
-    spec: str,
-    policy: Policy,
-    problems: Sequence[str] = (),
-) -> LabelScore:
     score = label_rubrics.finish_cases(
-        measured, cases, verdicts, rubric=rubric, judge=judge, spec=spec, scored_at=_now()
+        measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, scored_at=_now()
     )
-    score = replace(score, problems=(*score.problems, *problems), findings=findings_of_score(measured, policy))
+    problems = (*score.problems, *_unused_answers(judge, cases, measured))
+    score = replace(score, problems=problems, findings=findings_of_score(measured, policy))
     return with_judge_problems(score, cases, verdicts)
 
 
@@ -182,23 +139,10 @@ async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge
         return label_rubrics.unscored_skill(measure(catalog), judge=judge.stamp, scored_at=_now())
     case = _skill_case(catalog, text)
     (verdict,) = await guarded(judge).grade([case])
-    return _finish_skill(case, verdict, judge=judge.stamp)
-
-
-def score_skill_answer(
-    catalog: Catalog, text: str | None, answers: object, *, judge: JudgeStamp | None = None
-) -> SkillScore:
-    """Return the same from an answer that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.judges.external_answers import ANYBODY, ExternalAnswers  # noqa: PLC0415
-
-    stamp = judge or ANYBODY
-    if not catalog.tools:
-        return label_rubrics.unscored_skill(measure(catalog), judge=stamp, scored_at=_now())
-    case = _skill_case(catalog, text)
-    if not isinstance(answers, Mapping) or "skill" not in answers:
-        raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
-    (verdict,) = ExternalAnswers(answers={"skill": answers["skill"]}, judge=stamp).verdicts([case])
-    return _finish_skill(case, verdict, judge=stamp)
+    if isinstance(verdict, Ungraded):
+        verdict = replace(verdict, was_asked=True)  # answers for tools may leave a skill out, but not its own
+    score = label_rubrics.finish_skill(case.measured, case.text, verdict, judge=judge.stamp, scored_at=_now())
+    return replace(score, problems=score.problems + guard_problems([case], [verdict]))
 
 
 def _skill_case(catalog: Catalog, text: str | None) -> SkillCase:
@@ -207,11 +151,6 @@ def _skill_case(catalog: Catalog, text: str | None) -> SkillCase:
         problem = "the skill text is empty" if text is not None else f"{catalog.server!r} has no instructions"
         raise InputError(f"{problem}; give a SKILL.md of the server")
     return SkillCase(text=skill_text, measured=measure(catalog))
-
-
-def _finish_skill(case: SkillCase, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
-    score = label_rubrics.finish_skill(case.measured, case.text, verdict, judge=judge, scored_at=_now())
-    return replace(score, problems=score.problems + guard_problems([case], [verdict]))
 
 
 def score_undiscovered(

@@ -52,21 +52,12 @@ async def review_code(
             "the code rubric needs one model: name it with --judge, or answer what tdqs-mcp score LOCATOR "
             "--prompts --rubric code --source FOLDER prints and give --answers"
         )
+    from tdqs_mcp.judges.external_answers import ExternalAnswers  # noqa: PLC0415
+
     measured = measure(catalog)
     cases = code_cases(measured, code, tool=tool)
-    return _finish(measured, cases, await model.grade(cases), judge=model.stamp, tool=tool)
-
-
-def review_code_answers(
-    catalog: Catalog, code: CodeReport, answers: object, *, judge: JudgeStamp | None = None, tool: str | None = None
-) -> CodeReview:
-    """Return the same from answers that came from elsewhere; their `model` says whose. Raises InputError."""
-    from tdqs_mcp.judges.external_answers import read_external  # noqa: PLC0415
-
-    source, measured = read_external(answers, judge), measure(catalog)
-    cases = code_cases(measured, code, tool=tool)
-    problems = source.problems(cases, ())
-    return _finish(measured, cases, source.verdicts(cases), judge=source.judge, tool=tool, problems=problems)
+    problems = model.problems(cases, ()) if isinstance(model, ExternalAnswers) else ()
+    return _finish(measured, cases, await model.grade(cases), judge=model.stamp, tool=tool, problems=problems)
 
 
 def _finish(
@@ -76,7 +67,7 @@ def _finish(
     *,
     judge: JudgeStamp,
     tool: str | None,
-    problems: Sequence[str] = (),
+    problems: Sequence[str],
 ) -> CodeReview:
     graded = [(case.subject, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
     coded = {case.subject.tool.index for case in cases}

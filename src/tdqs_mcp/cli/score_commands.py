@@ -13,7 +13,7 @@ import click
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.linting import source_places
-from tdqs_mcp.app.reviewing import review_code, review_code_answers
+from tdqs_mcp.app.reviewing import review_code
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -265,7 +265,6 @@ def score(
         spec=spec,
         live=live,
         page=page,
-        answers=read_answers(options.answers, choice) if options.answers else None,
         skill=read_text(options.skill) if options.skill else None,
     )
     if options.is_installed:
@@ -294,8 +293,15 @@ class _Run:
     spec: str
     live: LiveOptions
     page: Page
-    answers: object
     skill: str | None
+
+    def judge(self) -> Judge | None:
+        """Return the judge that is named, or that gives the answers of a file; None for the offline judge."""
+        options = self.options
+        if options.answers:
+            answers = read_answers(options.answers, self.choice)
+            return judging.answers_judge(answers, accepted=read_accepted(os.environ, options.accept))
+        return judge_of(self.choice, accept=options.accept)
 
     def each(self, use: Callable[[Catalog], Any], **kwargs: Any) -> list[Any]:  # noqa: ANN401  # what `use` returns
         """Return the result for each locator, as `for_each`."""
@@ -314,26 +320,23 @@ class _Run:
 
 
 def _score_definitions(run: _Run) -> None:
-    """Score servers in tiers or in labels, by a judge or by answers that came from elsewhere."""
+    """Score servers in tiers or in labels."""
     options, code = run.options, run.code()
     policy = replace(policy_of(locators=run.locators, config=options.config), code=code)
-    judge = None if options.answers else judge_of(run.choice, accept=options.accept)
+    judge = run.judge()
     basis: dict[str, Any] = {"spec": run.spec, "policy": policy, "judge": judge}
-    if options.answers:
-        accepted = read_accepted(os.environ, options.accept)
-        basis = {"spec": run.spec, "policy": policy, "answers": run.answers, "accepted": accepted}
     lost = run.undiscovered(judge, spec=run.spec)
     if options.is_tiered:
-        use = partial(judging.score_answers if options.answers else judging.score_blocking, **basis)
+        use = partial(judging.score_blocking, **basis)
         if options.attestation:
             use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
         _score_tiers(run, use, code, lost=lost)
         return
-    label: Any = judging.score_label_answers if options.answers else blocking(judging.score_labels)
-    labels = run.each(partial(label, rubric=options.rubric, skill=run.skill, **basis), undiscovered=lost)
+    label = partial(blocking(judging.score_labels), rubric=options.rubric, skill=run.skill, **basis)
+    labels = run.each(label, undiscovered=lost)
     tell_usage()
     run.page.show(labels, _LABELS)
-    _end_labels(labels, options.fail_under, needs_model=options.rubric == _BUNDLES and not (judge or options.answers))
+    _end_labels(labels, options.fail_under, needs_model=options.rubric == _BUNDLES and judge is None)
 
 
 def _attested(
@@ -352,17 +355,13 @@ def _review(run: _Run) -> None:
     options, code = run.options, run.code()
     if code is None:
         raise click.UsageError("the code rubric needs the code: name its folder with --source")
-    tool, ledger = options.tools[0] if options.tools else None, None
-    if options.answers:
-        use: Any = partial(review_code_answers, code=code, answers=run.answers, tool=tool)
-    else:
-        judge: Judge | None
-        judge, ledger = preview_of(run.choice) if options.is_dry_run else (judge_of(run.choice), None)
-        use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
+    tool = options.tools[0] if options.tools else None
+    judge, ledger = preview_of(run.choice) if options.is_dry_run else (run.judge(), None)
+    use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
 
     def review(catalog: Catalog) -> CodeReview:
         match_tools([entry.name for entry in catalog.tools], options.tools or ())
-        return use(catalog)  # type: ignore[no-any-return]
+        return use(catalog)
 
     reviews = run.each(review)
     if ledger is not None:
@@ -505,15 +504,12 @@ def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: Cod
 
 def _score_skill(run: _Run) -> None:
     """Score the skill text of servers beside their tools; without a text, their own instructions."""
-    options, text = run.options, run.skill
-    judge = None if options.answers else judge_of(run.choice, accept=options.accept)
-    use: Callable[[Catalog], SkillScore] = partial(blocking(judging.score_skill), text=text, judge=judge)
-    if options.answers:
-        use = partial(judging.score_skill_answer, text=text, answers=run.answers)
+    judge = run.judge()
+    use = partial(blocking(judging.score_skill), text=run.skill, judge=judge)
     results = run.each(use, undiscovered=run.undiscovered(judge))
     tell_usage()
     run.page.show(results, _SKILL)
-    _end_labels(results, options.fail_under, needs_model=not (judge or options.answers))
+    _end_labels(results, run.options.fail_under, needs_model=judge is None)
 
 
 def _dry_run(run: _Run) -> None:

@@ -17,7 +17,7 @@ ANYBODY = JudgeStamp(id="answers", version="1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalAnswers:
-    """Answers to the published prompts. One bad answer leaves one case ungraded, with the reason."""
+    """Answers to the published prompts, as a judge. One bad answer leaves one case ungraded, with the reason."""
 
     answers: Mapping[str, Any]
     """An object like `{"tools": [{"name": …, "answer": …}], "coherence": …, "shadowing": […], "skill": …}`.
@@ -25,9 +25,9 @@ class ExternalAnswers:
     `model` in it names who answered.
     """
 
-    judge: JudgeStamp = ANYBODY
+    stamp: JudgeStamp = ANYBODY
 
-    def verdicts(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """Return one verdict for each case, in order."""
         entries, _ = self._assign(cases)
         return [self._verdict(case, entries.get(place)) for place, case in enumerate(cases)]
@@ -42,7 +42,7 @@ class ExternalAnswers:
 
     def _verdict(self, case: Case, entry: Mapping[str, Any] | None) -> Verdict | Ungraded:
         if isinstance(case, ToolCase):
-            missing = Ungraded(judge=self.judge.id, reason="no answer was given for this definition")
+            missing = Ungraded(judge=self.stamp.id, reason="no answer was given for this definition")
             if entry is not None and case.code is not None:
                 return self._read_remarks(case, case.code, entry.get("answer"))
             return missing if entry is None else self._read(case, entry.get("answer"), label="the answer")
@@ -68,14 +68,14 @@ class ExternalAnswers:
         try:
             return read_verdict(case, answer)
         except ContractError as error:
-            return Ungraded(judge=self.judge.id, reason=f"{label} breaks the output format: {error}")
+            return Ungraded(judge=self.stamp.id, reason=f"{label} breaks the output format: {error}")
 
     def _read_remarks(self, case: ToolCase, code: CodeSlice, answer: object) -> Verdict | Ungraded:
         """The findings that are accepted; `problems` has the others."""
         try:
             remarks, _ = check_remarks(case, code, answer)
         except ContractError as error:
-            return Ungraded(judge=self.judge.id, reason=f"the answer breaks the output format: {error}")
+            return Ungraded(judge=self.stamp.id, reason=f"the answer breaks the output format: {error}")
         return Verdict(judgements={}, summary="", remarks=tuple(remarks))
 
     def _refused_remarks(self, case: Case, answer: object) -> list[str]:
@@ -87,7 +87,7 @@ class ExternalAnswers:
         return []
 
     def _unasked(self, reason: str) -> Ungraded:
-        return Ungraded(judge=self.judge.id, reason=reason, was_asked=False)
+        return Ungraded(judge=self.stamp.id, reason=reason, was_asked=False)
 
     def _assign(self, cases: Sequence[Case]) -> tuple[dict[int, Mapping[str, Any]], list[str]]:
         """Return the entries about tools by the case's position, and why others are not used; each is used once."""
@@ -114,10 +114,10 @@ class ExternalAnswers:
         return entries, problems
 
 
-def read_external(answers: object, judge: JudgeStamp | None = None) -> ExternalAnswers:
+def read_external(answers: object) -> ExternalAnswers:
     """Return the answers in an object. Raises InputError for anything else."""
     if not isinstance(answers, Mapping) or not isinstance(answers.get("tools", []), list):
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
     model = answers.get("model")
     named = replace(ANYBODY, model=model) if isinstance(model, str) and model.strip() else ANYBODY
-    return ExternalAnswers(answers=answers, judge=judge or named)
+    return ExternalAnswers(answers=answers, stamp=named)
